@@ -1,0 +1,108 @@
+// The graph in memory: immutable topology, shared between copies, opened in milliseconds.
+#pragma once
+
+#include <bit>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <spillway/array.hpp>
+#include <spillway/ids.hpp>
+#include <spillway/options.hpp>
+#include <spillway/types.hpp>
+
+namespace spillway {
+
+class MemoryBudget;
+
+/// Compressed sparse rows. Neighbours ascend within a row; parallel arcs ascend by weight.
+struct Csr {
+  Array<EdgeIndex>     offsets;  ///< n+1
+  Array<Vertex>        targets;  ///< m
+  Array<std::uint32_t> weights;  ///< m raw bits, or empty
+
+  std::uint64_t           vertex_count() const { return offsets.size() - 1; }
+  EdgeIndex               arc_count() const { return targets.size(); }
+  EdgeIndex               degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
+  std::span<const Vertex> neighbors(Vertex v) const { return targets.span().subspan(offsets[v], degree(v)); }
+  std::uint64_t           bytes() const {
+    return offsets.size() * sizeof(EdgeIndex) + (targets.size() + weights.size()) * sizeof(Vertex);
+  }
+};
+
+/// What loading took and what it has to say. Times in milliseconds.
+struct LoadReport {
+  std::string              format;
+  double                   read_ms  = 0;  ///< input to arcs
+  double                   build_ms = 0;  ///< arcs to sorted rows
+  std::uint64_t            peak_bytes = 0;  ///< most that loading held at once
+  std::vector<std::string> notes;           ///< what a person should know: ids with gaps, columns ignored
+};
+
+/// A handle; copies share one graph. All members may be called from many threads.
+class Graph {
+ public:
+  Graph();  ///< no vertices
+
+  std::uint64_t vertex_count() const;
+  EdgeIndex     arc_count() const;
+  WeightType    weight_type() const;
+  const IdMap&  ids() const;
+
+  /// True when every arc is known to have its reverse with the same weight, so in- and out-edges are one.
+  bool symmetric() const;
+
+  /// Out-edges. Of a mapped file the first call checks every offset and target, so that what it
+  /// returns can be indexed with, and throws Error{bad_input} if it cannot.
+  const Csr& out() const;
+
+  /// In-edges: those of the file, or built at the first call.
+  const Csr& in() const;
+  bool       has_in() const;
+
+  const LoadReport&                    report() const;
+  const std::shared_ptr<MemoryBudget>& budget() const;
+
+  struct Parts;
+  explicit Graph(Parts parts);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// What a graph is made of. `trusted` says that offsets, targets and ids were made here or are
+/// already checked; in-edges may be absent.
+struct Graph::Parts {
+  Csr                           out;
+  Csr                           in;
+  IdMap                         ids;
+  WeightType                    weight_type = WeightType::none;
+  bool                          symmetric   = false;
+  bool                          trusted     = true;
+  std::string                   name;  ///< of the file, for messages
+  LoadReport                    report;
+  std::shared_ptr<MemoryBudget> budget;
+};
+
+/// A graph from a file in any format that `formats()` lists; "-" reads standard input.
+Graph open(const std::string& path, const LoadOptions& options = {});
+
+/// A graph over CSR arrays that the caller keeps alive and unchanged (`offsets` n+1, `weights` m bits or
+/// empty). They are checked and used in place; rows that are not sorted, or a transform, make a copy.
+Graph from_csr(std::span<const EdgeIndex> offsets, std::span<const Vertex> targets,
+               std::span<const std::uint32_t> weights = {}, WeightType weight_type = WeightType::none,
+               const LoadOptions& options = {});
+
+/// A graph from arc arrays; `vertex_count` 0 means the largest id and one.
+Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                std::span<const std::uint32_t> weights = {}, WeightType weight_type = WeightType::none,
+                std::uint64_t vertex_count = 0, const LoadOptions& options = {});
+
+/// Writes in the format that the suffix (or `format`) names, beside `path` and then renamed.
+/// Returns notes: what the format could not hold.
+std::vector<std::string> save(const Graph& graph, const std::string& path, const std::string& format = "auto",
+                              Progress* progress = nullptr);
+
+}  // namespace spillway

@@ -1,0 +1,58 @@
+// What the user calls a vertex. Computing uses 0 to n-1; everything a person reads goes through here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <spillway/array.hpp>
+#include <spillway/types.hpp>
+
+namespace spillway {
+
+class IdMap {
+ public:
+  enum class Kind : std::uint32_t {
+    consecutive = 0,  ///< first, first+1, …: nothing is stored
+    numbers     = 1,  ///< ascending 64-bit numbers
+    strings     = 2,  ///< ascending byte strings
+  };
+
+  /// Ids first, first+1, …
+  static IdMap consecutive(std::uint64_t first = 0);
+  /// `numbers` strictly ascending, one a vertex.
+  static IdMap numbers(Array<std::uint64_t> numbers);
+  /// String v is bytes[ends[v-1], ends[v]); strictly ascending.
+  static IdMap strings(Array<std::uint64_t> ends, Array<char> bytes);
+
+  Kind          kind() const { return kind_; }
+  std::uint64_t first() const { return first_; }
+
+  /// True when computing's numbers and the user's are the same.
+  bool is_identity() const { return kind_ == Kind::consecutive && first_ == 0; }
+
+  void        append_name(std::string& out, Vertex v) const;
+  std::string name(Vertex v) const;
+
+  /// The vertex the user calls `name`, in a graph of `vertex_count` vertices.
+  std::optional<Vertex> find(std::string_view name, std::uint64_t vertex_count) const;
+  std::optional<Vertex> find(std::uint64_t number, std::uint64_t vertex_count) const;
+
+  const Array<std::uint64_t>& number_table() const { return numbers_; }
+  const Array<std::uint64_t>& string_ends() const { return numbers_; }
+  const Array<char>&          string_bytes() const { return bytes_; }
+  std::string_view            string(Vertex v) const;
+  std::uint64_t               bytes() const { return numbers_.size() * sizeof(std::uint64_t) + bytes_.size(); }
+
+  /// Strictly ascending, one entry a vertex, string ends within the bytes. A map from a file is
+  /// checked with this before it is trusted.
+  bool valid_for(std::uint64_t vertex_count) const;
+
+ private:
+  Kind                 kind_  = Kind::consecutive;
+  std::uint64_t        first_ = 0;
+  Array<std::uint64_t> numbers_;
+  Array<char>          bytes_;
+};
+
+}  // namespace spillway

@@ -1,0 +1,78 @@
+// Files: mapped in, written beside their place and renamed, so that nothing half-made has a finished name.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace spillway {
+
+/// An open descriptor, closed once.
+class FileHandle {
+ public:
+  FileHandle() = default;
+  explicit FileHandle(int descriptor) : descriptor_(descriptor) {}
+  FileHandle(FileHandle&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileHandle& operator=(FileHandle&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~FileHandle();
+
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Opens a regular file for reading; a directory, a missing or an unreadable file is Error{bad_input}.
+FileHandle    open_for_reading(const std::string& path);
+std::uint64_t file_size(const FileHandle& file, const std::string& path);
+bool          file_exists(const std::string& path);
+bool          is_regular_file(const std::string& path);
+
+/// Reads exactly [offset, offset+bytes) or throws.
+void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into, std::uint64_t bytes);
+
+/// A whole file, mapped read-only.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(const MappedFile&)            = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::string_view           text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::uint64_t    size_ = 0;
+};
+
+/// A file that appears under its name only when `commit` is called. Dropped before that, it leaves nothing.
+/// "-" and existing non-files (/dev/null, a pipe) are written to directly.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  OutputFile(const OutputFile&)            = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void          append(std::string_view text);
+  void          append(const void* data, std::uint64_t bytes);
+  void          write_at(std::uint64_t offset, const void* data, std::uint64_t bytes);
+  std::uint64_t written() const { return position_; }
+  void          commit();
+
+ private:
+  std::string   path_;
+  std::string   temporary_;  ///< empty when written in place
+  FileHandle    file_;
+  std::uint64_t position_  = 0;
+  bool          committed_ = false;
+};
+
+}  // namespace spillway

@@ -1,0 +1,158 @@
+#include "base/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr std::uint64_t huge_page = 2u << 20;
+
+// Below this, rounding up to huge pages would cost more than it brings.
+constexpr std::uint64_t huge_page_threshold = 2 * huge_page;
+
+// What is left to the rest of the machine when the user set no limit: a twentieth.
+constexpr std::uint64_t reserve_divisor = 20;
+
+std::uint64_t number_in_file(const std::string& path) {
+  std::ifstream file{path};
+  std::uint64_t value = 0;
+  return file >> value ? value : std::numeric_limits<std::uint64_t>::max();  // absent, or "max"
+}
+
+/// Free memory under the control group this process is in, version 2 or 1.
+std::uint64_t control_group_headroom() {
+  std::uint64_t headroom = std::numeric_limits<std::uint64_t>::max();
+  const auto    consider = [&](std::uint64_t limit, std::uint64_t used) {
+    if (limit >= std::numeric_limits<std::int64_t>::max() / 2) return;  // version 1 writes "none" like this
+    headroom = std::min(headroom, limit > used ? limit - used : 0);
+  };
+  std::ifstream groups{"/proc/self/cgroup"};
+  for (std::string line; std::getline(groups, line);) {
+    const auto first  = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string folder      = line.substr(second + 1);
+    if (controllers.empty()) {
+      const std::string path = "/sys/fs/cgroup" + folder;
+      consider(number_in_file(path + "/memory.max"), number_in_file(path + "/memory.current"));
+    } else if (controllers.find("memory") != std::string::npos) {
+      const std::string path = "/sys/fs/cgroup/memory" + folder;
+      consider(number_in_file(path + "/memory.limit_in_bytes"), number_in_file(path + "/memory.usage_in_bytes"));
+    }
+  }
+  return headroom;
+}
+
+std::uint64_t machine_available() {
+  std::ifstream info{"/proc/meminfo"};
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(13)) * 1024;
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t page_bytes() {
+  static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+std::uint64_t available_memory() { return std::min(machine_available(), control_group_headroom()); }
+
+MemoryBudget::MemoryBudget(std::uint64_t limit) : limit_(limit), stated_(limit != 0) {
+  if (stated_) return;
+  const std::uint64_t available = available_memory();
+  limit_                        = available - available / reserve_divisor;
+}
+
+void MemoryBudget::take(std::uint64_t bytes, std::string_view what) {
+  std::uint64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ || used > limit_ - bytes) refuse(bytes, what);
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  std::uint64_t peak = peak_.load(std::memory_order_relaxed);
+  while (used + bytes > peak && !peak_.compare_exchange_weak(peak, used + bytes, std::memory_order_relaxed)) {
+  }
+}
+
+void MemoryBudget::expect(std::uint64_t bytes, std::string_view what) const {
+  if (bytes > limit_ || used() > limit_ - bytes) refuse(bytes, what);
+}
+
+void MemoryBudget::refuse(std::uint64_t bytes, std::string_view what) const {
+  const std::uint64_t held = used();
+  throw does_not_fit("{} needs {}{}, and {} {}; {}", what, human_bytes(bytes),
+                     held > 0 ? fmt::format(" beside {} already held", human_bytes(held)) : std::string{},
+                     stated_ ? "--host-memory allows" : "this machine has", human_bytes(limit_) + (stated_ ? "" : " free"),
+                     stated_ ? "raise --host-memory" : "free some, or use a machine with more");
+}
+
+Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what)
+    : budget_(std::move(budget)) {
+  if (bytes == 0) return;
+  const bool          huge   = bytes >= huge_page_threshold;
+  const std::uint64_t length = round_up(bytes, page_bytes());
+  if (budget_) {
+    budget_->take(length, what);
+    counted_ = length;
+  }
+  // Aligning by hand: over-reserve, then trim. Only reserved addresses, so it costs nothing.
+  const std::uint64_t slack = huge ? huge_page : 0;
+  void* base = mmap(nullptr, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) {
+    if (budget_) budget_->give(length);
+    budget_.reset();
+    throw does_not_fit("{} needs {}, which this machine refuses", what, human_bytes(length));
+  }
+  auto* start = static_cast<std::byte*>(base);
+  if (huge) {
+    const auto address = reinterpret_cast<std::uintptr_t>(start);
+    const auto skip    = round_up(address, huge_page) - address;
+    if (skip > 0) munmap(start, skip);
+    if (skip < slack) munmap(start + skip + length, slack - skip);
+    start += skip;
+    madvise(start, length, MADV_HUGEPAGE);  // a wish; without it everything still works
+  }
+  data_  = start;
+  bytes_ = length;
+}
+
+Pages::~Pages() {
+  if (data_) munmap(data_, bytes_);
+  if (budget_) budget_->give(counted_);
+}
+
+void Pages::shrink(std::uint64_t bytes) {
+  const std::uint64_t keep = round_up(bytes, page_bytes());
+  if (keep >= bytes_) return;
+  munmap(data_ + keep, bytes_ - keep);
+  const std::uint64_t freed = std::min(bytes_ - keep, counted_);
+  if (budget_) budget_->give(freed);
+  counted_ -= freed;
+  bytes_ = keep;
+  if (keep == 0) data_ = nullptr;
+}
+
+void Pages::release(std::uint64_t begin, std::uint64_t end) {
+  begin = round_up(begin, page_bytes());
+  end   = end / page_bytes() * page_bytes();
+  if (begin >= end) return;
+  madvise(data_ + begin, end - begin, MADV_DONTNEED);
+  const std::uint64_t freed = std::min(end - begin, counted_);
+  if (budget_) budget_->give(freed);
+  counted_ -= freed;
+}
+
+}  // namespace spillway

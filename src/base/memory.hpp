@@ -1,0 +1,124 @@
+// Large memory: counted against a budget before it is asked for, backed by huge pages, given back in parts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <spillway/array.hpp>
+
+namespace spillway {
+
+/// All that may be held at once. Exceeding it is Error{does_not_fit}, raised before the allocation.
+class MemoryBudget {
+ public:
+  /// 0: what the machine (and its control group) has free now, less a reserve.
+  explicit MemoryBudget(std::uint64_t limit = 0);
+
+  void take(std::uint64_t bytes, std::string_view what);
+  void give(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  /// Throws if `bytes` more could not be taken: asked before long work starts.
+  void expect(std::uint64_t bytes, std::string_view what) const;
+
+  std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  std::uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  std::uint64_t limit() const { return limit_; }
+  /// True when a user set the limit, rather than the machine.
+  bool stated() const { return stated_; }
+
+ private:
+  [[noreturn]] void refuse(std::uint64_t bytes, std::string_view what) const;
+
+  std::uint64_t              limit_;
+  bool                       stated_;
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> peak_{0};
+};
+
+/// Memory that this process may use without being killed: free memory, or less under a control group.
+std::uint64_t available_memory();
+
+/// Pages straight from the system, zeroed, counted in a budget, huge where large.
+class Pages {
+ public:
+  Pages() = default;
+  Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what);
+  Pages(Pages&& other) noexcept { swap(other); }
+  Pages& operator=(Pages&& other) noexcept {
+    Pages{std::move(other)}.swap(*this);
+    return *this;
+  }
+  ~Pages();
+
+  std::byte*    data() const { return data_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+  /// Takes over the count of `bytes` that the caller has already taken from `budget`.
+  void count_in(std::shared_ptr<MemoryBudget> budget, std::uint64_t bytes) {
+    budget_  = std::move(budget);
+    counted_ = bytes;
+  }
+
+  /// Gives back what lies past `bytes`.
+  void shrink(std::uint64_t bytes);
+  /// Gives back the whole pages inside [begin, end); they read as zero afterwards.
+  void release(std::uint64_t begin, std::uint64_t end);
+
+ private:
+  void swap(Pages& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(counted_, other.counted_);
+    std::swap(budget_, other.budget_);
+  }
+
+  std::byte*                    data_    = nullptr;
+  std::uint64_t                 bytes_   = 0;
+  std::uint64_t                 counted_ = 0;
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+/// A typed, writable view of Pages; `freeze` turns it into what a Graph holds.
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(std::uint64_t count, const std::shared_ptr<MemoryBudget>& budget, std::string_view what)
+      : pages_(count * sizeof(T), budget, what), count_(count) {}
+
+  T*            data() const { return reinterpret_cast<T*>(pages_.data()); }
+  std::uint64_t size() const { return count_; }
+  T&            operator[](std::uint64_t i) const { return data()[i]; }
+  std::span<T>  span() const { return {data(), count_}; }
+
+  void count_in(const std::shared_ptr<MemoryBudget>& budget, std::uint64_t bytes) { pages_.count_in(budget, bytes); }
+
+  void shrink(std::uint64_t count) {
+    pages_.shrink(count * sizeof(T));
+    count_ = count;
+  }
+
+  Array<T> freeze() && {
+    auto keeper = std::make_shared<Pages>(std::move(pages_));
+    return {{reinterpret_cast<const T*>(keeper->data()), count_}, keeper};
+  }
+
+ private:
+  Pages         pages_;
+  std::uint64_t count_ = 0;
+};
+
+/// A small array copied into shared memory of its own.
+template <class T>
+Array<T> make_array(std::span<const T> values, const std::shared_ptr<MemoryBudget>& budget, std::string_view what) {
+  Buffer<T> copy{values.size(), budget, what};
+  if (!values.empty()) std::memcpy(copy.data(), values.data(), values.size_bytes());
+  return std::move(copy).freeze();
+}
+
+}  // namespace spillway

@@ -1,0 +1,110 @@
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace spillway {
+
+std::string with_commas(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  std::size_t unit  = 0;
+  auto        value = static_cast<double>(bytes);
+  while (value >= 1024 && unit + 1 < units.size()) value /= 1024, ++unit;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : 1, units[unit]);
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  double      value      = 0;
+  const char* end        = text.data() + text.size();
+  const auto [rest, bad] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (bad != std::errc{} || !(value >= 0)) return std::nullopt;
+  std::string suffix = lower_case({rest, static_cast<std::size_t>(end - rest)});
+  suffix.erase(0, suffix.find_first_not_of(' ') == std::string::npos ? 0 : suffix.find_first_not_of(' '));
+  static constexpr std::string_view letters = "kmgtpe";
+  double                            scale   = 1;
+  if (!suffix.empty() && suffix != "b") {
+    const auto power = letters.find(suffix[0]);
+    if (power == std::string_view::npos) return std::nullopt;
+    const std::string_view tail = std::string_view{suffix}.substr(1);
+    if (!tail.empty() && tail != "b" && tail != "ib") return std::nullopt;
+    scale = std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  const double bytes = value * scale;
+  if (bytes >= 18446744073709549568.0) return std::nullopt;
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t value    = 0;
+  const char*   end      = text.data() + text.size();
+  const auto [rest, bad] = std::from_chars(text.data(), end, value);
+  if (bad != std::errc{} || rest != end) return std::nullopt;
+  return value;
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i] != b[j] ? 1 : 0);
+      diagonal                 = row[j + 1];
+      row[j + 1]               = std::min({change, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& candidates) {
+  std::optional<std::string> best;
+  std::size_t                best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  const std::string          lowered       = lower_case(word);
+  for (const std::string& candidate : candidates) {
+    const bool        extends  = word.size() >= 3 && candidate.starts_with(lowered);
+    const std::size_t distance = extends ? 1 : edit_distance(lowered, lower_case(candidate));
+    if (distance < best_distance) best_distance = distance, best = candidate;
+  }
+  return best;
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+std::string lower_case(std::string_view text) {
+  std::string lowered{text};
+  for (char& c : lowered)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lowered;
+}
+
+std::string printable(std::string_view text, std::size_t limit) {
+  std::string shown;
+  for (const char c : text.substr(0, limit)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += c;
+    }
+  }
+  if (text.size() > limit) shown += "…";
+  return shown;
+}
+
+}  // namespace spillway

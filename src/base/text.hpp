@@ -1,0 +1,36 @@
+// Numbers as people write and read them, and the nearest word to a mistyped one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spillway {
+
+/// 1234567 -> "1,234,567".
+std::string with_commas(std::uint64_t value);
+
+/// 1536 -> "1.5 KiB".
+std::string human_bytes(std::uint64_t bytes);
+
+/// "4GiB", "512M", "1.5k", "100": binary multiples; nothing for anything else.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// A whole decimal number without sign that fits 64 bits; nothing for anything else.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// The candidate a person probably meant, if one is near.
+std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+/// The words joined with ", ".
+std::string joined(const std::vector<std::string>& words);
+
+std::string lower_case(std::string_view text);
+
+/// Text of unknown origin made fit for one line of a terminal: control bytes escaped, length bounded.
+std::string printable(std::string_view text, std::size_t limit = 40);
+
+}  // namespace spillway

@@ -1,0 +1,407 @@
+#include "graph/arc_collector.hpp"
+
+#include <numeric>
+
+#include "base/fail.hpp"
+#include "base/parallel.hpp"
+#include "graph/vertex_set.hpp"
+#include "graph/weight_order.hpp"
+
+namespace spillway {
+namespace {
+
+// Blocks start small, so that a graph with few arcs in each bucket stays small, and grow so that a large
+// bucket consists of few blocks; the cap keeps what lies unused at the end of each bucket in bounds.
+constexpr std::uint64_t first_block_bytes   = 480;
+constexpr std::uint64_t largest_block_bytes = 256u << 10;
+constexpr std::uint64_t first_slab_bytes    = 1u << 20;
+constexpr std::uint64_t largest_slab_bytes  = 32u << 20;
+
+constexpr Vertex bucket_width = 1u << bucket_bits;
+
+// Sorting a bucket by radix needs room for two copies of it. Up to a tenth of the result, shared by the
+// threads, may go into that; larger buckets (hubs) are sorted row by row in place.
+constexpr std::uint64_t scratch_floor_bytes = 64u << 20;
+constexpr std::uint64_t scratch_divisor     = 10;
+constexpr unsigned      largest_digit_bits  = 11;
+
+}  // namespace
+
+BlockPool::Block BlockPool::take(std::uint64_t bytes) {
+  const std::scoped_lock lock{mutex_};
+  if (slabs_.empty() || slabs_.back().bytes() - used_in_last_ < bytes) {
+    const std::uint64_t last = slabs_.empty() ? first_slab_bytes / 2 : slabs_.back().bytes();
+    slabs_.emplace_back(std::min(last * 2, largest_slab_bytes), budget_, "collecting the arcs");
+    used_in_last_ = 0;
+  }
+  const Block block{slabs_.back().data() + used_in_last_, bytes, static_cast<std::uint32_t>(slabs_.size() - 1)};
+  used_in_last_ += bytes;
+  return block;
+}
+
+void BlockPool::release(const Block& block) {
+  const std::scoped_lock lock{mutex_};
+  Pages&                 slab  = slabs_[block.slab];
+  const auto             begin = static_cast<std::uint64_t>(block.data - slab.data());
+  slab.release(begin, begin + block.bytes);
+}
+
+template <class Record>
+void ArcCollector<Record>::Appender::refill(Bucket& bucket) {
+  const std::uint64_t last  = bucket.blocks.empty() ? first_block_bytes / 4 : bucket.blocks.back().bytes;
+  const std::uint64_t bytes = std::min(last * 4, largest_block_bytes);
+  // Whole records, whole cache lines: neighbouring blocks may belong to different threads.
+  const BlockPool::Block block = pool_.take((bytes + 63) / 64 * 64);
+  bucket.blocks.push_back(block);
+  bucket.next = reinterpret_cast<Record*>(block.data);
+  bucket.end  = bucket.next + block.bytes / sizeof(Record);
+}
+
+template <class Record>
+void ArcCollector<Record>::Appender::append_segments(std::size_t index, std::vector<std::span<Record>>& segments) {
+  if (index >= buckets_.size()) return;
+  const Bucket& bucket = buckets_[index];
+  for (std::size_t i = 0; i < bucket.blocks.size(); ++i) {
+    auto*      first = reinterpret_cast<Record*>(bucket.blocks[i].data);
+    const bool last  = i + 1 == bucket.blocks.size();
+    segments.emplace_back(first, last ? bucket.next : first + bucket.blocks[i].bytes / sizeof(Record));
+  }
+}
+
+template <class Record>
+void ArcCollector<Record>::Appender::release(std::size_t index) {
+  if (index >= buckets_.size()) return;
+  for (const BlockPool::Block& block : buckets_[index].blocks) pool_.release(block);
+  buckets_[index] = {};
+}
+
+template <class Record>
+EdgeIndex ArcCollector<Record>::Appender::arc_count() const {
+  EdgeIndex arcs = 0;
+  for (const Bucket& bucket : buckets_) {
+    for (const BlockPool::Block& block : bucket.blocks) arcs += block.bytes / sizeof(Record);
+    arcs -= static_cast<EdgeIndex>(bucket.end - bucket.next);
+  }
+  return arcs;
+}
+
+template <class Record>
+ArcCollector<Record>::ArcCollector(const BuildContext& context, WeightType weight_type)
+    : context_(context), weight_type_(weight_type), pool_(context.budget) {
+  for (int thread = 0; thread < context_.threads; ++thread)
+    appenders_.push_back(std::make_unique<Appender>(pool_, context_.transform));
+}
+
+template <class Record>
+ArcCollector<Record>::~ArcCollector() = default;
+
+template <class Record>
+EdgeIndex ArcCollector<Record>::arc_count() const {
+  EdgeIndex arcs = 0;
+  for (const auto& appender : appenders_) arcs += appender->arc_count();
+  return arcs;
+}
+
+namespace {
+
+/// One build of rows from buckets: what all buckets share, and the steps a bucket goes through.
+template <class Record>
+class RowBuilder {
+ public:
+  using Segments = std::vector<std::span<Record>>;
+
+  struct Scratch {
+    std::vector<EdgeIndex>     next      = std::vector<EdgeIndex>(bucket_width + 1);
+    std::vector<Vertex>        last      = std::vector<Vertex>(bucket_width);
+    Buffer<Record>             records[2];
+    std::vector<std::uint64_t> keys;
+  };
+
+  RowBuilder(const BuildContext& context, WeightType weight_type, const VertexSet* members, std::uint64_t vertices,
+             EdgeIndex arcs)
+      : context_(context), weight_type_(weight_type), members_(members), vertices_(vertices) {
+    const std::shared_ptr<MemoryBudget> uncounted;  // targets are counted bucket by bucket, as buckets are freed
+    offsets_ = Buffer<EdgeIndex>{vertices + 1, context.budget, "the row offsets"};
+    targets_ = Buffer<Vertex>{arcs, uncounted, "the arcs"};
+    if (Record::weighted) weights_ = Buffer<std::uint32_t>{arcs, uncounted, "the weights"};
+    scratch_bytes_ = std::max(scratch_floor_bytes, arcs * arc_bytes / scratch_divisor) /
+                     static_cast<std::uint64_t>(context.threads);
+  }
+
+  /// Builds the rows of one bucket at `base`; returns how many arcs it kept.
+  EdgeIndex build(std::size_t bucket, const Segments& segments, EdgeIndex base, Scratch& scratch) {
+    EdgeIndex total = 0;
+    for (const auto& segment : segments) total += segment.size();
+    context_.budget->take(total * arc_bytes, "the arcs");
+    taken_.fetch_add(total * arc_bytes, std::memory_order_relaxed);
+
+    const bool sorted = count(segments, scratch);
+    start_rows(bucket, scratch);
+    if (sorted) {
+      for (const auto& segment : segments) scatter(segment, base, scratch);
+    } else if (total * sizeof(Record) * 2 <= scratch_bytes_) {
+      scatter(sorted_by_target(segments, total, scratch), base, scratch);
+    } else {
+      for (const auto& segment : segments) scatter(segment, base, scratch);
+      each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { sort_row(begin, end, scratch); });
+    }
+    if (Record::weighted && !sorted)
+      each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { order_parallel_arcs(begin, end); });
+    return context_.transform.dedup ? drop_duplicates(bucket, base, total) : total;
+  }
+
+  /// Closes the gaps that dropped duplicates left between buckets and makes the offsets absolute.
+  Csr finish(const std::vector<EdgeIndex>& bases, const std::vector<EdgeIndex>& kept) {
+    EdgeIndex              arcs = 0;
+    std::vector<EdgeIndex> final_bases;
+    for (std::size_t bucket = 0; bucket < kept.size(); ++bucket) {
+      if (arcs != bases[bucket]) move(bases[bucket], arcs, kept[bucket]);
+      final_bases.push_back(arcs);
+      arcs += kept[bucket];
+    }
+    for_each_task(context_.threads, kept.size(), [&](std::uint64_t bucket, int) {
+      const auto [first, last] = rows_of(bucket);
+      for (std::uint64_t row = first; row < last; ++row) offsets_[row] += final_bases[bucket];
+    });
+    offsets_[vertices_] = arcs;
+
+    const std::uint64_t per_array = taken_ / (Record::weighted ? 2 : 1);
+    targets_.count_in(context_.budget, per_array);
+    targets_.shrink(arcs);
+    if (Record::weighted) {
+      weights_.count_in(context_.budget, per_array);
+      weights_.shrink(arcs);
+    }
+    return {std::move(offsets_).freeze(), std::move(targets_).freeze(), std::move(weights_).freeze()};
+  }
+
+ private:
+  static constexpr std::uint64_t arc_bytes = Record::weighted ? 8 : 4;
+
+  std::pair<std::uint64_t, std::uint64_t> rows_of(std::size_t bucket) const {
+    const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
+    const std::uint64_t last  = first + bucket_width;
+    if (!members_) return {std::min(first, vertices_), std::min(last, vertices_)};
+    return {members_->rank(std::min(first, members_->universe())), members_->rank(std::min(last, members_->universe()))};
+  }
+
+  /// Renumbers targets, counts the arcs of each source, and says whether all rows arrive in order.
+  bool count(const Segments& segments, Scratch& scratch) {
+    std::fill(scratch.next.begin(), scratch.next.end(), 0);
+    std::fill(scratch.last.begin(), scratch.last.end(), 0);
+    bool sorted = true;
+    for (const auto& segment : segments) {
+      for (Record& record : segment) {
+        Vertex target = record.target;
+        if (members_) record.target = target = members_->rank(target);
+        ++scratch.next[record.low + 1u];
+        // With weights equal neighbours count as out of order: their weights may be.
+        sorted &= Record::weighted ? scratch.last[record.low] < target + 1 : scratch.last[record.low] <= target;
+        scratch.last[record.low] = Record::weighted ? target + 1 : target;
+      }
+    }
+    return sorted;
+  }
+
+  /// Turns counts into places, and writes the offsets of the bucket's rows relative to its base.
+  void start_rows(std::size_t bucket, Scratch& scratch) {
+    std::partial_sum(scratch.next.begin(), scratch.next.end(), scratch.next.begin());
+    const std::uint64_t first_id = std::uint64_t{bucket} << bucket_bits;
+    const auto [first, last]     = rows_of(bucket);
+    std::uint64_t row            = first;
+    for (std::uint64_t low = 0; row < last; ++low)
+      if (!members_ || members_->contains(static_cast<Vertex>(first_id + low))) offsets_[row++] = scratch.next[low];
+  }
+
+  void scatter(std::span<const Record> records, EdgeIndex base, Scratch& scratch) {
+    for (const Record& record : records) {
+      const EdgeIndex place = base + scratch.next[record.low]++;
+      targets_[place]       = record.target;
+      if constexpr (Record::weighted) weights_[place] = record.weight;
+    }
+  }
+
+  /// All records of the bucket, stably sorted by target with a least-significant-digit radix sort.
+  std::span<const Record> sorted_by_target(const Segments& segments, EdgeIndex total, Scratch& scratch) {
+    const auto     bits   = static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(vertices_ - 1, 1)));
+    const unsigned passes = (bits + largest_digit_bits - 1) / largest_digit_bits;
+    const unsigned digit  = (bits + passes - 1) / passes;
+    for (auto& copy : scratch.records)
+      if (copy.size() < total) {
+        copy = {};
+        copy = Buffer<Record>{total, context_.budget, "sorting the arcs"};
+      }
+    Segments from = segments;
+    for (unsigned pass = 0; pass < passes; ++pass) {
+      Record* to = scratch.records[pass % 2].data();
+      sort_digit(from, pass * digit, digit, to);
+      from.assign(1, {to, total});
+    }
+    return from.front();
+  }
+
+  static void sort_digit(const Segments& from, unsigned shift, unsigned bits, Record* to) {
+    const Vertex           mask = (1u << bits) - 1;
+    std::vector<EdgeIndex> next((1u << bits) + 1);
+    for (const auto& segment : from)
+      for (const Record& record : segment) ++next[(record.target >> shift & mask) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (const auto& segment : from)
+      for (const Record& record : segment) to[next[record.target >> shift & mask]++] = record;
+  }
+
+  /// visit(begin, end) with the place of every row of the bucket that has more than one arc.
+  template <class Visit>
+  void each_row(std::size_t bucket, EdgeIndex base, EdgeIndex total, Visit&& visit) {
+    const auto [first, last] = rows_of(bucket);
+    for (std::uint64_t row = first; row < last; ++row) {
+      const EdgeIndex begin = offsets_[row];
+      const EdgeIndex end   = row + 1 < last ? offsets_[row + 1] : total;
+      if (end - begin > 1) visit(base + begin, base + end);
+    }
+  }
+
+  void sort_row(EdgeIndex begin, EdgeIndex end, Scratch& scratch) {
+    if constexpr (!Record::weighted) {
+      std::sort(targets_.data() + begin, targets_.data() + end);
+    } else {
+      sort_weighted(begin, end, scratch.keys);
+    }
+  }
+
+  /// Rows are in order by target; arcs with the same target are put in order of weight.
+  void order_parallel_arcs(EdgeIndex begin, EdgeIndex end) {
+    std::vector<std::uint64_t> keys;
+    for (EdgeIndex i = begin; i < end;) {
+      EdgeIndex j = i + 1;
+      while (j < end && targets_[j] == targets_[i]) ++j;
+      if (j - i > 1) sort_weighted(i, j, keys);
+      i = j;
+    }
+  }
+
+  void sort_weighted(EdgeIndex begin, EdgeIndex end, std::vector<std::uint64_t>& keys) {
+    keys.resize(end - begin);
+    for (EdgeIndex i = begin; i < end; ++i)
+      keys[i - begin] = std::uint64_t{targets_[i]} << 32 | weight_rank(weight_type_, weights_[i]);
+    std::sort(keys.begin(), keys.end());
+    for (EdgeIndex i = begin; i < end; ++i) {
+      targets_[i] = static_cast<Vertex>(keys[i - begin] >> 32);
+      weights_[i] = weight_from_rank(weight_type_, static_cast<std::uint32_t>(keys[i - begin]));
+    }
+  }
+
+  /// Keeps the first, lightest, of parallel arcs, and moves the rows of the bucket together.
+  EdgeIndex drop_duplicates(std::size_t bucket, EdgeIndex base, EdgeIndex total) {
+    const auto [first, last] = rows_of(bucket);
+    EdgeIndex to             = 0;
+    for (std::uint64_t row = first; row < last; ++row) {
+      const EdgeIndex begin = offsets_[row];
+      const EdgeIndex end   = row + 1 < last ? offsets_[row + 1] : total;
+      offsets_[row]         = to;
+      for (EdgeIndex i = begin; i < end; ++i) {
+        if (i > begin && targets_[base + i] == targets_[base + to - 1]) continue;
+        targets_[base + to] = targets_[base + i];
+        if constexpr (Record::weighted) weights_[base + to] = weights_[base + i];
+        ++to;
+      }
+    }
+    return to;
+  }
+
+  void move(EdgeIndex from, EdgeIndex to, EdgeIndex count) {
+    std::memmove(targets_.data() + to, targets_.data() + from, count * sizeof(Vertex));
+    if constexpr (Record::weighted)
+      std::memmove(weights_.data() + to, weights_.data() + from, count * sizeof(std::uint32_t));
+  }
+
+  const BuildContext&        context_;
+  WeightType                 weight_type_;
+  const VertexSet*           members_;
+  std::uint64_t              vertices_;
+  std::uint64_t              scratch_bytes_;
+  Buffer<EdgeIndex>          offsets_;
+  Buffer<Vertex>             targets_;
+  Buffer<std::uint32_t>      weights_;
+  std::atomic<std::uint64_t> taken_{0};
+};
+
+}  // namespace
+
+template <class Record>
+BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count) && {
+  std::uint64_t universe = 0;
+  for (const auto& appender : appenders_)
+    if (appender->any()) universe = std::max(universe, std::uint64_t{appender->largest()} + 1);
+  if (vertex_count && universe > *vertex_count)
+    throw internal_error("vertex {} in a graph of {} vertices", universe - 1, *vertex_count);
+  if (universe > max_vertices) throw bad_input("vertex id {} is not below 2^32-1", universe - 1);
+
+  const std::size_t bucket_count =
+      static_cast<std::size_t>((std::max(universe, vertex_count.value_or(0)) + bucket_width - 1) >> bucket_bits);
+  const auto segments_of = [&](std::size_t bucket) {
+    std::vector<std::span<Record>> segments;
+    for (const auto& appender : appenders_) appender->append_segments(bucket, segments);
+    return segments;
+  };
+
+  BuiltCsr                   built;
+  std::unique_ptr<VertexSet> members;
+  if (!vertex_count) {
+    members = std::make_unique<VertexSet>(universe, context_.budget);
+    for_each_task(context_.threads, bucket_count, [&](std::uint64_t bucket, int) {
+      for (const auto& segment : segments_of(bucket))
+        for (const Record& record : segment) {
+          members->insert(static_cast<Vertex>(bucket << bucket_bits | record.low));
+          members->insert(record.target);
+        }
+    });
+    for (const auto& appender : appenders_)
+      for (const Vertex v : appender->dropped_loops()) members->insert(v);
+    members->close();
+    vertex_count = members->size();
+    if (*vertex_count == universe) {
+      members.reset();
+    } else {
+      Buffer<std::uint64_t> ids{*vertex_count, context_.budget, "the table of vertex ids"};
+      std::uint64_t         next = 0;
+      members->for_each([&](Vertex v) { ids[next++] = v; });
+      built.first_id = next > 0 ? ids[0] : 0;
+      if (next > 0 && ids[next - 1] - ids[0] + 1 != next) built.original_ids = std::move(ids).freeze();
+    }
+  }
+
+  std::vector<EdgeIndex> bases(bucket_count), kept(bucket_count);
+  EdgeIndex              arcs = 0;
+  for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+    bases[bucket] = arcs;
+    for (const auto& segment : segments_of(bucket)) arcs += segment.size();
+  }
+
+  context_.progress->begin("building", arcs, ProgressUnit::edges);
+  RowBuilder<Record> rows{context_, weight_type_, members.get(), *vertex_count, arcs};
+  {
+    std::vector<std::unique_ptr<typename RowBuilder<Record>::Scratch>> scratch(static_cast<std::size_t>(context_.threads));
+    for_each_task(context_.threads, bucket_count, [&](std::uint64_t bucket, int thread) {
+      check_cancelled(*context_.progress);
+      auto& mine = scratch[static_cast<std::size_t>(thread)];
+      if (!mine) mine = std::make_unique<typename RowBuilder<Record>::Scratch>();
+      const auto segments = segments_of(bucket);
+      kept[bucket]        = rows.build(bucket, segments, bases[bucket], *mine);
+      for (const auto& appender : appenders_) appender->release(bucket);
+      context_.progress->advance((bucket + 1 < bucket_count ? bases[bucket + 1] : arcs) - bases[bucket]);
+    });
+  }
+  built.csr = rows.finish(bases, kept);
+  context_.progress->end();
+  return built;
+}
+
+template class ArcCollector<Arc>;
+template class ArcCollector<WeightedArc>;
+
+std::uint64_t building_bytes(std::uint64_t vertices, EdgeIndex arcs, bool weighted) {
+  return vertices * sizeof(EdgeIndex) + arcs * (weighted ? sizeof(WeightedArc) : sizeof(Arc));
+}
+
+}  // namespace spillway

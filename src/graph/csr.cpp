@@ -1,0 +1,239 @@
+#include "graph/csr.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "base/fail.hpp"
+#include "graph/vertex_set.hpp"
+#include "graph/weight_order.hpp"
+
+namespace spillway {
+
+Vertex row_at_share(const Csr& csr, std::uint64_t part, std::uint64_t parts) {
+  const std::uint64_t n    = csr.vertex_count();
+  const std::uint64_t work = n + csr.arc_count();
+  const std::uint64_t goal = work / parts * part + work % parts * part / parts;
+  std::uint64_t       low = 0, high = n;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (csr.offsets[middle] + middle < goal) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return static_cast<Vertex>(part == parts ? n : low);
+}
+
+namespace {
+
+void check_offsets(const Csr& csr, const std::string& where, int threads) {
+  const std::uint64_t n = csr.vertex_count();
+  const EdgeIndex     m = csr.arc_count();
+  if (csr.offsets[0] != 0) throw bad_input("{}: the first row starts at arc {}, not at 0", where, csr.offsets[0]);
+  if (csr.offsets[n] != m) throw bad_input("{}: rows end at arc {}, but there are {} arcs", where, csr.offsets[n], m);
+  for_each_share(threads, n, [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v)
+      if (csr.offsets[v] > csr.offsets[v + 1])
+        throw bad_input("{}: the row of vertex {} ends before it starts (arcs {} to {})", where, v, csr.offsets[v],
+                        csr.offsets[v + 1]);
+  });
+}
+
+void check_targets(const Csr& csr, const std::string& where, int threads) {
+  const std::uint64_t n = csr.vertex_count();
+  for_each_share(threads, csr.arc_count(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    Vertex largest = 0;  // a loop without exits, so that it runs at memory speed
+    for (std::uint64_t i = begin; i < end; ++i) largest = std::max(largest, csr.targets[i]);
+    if (largest < n) return;
+    for (std::uint64_t i = begin; i < end; ++i)
+      if (csr.targets[i] >= n)
+        throw bad_input("{}: arc {} leads to vertex {}, but there are only {} vertices", where, i, csr.targets[i], n);
+  });
+}
+
+void check_weights(const Csr& csr, const std::string& where, int threads) {
+  for_each_share(threads, csr.weights.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      if (std::isnan(std::bit_cast<float>(csr.weights[i])))
+        throw bad_input("{}: the weight of arc {} is not a number", where, i);
+  });
+}
+
+/// The first row that is not sorted, or n.
+std::uint64_t first_unsorted_row(const Csr& csr, int threads) {
+  std::atomic<std::uint64_t> found{csr.vertex_count()};
+  for_each_row_range(csr, threads, [&](Vertex first, Vertex last, int) {
+    for (std::uint64_t v = first; v < last; ++v) {
+      bool sorted = true;
+      for (EdgeIndex i = csr.offsets[v] + 1; i < csr.offsets[v + 1]; ++i)
+        sorted &= csr.targets[i - 1] <= csr.targets[i];
+      if (sorted) continue;
+      std::uint64_t earlier = found.load();
+      while (v < earlier && !found.compare_exchange_weak(earlier, v)) {
+      }
+      return;
+    }
+  });
+  return found;
+}
+
+/// Streams all arcs through a collector: turned round, or as they stand.
+Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+  return with_collector(context, weight_type, [&](auto& collector) {
+    for_each_row_range(csr, context.threads, [&](Vertex first, Vertex last, int thread) {
+      auto& appender = collector.appender(thread);
+      for (Vertex v = first; v < last; ++v) {
+        for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
+          const Vertex        target = csr.targets[i];
+          const std::uint32_t weight = csr.weights.empty() ? 0 : csr.weights[i];
+          turned ? appender.add(target, v, weight) : appender.add(v, target, weight);
+        }
+        if ((v & 0xFFFF) == 0) check_cancelled(*context.progress);
+      }
+    });
+    return std::move(collector).finish(csr.vertex_count()).csr;
+  });
+}
+
+}  // namespace
+
+bool rows_sorted(const Csr& csr, int threads) { return first_unsorted_row(csr, threads) == csr.vertex_count(); }
+
+void check_indices(const Csr& csr, WeightType weight_type, const std::string& where, int threads) {
+  check_offsets(csr, where, threads);
+  check_targets(csr, where, threads);
+  if (weight_type == WeightType::f32) check_weights(csr, where, threads);
+}
+
+void check_rows(const Csr& csr, WeightType weight_type, const std::string& where, int threads) {
+  check_indices(csr, weight_type, where, threads);
+  if (const std::uint64_t row = first_unsorted_row(csr, threads); row < csr.vertex_count())
+    throw bad_input("{}: the neighbours of vertex {} are not in ascending order", where, row);
+}
+
+Csr transposed(const Csr& csr, WeightType weight_type, const BuildContext& context) {
+  BuildContext plain = context;
+  plain.transform    = {};
+  return collected(csr, weight_type, plain, /*turned=*/true);
+}
+
+Csr rebuilt(const Csr& csr, WeightType weight_type, const BuildContext& context) {
+  Csr rows = collected(csr, weight_type, context, /*turned=*/false);
+  if (context.transform.symmetrize && !context.transform.dedup) return symmetrized(rows, weight_type, context);
+  return rows;
+}
+
+Csr symmetrized(const Csr& csr, WeightType weight_type, const BuildContext& context) {
+  const Csr  back     = transposed(csr, weight_type, context);
+  const bool weighted = !csr.weights.empty();
+  const auto key      = [&](const Csr& side, EdgeIndex i) {
+    return std::uint64_t{side.targets[i]} << 32 | (weighted ? weight_rank(weight_type, side.weights[i]) : 0);
+  };
+  // Both rows ascend, so one merge yields the union; equal arcs pair off and count once.
+  const auto merge = [&](Vertex v, auto&& emit) {
+    EdgeIndex       i = csr.offsets[v], j = back.offsets[v];
+    const EdgeIndex i_end = csr.offsets[v + 1], j_end = back.offsets[v + 1];
+    while (i < i_end || j < j_end) {
+      const bool take_i = i < i_end && (j == j_end || key(csr, i) <= key(back, j));
+      const bool take_j = j < j_end && (i == i_end || key(back, j) <= key(csr, i));
+      take_i ? emit(csr, i) : emit(back, j);
+      i += take_i, j += take_j;
+    }
+  };
+
+  const std::uint64_t n = csr.vertex_count();
+  Buffer<EdgeIndex>   offsets{n + 1, context.budget, "the row offsets"};
+  for_each_row_range(csr, context.threads, [&](Vertex first, Vertex last, int) {
+    for (Vertex v = first; v < last; ++v) merge(v, [&](const Csr&, EdgeIndex) { ++offsets[v + 1]; });
+  });
+  for (std::uint64_t v = 0; v < n; ++v) offsets[v + 1] += offsets[v];
+
+  Buffer<Vertex>        targets{offsets[n], context.budget, "the arcs"};
+  Buffer<std::uint32_t> weights{weighted ? offsets[n] : 0, context.budget, "the weights"};
+  for_each_row_range(csr, context.threads, [&](Vertex first, Vertex last, int) {
+    for (Vertex v = first; v < last; ++v) {
+      EdgeIndex place = offsets[v];
+      merge(v, [&](const Csr& side, EdgeIndex i) {
+        targets[place] = side.targets[i];
+        if (weighted) weights[place] = side.weights[i];
+        ++place;
+      });
+    }
+  });
+  return {std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()};
+}
+
+namespace {
+
+void merge_into(GraphStatistics& total, const GraphStatistics& part) {
+  total.loops += part.loops;
+  total.duplicates += part.duplicates;
+  total.sinks += part.sinks;
+  total.negative_weights += part.negative_weights;
+  for (std::size_t k = 0; k < total.degree_bins.size(); ++k) total.degree_bins[k] += part.degree_bins[k];
+  const bool lower_id = part.max_degree == total.max_degree && part.max_degree_vertex < total.max_degree_vertex;
+  if (part.max_degree > total.max_degree || lower_id) {
+    total.max_degree        = part.max_degree;
+    total.max_degree_vertex = part.max_degree_vertex;
+  }
+  total.min_weight = std::min(total.min_weight, part.min_weight);
+  total.max_weight = std::max(total.max_weight, part.max_weight);
+}
+
+void count_row(const Csr& csr, Vertex v, VertexSet* reached, GraphStatistics& counts) {
+  const auto row = csr.neighbors(v);
+  ++counts.degree_bins[static_cast<std::size_t>(std::bit_width(row.size()))];
+  counts.sinks += row.empty();
+  if (row.size() > counts.max_degree) counts.max_degree = row.size(), counts.max_degree_vertex = v;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    counts.loops += row[i] == v;
+    counts.duplicates += i > 0 && row[i] == row[i - 1];
+    if (reached) reached->insert(row[i]);
+  }
+}
+
+void count_weights(const Csr& csr, WeightType type, EdgeIndex begin, EdgeIndex end, GraphStatistics& counts) {
+  for (EdgeIndex i = begin; i < end; ++i) {
+    const double weight = type == WeightType::f32 ? std::bit_cast<float>(csr.weights[i]) : csr.weights[i];
+    counts.min_weight   = std::min(counts.min_weight, weight);
+    counts.max_weight   = std::max(counts.max_weight, weight);
+    counts.negative_weights += weight < 0;
+  }
+}
+
+}  // namespace
+
+GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) {
+  const Csr&      csr = graph.out();
+  GraphStatistics blank;
+  blank.min_weight = std::numeric_limits<double>::infinity();
+  blank.max_weight = -std::numeric_limits<double>::infinity();
+  // With symmetric arcs a vertex without out-edges has no in-edges either; otherwise targets are marked.
+  std::unique_ptr<VertexSet> reached;
+  if (!graph.symmetric()) reached = std::make_unique<VertexSet>(csr.vertex_count(), graph.budget());
+
+  GraphStatistics total = blank;
+  std::mutex      mutex;
+  progress.begin("counting", csr.arc_count(), ProgressUnit::edges);
+  for_each_row_range(csr, threads, [&](Vertex first, Vertex last, int) {
+    GraphStatistics counts = blank;
+    for (Vertex v = first; v < last; ++v) {
+      count_row(csr, v, reached.get(), counts);
+      if ((v & 0xFFFF) == 0) check_cancelled(progress);
+    }
+    if (!csr.weights.empty()) count_weights(csr, graph.weight_type(), csr.offsets[first], csr.offsets[last], counts);
+    progress.advance(csr.offsets[last] - csr.offsets[first]);
+    const std::scoped_lock lock{mutex};
+    merge_into(total, counts);
+  });
+  progress.end();
+
+  total.isolated = total.sinks;
+  if (reached)
+    reached->for_each([&](Vertex v) { total.isolated -= csr.degree(v) == 0; });
+  if (csr.weights.empty()) total.min_weight = total.max_weight = 0;
+  return total;
+}
+
+}  // namespace spillway

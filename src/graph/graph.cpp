@@ -1,0 +1,156 @@
+// The graph handle: what is shared, what is checked once, what is built on demand.
+#include <spillway/graph.hpp>
+
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/memory.hpp"
+#include "base/parallel.hpp"
+#include "graph/csr.hpp"
+
+namespace spillway {
+
+struct Graph::State {
+  Parts             parts;
+  std::mutex        mutex;
+  std::atomic<bool> ids_checked{false};
+  std::atomic<bool> out_checked{false};
+  std::atomic<bool> in_ready{false};
+};
+
+Graph::Graph() : Graph(Parts{}) {}
+
+Graph::Graph(Parts parts) : state_(std::make_shared<State>()) {
+  if (!parts.budget) parts.budget = std::make_shared<MemoryBudget>();
+  static constexpr EdgeIndex no_rows[1] = {0};
+  if (parts.out.offsets.empty()) parts.out.offsets = Array<EdgeIndex>{no_rows, nullptr};
+  state_->ids_checked = parts.trusted;
+  state_->out_checked = parts.trusted;
+  state_->in_ready    = parts.trusted && !parts.in.offsets.empty();
+  state_->parts       = std::move(parts);
+}
+
+std::uint64_t     Graph::vertex_count() const { return state_->parts.out.vertex_count(); }
+EdgeIndex         Graph::arc_count() const { return state_->parts.out.arc_count(); }
+WeightType        Graph::weight_type() const { return state_->parts.weight_type; }
+bool              Graph::symmetric() const { return state_->parts.symmetric; }
+const LoadReport& Graph::report() const { return state_->parts.report; }
+
+const std::shared_ptr<MemoryBudget>& Graph::budget() const { return state_->parts.budget; }
+
+const IdMap& Graph::ids() const {
+  State& state = *state_;
+  if (!state.ids_checked.load(std::memory_order_acquire)) {
+    const std::scoped_lock lock{state.mutex};
+    if (!state.parts.ids.valid_for(vertex_count()))
+      throw bad_input("{}: the table of vertex ids is damaged; make the file again", state.parts.name);
+    state.ids_checked.store(true, std::memory_order_release);
+  }
+  return state.parts.ids;
+}
+
+const Csr& Graph::out() const {
+  State& state = *state_;
+  if (!state.out_checked.load(std::memory_order_acquire)) {
+    const std::scoped_lock lock{state.mutex};
+    if (!state.out_checked) {
+      check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
+      state.out_checked.store(true, std::memory_order_release);
+    }
+  }
+  return state.parts.out;
+}
+
+bool Graph::has_in() const { return symmetric() || !state_->parts.in.offsets.empty(); }
+
+const Csr& Graph::in() const {
+  if (symmetric()) return out();
+  const Csr& forward = out();
+  State&     state   = *state_;
+  if (!state.in_ready.load(std::memory_order_acquire)) {
+    const std::scoped_lock lock{state.mutex};
+    if (!state.in_ready) {
+      if (state.parts.in.offsets.empty()) {
+        const BuildContext context{.budget = state.parts.budget, .transform = {}, .threads = thread_count()};
+        state.parts.in = transposed(forward, state.parts.weight_type, context);
+      } else {
+        check_rows(state.parts.in, state.parts.weight_type, state.parts.name + " (in-edges)", thread_count());
+      }
+      state.in_ready.store(true, std::memory_order_release);
+    }
+  }
+  return state.parts.in;
+}
+
+namespace {
+
+BuildContext context_of(const LoadOptions& options) {
+  return {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
+          .transform = options.transform,
+          .threads   = thread_count(options.threads),
+          .progress  = options.progress ? options.progress : &Progress::none()};
+}
+
+Graph finished(Csr csr, WeightType weight_type, const BuildContext& context, double build_ms) {
+  Graph::Parts parts;
+  parts.out               = std::move(csr);
+  parts.weight_type       = weight_type;
+  parts.symmetric         = context.transform.undirected || context.transform.symmetrize;
+  parts.name              = "arrays in memory";
+  parts.report.format     = "arrays";
+  parts.report.build_ms   = build_ms;
+  parts.report.peak_bytes = context.budget->peak();
+  parts.budget            = context.budget;
+  return Graph{std::move(parts)};
+}
+
+void check_weight_array(std::size_t weights, std::size_t arcs, WeightType type) {
+  if ((type == WeightType::none) != (weights == 0 && arcs > 0) && arcs > 0)
+    throw usage_error("weights and their type must be given together");
+  if (weights != 0 && weights != arcs) throw usage_error("{} weights for {} arcs", weights, arcs);
+}
+
+}  // namespace
+
+Graph from_csr(std::span<const EdgeIndex> offsets, std::span<const Vertex> targets,
+               std::span<const std::uint32_t> weights, WeightType weight_type, const LoadOptions& options) {
+  if (offsets.empty()) throw usage_error("CSR offsets need n+1 entries; none were given");
+  if (offsets.size() - 1 > max_vertices) throw bad_input("{} vertices: at most 2^32-1 are supported", offsets.size() - 1);
+  check_weight_array(weights.size(), targets.size(), weight_type);
+  const BuildContext context = context_of(options);
+  const Stopwatch    clock;
+  Csr                csr{{offsets, nullptr}, {targets, nullptr}, {weights, nullptr}};
+  check_indices(csr, weight_type, "CSR arrays", context.threads);
+  if (options.transform.any() || !rows_sorted(csr, context.threads)) csr = rebuilt(csr, weight_type, context);
+  return finished(std::move(csr), weight_type, context, clock.milliseconds());
+}
+
+Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                std::span<const std::uint32_t> weights, WeightType weight_type, std::uint64_t vertex_count,
+                const LoadOptions& options) {
+  if (sources.size() != targets.size())
+    throw usage_error("{} sources for {} targets", sources.size(), targets.size());
+  check_weight_array(weights.size(), targets.size(), weight_type);
+  std::uint64_t least = 0;
+  for (const auto ids : {sources, targets})
+    for (const Vertex v : ids) least = std::max(least, std::uint64_t{v} + 1);
+  if (vertex_count == 0) vertex_count = least;
+  if (vertex_count > max_vertices) throw bad_input("{} vertices: at most 2^32-1 are supported", vertex_count);
+  if (least > vertex_count) throw bad_input("vertex {} in a graph of {} vertices", least - 1, vertex_count);
+
+  const BuildContext context = context_of(options);
+  const Stopwatch    clock;
+  Csr                csr = with_collector(context, weight_type, [&](auto& collector) {
+    for_each_share(context.threads, sources.size(), [&](std::uint64_t begin, std::uint64_t end, int thread) {
+      auto& appender = collector.appender(thread);
+      for (std::uint64_t i = begin; i < end; ++i)
+        appender.add(sources[i], targets[i], weights.empty() ? 0 : weights[i]);
+    });
+    return std::move(collector).finish(vertex_count).csr;
+  });
+  if (options.transform.symmetrize && !options.transform.dedup) csr = symmetrized(csr, weight_type, context);
+  return finished(std::move(csr), weight_type, context, clock.milliseconds());
+}
+
+}  // namespace spillway

@@ -1,0 +1,91 @@
+// Names of vertices: numbers or strings, found by binary search since they ascend.
+#include <spillway/ids.hpp>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace spillway {
+
+IdMap IdMap::consecutive(std::uint64_t first) {
+  IdMap map;
+  map.first_ = first;
+  return map;
+}
+
+IdMap IdMap::numbers(Array<std::uint64_t> numbers) {
+  IdMap map;
+  map.kind_    = Kind::numbers;
+  map.numbers_ = std::move(numbers);
+  return map;
+}
+
+IdMap IdMap::strings(Array<std::uint64_t> ends, Array<char> bytes) {
+  IdMap map;
+  map.kind_    = Kind::strings;
+  map.numbers_ = std::move(ends);
+  map.bytes_   = std::move(bytes);
+  return map;
+}
+
+std::string_view IdMap::string(Vertex v) const {
+  const std::uint64_t begin = v == 0 ? 0 : numbers_[v - 1];
+  return {bytes_.data() + begin, static_cast<std::size_t>(numbers_[v] - begin)};
+}
+
+void IdMap::append_name(std::string& out, Vertex v) const {
+  switch (kind_) {
+    case Kind::consecutive: out += std::to_string(first_ + v); return;
+    case Kind::numbers: out += std::to_string(numbers_[v]); return;
+    case Kind::strings: out += string(v); return;
+  }
+}
+
+std::string IdMap::name(Vertex v) const {
+  std::string text;
+  append_name(text, v);
+  return text;
+}
+
+std::optional<Vertex> IdMap::find(std::uint64_t number, std::uint64_t vertex_count) const {
+  if (kind_ == Kind::consecutive) {
+    if (number < first_ || number - first_ >= vertex_count) return std::nullopt;
+    return static_cast<Vertex>(number - first_);
+  }
+  if (kind_ == Kind::strings) return find(std::to_string(number), vertex_count);
+  const auto* place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
+  if (place == numbers_.end() || *place != number) return std::nullopt;
+  return static_cast<Vertex>(place - numbers_.begin());
+}
+
+std::optional<Vertex> IdMap::find(std::string_view name, std::uint64_t vertex_count) const {
+  if (kind_ != Kind::strings) {
+    const auto number = parse_number(name);
+    return number ? find(*number, vertex_count) : std::nullopt;
+  }
+  std::uint64_t low = 0, high = vertex_count;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (string(static_cast<Vertex>(middle)) < name) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == vertex_count || string(static_cast<Vertex>(low)) != name) return std::nullopt;
+  return static_cast<Vertex>(low);
+}
+
+bool IdMap::valid_for(std::uint64_t vertex_count) const {
+  if (kind_ == Kind::consecutive) return first_ <= UINT64_MAX - vertex_count;
+  if (numbers_.size() != vertex_count) return false;
+  if (kind_ == Kind::numbers)
+    return std::adjacent_find(numbers_.begin(), numbers_.end(), std::greater_equal<>{}) == numbers_.end();
+  if (!std::is_sorted(numbers_.begin(), numbers_.end())) return false;
+  if ((vertex_count == 0 ? 0 : numbers_[vertex_count - 1]) != bytes_.size()) return false;
+  for (std::uint64_t v = 1; v < vertex_count; ++v)
+    if (string(static_cast<Vertex>(v - 1)) >= string(static_cast<Vertex>(v))) return false;
+  return true;
+}
+
+}  // namespace spillway

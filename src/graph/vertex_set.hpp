@@ -1,0 +1,63 @@
+// The set of ids that appear in an edge list, and the place of each in their order.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "base/memory.hpp"
+#include "base/parallel.hpp"
+
+#include <spillway/types.hpp>
+
+namespace spillway {
+
+class VertexSet {
+ public:
+  VertexSet(std::uint64_t universe, const std::shared_ptr<MemoryBudget>& budget)
+      : words_((universe + 63) / 64, budget, "the set of vertex ids"),
+        ranks_(words_.size() + 1, budget, "the set of vertex ids") {}
+
+  /// Safe from many threads. Looks before it writes, since nearly all ids are repeated.
+  void insert(Vertex v) {
+    const std::uint64_t            bit = std::uint64_t{1} << (v & 63);
+    std::atomic_ref<std::uint64_t> word{words_[v >> 6]};
+    if (!(word.load(std::memory_order_relaxed) & bit)) word.fetch_or(bit, std::memory_order_relaxed);
+  }
+
+  bool contains(Vertex v) const { return words_[v >> 6] >> (v & 63) & 1; }
+
+  /// To be called once all are in; rank and size hold afterwards.
+  void close() {
+    std::uint32_t sum = 0;
+    for (std::uint64_t i = 0; i < words_.size(); ++i) {
+      ranks_[i] = sum;
+      sum += static_cast<std::uint32_t>(std::popcount(words_[i]));
+    }
+    ranks_[words_.size()] = sum;
+  }
+
+  std::uint64_t size() const { return ranks_[words_.size()]; }
+
+  /// How many members are below v.
+  Vertex rank(std::uint64_t v) const {
+    const std::uint64_t word = v >> 6;
+    if ((v & 63) == 0) return ranks_[word];
+    return ranks_[word] + static_cast<Vertex>(std::popcount(words_[word] << (64 - (v & 63))));
+  }
+
+  std::uint64_t universe() const { return words_.size() * 64; }
+
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::uint64_t i = 0; i < words_.size(); ++i)
+      for (std::uint64_t word = words_[i]; word != 0; word &= word - 1)
+        visit(static_cast<Vertex>(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word))));
+  }
+
+ private:
+  Buffer<std::uint64_t> words_;
+  Buffer<std::uint32_t> ranks_;
+};
+
+}  // namespace spillway

@@ -1,0 +1,204 @@
+// Finding the format of a file, and the two calls of the library that open and save graphs.
+#include "io/format.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "graph/csr.hpp"
+#include "io/byte_stream.hpp"
+
+namespace spillway {
+
+const std::vector<Format>& formats() {
+  // In the order they are tried: exact magics first, files known by their sizes alone next, loose text last.
+  static const std::vector<Format> all{
+      spill_format(),  matrix_market_format(), npz_format(),   ligra_format(), galois_format(), gap_format(),
+      subway_format(), dimacs_format(),        ldbc_format(),  metis_format(), edge_list_format(), graph500_format()};
+  return all;
+}
+
+namespace {
+
+std::vector<std::string> format_names(bool writable) {
+  std::vector<std::string> names;
+  for (const Format& format : formats())
+    if (!writable || format.write) names.push_back(format.name);
+  return names;
+}
+
+const Format& format_named(const std::string& name) {
+  for (const Format& format : formats())
+    if (format.name == name) return format;
+  const auto near = nearest_word(name, format_names(false));
+  throw usage_error("unknown format '{}'{}; known are: {}", printable(name),
+                    near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{}, joined(format_names(false)));
+}
+
+/// The suffix that says what the file is, in lower case, past a compression suffix.
+std::string suffix_of(std::string path) {
+  path = lower_case(path);
+  for (const std::string_view compressed : {".gz", ".zst"})
+    if (path.ends_with(compressed)) path.resize(path.size() - compressed.size());
+  const auto slash = path.find_last_of('/');
+  const auto dot   = path.find_last_of('.');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) return {};
+  return path.substr(dot + 1);
+}
+
+bool has_suffix(const Format& format, const std::string& suffix) {
+  return std::find(format.suffixes.begin(), format.suffixes.end(), suffix) != format.suffixes.end();
+}
+
+Sample sample_of(const std::string& path) {
+  Sample sample;
+  sample.path    = path;
+  sample.is_pipe = path == "-" || !is_regular_file(path);
+  auto stream    = open_stream(path);
+  if (!sample.is_pipe) {
+    const FileHandle file = open_for_reading(path);
+    sample.file_bytes     = file_size(file, path);
+    char              magic[4];
+    const std::size_t known = std::min<std::uint64_t>(sizeof magic, sample.file_bytes);
+    read_at(file, path, 0, magic, known);
+    sample.compressed = compression_of({magic, known}) != Compression::none;
+  }
+  sample.text.resize(sample_bytes);
+  sample.text.resize(stream->read(sample.text.data(), sample.text.size()));
+  sample.whole = sample.text.size() < sample_bytes;
+  if (sample.is_pipe) sample.pipe = std::move(stream);
+  return sample;
+}
+
+/// Content decides where it can; the suffix where content fits several.
+const Format& recognised(const Sample& sample) {
+  const std::string          suffix = suffix_of(sample.path);
+  std::vector<const Format*> fitting;
+  for (const Format& format : formats())
+    if (format.recognises(sample)) fitting.push_back(&format);
+  for (const Format* format : fitting)
+    if (has_suffix(*format, suffix)) return *format;
+  if (!fitting.empty()) return *fitting.front();
+  // Content fits nothing. Where the suffix makes a promise, its reader can say best what is wrong.
+  for (const Format& format : formats())
+    if (has_suffix(format, suffix)) return format;
+  throw bad_input("{}: this is no graph format Spillway knows (it starts with '{}'); name one with --format: {}",
+                  sample.path, printable(std::string_view{sample.text}.substr(0, 16)), joined(format_names(false)));
+}
+
+}  // namespace
+
+std::unique_ptr<ByteStream> ReadJob::open() const {
+  if (!sample.is_pipe) return open_stream(sample.path);
+  if (!sample.pipe)
+    throw bad_input("{}: a pipe cannot be read twice, and the input turned out not to be what its start showed; "
+                    "state --ids and --weight-type, or read from a file",
+                    sample.path);
+  return prefixed_stream(sample.text, std::move(sample.pipe));
+}
+
+void ReadJob::require_plain_file(std::string_view format) const {
+  if (sample.is_pipe) throw bad_input("{}: {} is read by position, which a pipe does not allow", path(), format);
+  if (sample.compressed) throw bad_input("{}: {} is read by position; decompress it first", path(), format);
+}
+
+Graph open(const std::string& path, const LoadOptions& options) {
+  if (path.empty()) throw usage_error("the name of the graph file is empty");
+  Sample sample = sample_of(path);
+  if (sample.text.empty() && sample.whole) throw bad_input("{}: the file is empty; a graph was expected", path);
+  const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
+
+  ReadJob    job{.sample  = sample,
+                 .options = options,
+                 .context = {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
+                             .transform = options.transform,
+                             .threads   = thread_count(options.threads),
+                             .progress  = options.progress ? options.progress : &Progress::none()},
+                 .notes   = {}};
+  const Stopwatch clock;
+  ReadResult      result = format.read(job);
+
+  Graph::Parts parts;
+  parts.out         = std::move(result.csr);
+  parts.in          = std::move(result.in);
+  parts.ids         = std::move(result.ids);
+  parts.weight_type = result.weight_type;
+  parts.symmetric   = result.symmetric;
+  parts.trusted     = result.trusted;
+  parts.name        = path;
+  parts.budget      = job.context.budget;
+  parts.report      = {.format     = format.name,
+                       .read_ms    = clock.milliseconds() - result.build_ms,
+                       .build_ms   = result.build_ms,
+                       .peak_bytes = job.context.budget->peak(),
+                       .notes      = std::move(job.notes)};
+  return Graph{std::move(parts)};
+}
+
+std::vector<std::string> save(const Graph& graph, const std::string& path, const std::string& name,
+                              Progress* progress) {
+  const Format* format = name == "auto" ? nullptr : &format_named(name);
+  if (!format) {
+    const std::string suffix = suffix_of(path);
+    for (const Format& candidate : formats())
+      if (candidate.write && has_suffix(candidate, suffix)) format = &candidate;
+    if (!format)
+      throw usage_error("{}: no format is written under this suffix; name one with --to: {}", path,
+                        joined(format_names(true)));
+  }
+  if (!format->write)
+    throw usage_error("{}: format '{}' is read but not written; written are: {}", path, format->name,
+                      joined(format_names(true)));
+  const std::string lowered = lower_case(path);
+  if (lowered.ends_with(".gz") || lowered.ends_with(".zst"))
+    throw usage_error("{}: output is not compressed; write it plain and compress it afterwards", path);
+
+  std::vector<std::string> notes;
+  OutputFile               file{path};
+  format->write(graph, file, progress ? *progress : Progress::none(), notes);
+  file.commit();
+  return notes;
+}
+
+ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected_file, ReadJob& job) {
+  ReadResult      result;
+  const Stopwatch clock;
+  const int       threads = job.context.threads;
+  check_indices(csr, weight_type, job.path(), threads);
+  if (job.context.transform.any() || !rows_sorted(csr, threads)) csr = rebuilt(csr, weight_type, job.context);
+  result.csr         = std::move(csr);
+  result.ids         = std::move(ids);
+  result.weight_type = weight_type;
+  result.symmetric   = undirected_file || job.context.transform.undirected || job.context.transform.symmetrize;
+  result.build_ms    = clock.milliseconds();
+  return result;
+}
+
+ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared, std::uint64_t first_id,
+                          WeightType weight_type, ReadJob& job) {
+  const Transform& transform = job.context.transform;
+  ReadResult       result;
+  result.csr = transform.symmetrize && !transform.dedup ? symmetrized(built.csr, weight_type, job.context)
+                                                        : std::move(built.csr);
+  if (declared) {
+    result.ids = IdMap::consecutive(first_id);
+  } else if (built.original_ids.empty()) {
+    result.ids = IdMap::consecutive(built.first_id);
+  } else {
+    result.ids = IdMap::numbers(std::move(built.original_ids));
+  }
+  result.weight_type = weight_type;
+  result.symmetric   = transform.undirected || transform.symmetrize;
+  return result;
+}
+
+void note_lost_ids(const Graph& graph, std::string_view format, std::vector<std::string>& notes) {
+  if (graph.ids().kind() != IdMap::Kind::consecutive)
+    notes.push_back(fmt::format("{} has no room for vertex ids: vertices are renumbered in the order of their ids "
+                                "(save the table with --id-map FILE)",
+                                format));
+}
+
+}  // namespace spillway

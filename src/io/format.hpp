@@ -1,0 +1,94 @@
+// Every file format in one table: how it is recognised, read and written. Nothing else lists formats.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.hpp"
+#include "graph/arc_collector.hpp"
+#include "io/byte_stream.hpp"
+
+#include <spillway/graph.hpp>
+
+namespace spillway {
+
+/// What a format is recognised by: its first bytes, decompressed, and the size of the file.
+struct Sample {
+  std::string                 path;
+  std::string                 text;                ///< up to sample_bytes
+  bool                        whole      = false;  ///< `text` is all there is
+  bool                        compressed = false;
+  std::uint64_t               file_bytes = 0;  ///< of a regular file; 0 for a pipe
+  std::unique_ptr<ByteStream> pipe;            ///< what follows `text`, where a file cannot be opened twice
+  bool                        is_pipe = false;
+};
+
+inline constexpr std::size_t sample_bytes = 256u << 10;
+
+/// One reading: what was asked, what it may use, and what a person should be told afterwards.
+struct ReadJob {
+  Sample&                  sample;
+  const LoadOptions&       options;
+  BuildContext             context;
+  std::vector<std::string> notes;
+
+  const std::string& path() const { return sample.path; }
+  Progress&          progress() const { return *context.progress; }
+
+  /// The input from its start. A pipe can be had once; asking again is Error{bad_input}.
+  std::unique_ptr<ByteStream> open() const;
+  /// For formats that are read by position.
+  void require_plain_file(std::string_view format) const;
+};
+
+struct ReadResult {
+  Csr        csr;
+  Csr        in;
+  IdMap      ids;
+  WeightType weight_type = WeightType::none;
+  bool       symmetric   = false;
+  bool       trusted     = true;
+  double     build_ms    = 0;
+};
+
+struct Format {
+  std::string              name;
+  std::string              description;
+  std::vector<std::string> suffixes;  ///< without the dot
+  /// True when the content can only be this format, or fits it exactly where there is no magic.
+  std::function<bool(const Sample&)> recognises;
+  std::function<ReadResult(ReadJob&)> read;
+  /// Appends notes on what the format cannot hold. Empty where Spillway does not write the format.
+  std::function<void(const Graph&, OutputFile&, Progress&, std::vector<std::string>& notes)> write;
+};
+
+const std::vector<Format>& formats();
+
+/// Rows from a file as they stand: checks every index, sorts rows that are not, applies the transform.
+/// `undirected_file` says that the format itself promises both arcs of every edge.
+ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected_file, ReadJob& job);
+
+/// Rows out of a collector, with the ids it found.
+ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared, std::uint64_t first_id,
+                          WeightType weight_type, ReadJob& job);
+
+/// Reports what a format without ids loses.
+void note_lost_ids(const Graph& graph, std::string_view format, std::vector<std::string>& notes);
+
+// One entry a file in this folder.
+Format edge_list_format();
+Format matrix_market_format();
+Format dimacs_format();
+Format metis_format();
+Format gap_format();
+Format ligra_format();
+Format galois_format();
+Format subway_format();
+Format ldbc_format();
+Format graph500_format();
+Format npz_format();
+Format spill_format();
+
+}  // namespace spillway
