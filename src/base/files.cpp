@@ -128,6 +128,10 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::uint64_t 
   write_fully(file_.get(), path_, offset, data, bytes, /*positioned=*/true);
 }
 
+void OutputFile::resize(std::uint64_t bytes) {
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) throw system_error("resize", path_);
+}
+
 void OutputFile::commit() {
   committed_ = true;
   if (temporary_.empty()) return;

@@ -22,6 +22,15 @@ inline int thread_count(int asked = 0) {
 #endif
 }
 
+/// From now on "all" is this many; 0 leaves it as it is.
+inline void use_threads(int threads) {
+#ifdef _OPENMP
+  if (threads > 0) omp_set_num_threads(threads);
+#else
+  (void)threads;
+#endif
+}
+
 /// Keeps the first exception of a parallel region until the region is over.
 class FirstFailure {
  public:
@@ -48,13 +57,15 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// body(thread) once on each of `threads` threads.
+/// body(thread) once for each thread number below `threads`. The system may grant fewer threads than asked for;
+/// the numbers are then shared out, so that no share of the work is ever left undone.
 template <class Body>
 void on_threads(int threads, Body&& body) {
   FirstFailure failure;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
-  failure.guard([&] { body(omp_get_thread_num()); });
+  for (int thread = omp_get_thread_num(); thread < threads; thread += omp_get_num_threads())
+    failure.guard([&] { body(thread); });
 #else
   for (int thread = 0; thread < threads; ++thread) failure.guard([&] { body(thread); });
 #endif

@@ -102,6 +102,14 @@ EdgeIndex ArcCollector<Record>::arc_count() const {
   return arcs;
 }
 
+template <class Record>
+std::uint64_t ArcCollector<Record>::id_bound() const {
+  std::uint64_t bound = 0;
+  for (const auto& appender : appenders_)
+    if (appender->any()) bound = std::max(bound, std::uint64_t{appender->largest()} + 1);
+  return bound;
+}
+
 namespace {
 
 /// One build of rows from buckets: what all buckets share, and the steps a bucket goes through.
@@ -330,9 +338,7 @@ class RowBuilder {
 
 template <class Record>
 BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count) && {
-  std::uint64_t universe = 0;
-  for (const auto& appender : appenders_)
-    if (appender->any()) universe = std::max(universe, std::uint64_t{appender->largest()} + 1);
+  const std::uint64_t universe = id_bound();
   if (vertex_count && universe > *vertex_count)
     throw internal_error("vertex {} in a graph of {} vertices", universe - 1, *vertex_count);
   if (universe > max_vertices) throw bad_input("vertex id {} is not below 2^32-1", universe - 1);

@@ -89,6 +89,9 @@ class ArcCollector {
 
   EdgeIndex arc_count() const;
 
+  /// One more than the largest id added; 0 if none was.
+  std::uint64_t id_bound() const;
+
   /// Rows of all arcs added. With `vertex_count` the ids are 0 to n-1 and callers have checked them;
   /// without, the vertices are the ids that appear, renumbered in their order if there are gaps.
   BuiltCsr finish(std::optional<std::uint64_t> vertex_count) &&;

@@ -90,6 +90,30 @@ const Format& recognised(const Sample& sample) {
 
 }  // namespace
 
+namespace {
+
+/// For formats that state their weights: leaves them out if asked to; cannot make others of them.
+void settle_weights(ReadResult& result, const LoadOptions& options, const std::string& path) {
+  if (options.weight_column == "none" || options.weight_type == WeightType::none) {
+    result.csr.weights = result.in.weights = {};
+    result.weight_type                     = WeightType::none;
+  } else if (options.weight_type && *options.weight_type != result.weight_type) {
+    throw usage_error("{}: --weight-type {} asked for, but its weights are {}", path, to_string(*options.weight_type),
+                      to_string(result.weight_type));
+  }
+}
+
+/// Options that only edge lists can follow are refused elsewhere rather than ignored.
+void refuse_idle_options(const Format& format, const LoadOptions& options, const std::string& path) {
+  if (format.is_edge_list) return;
+  if (options.vertices) throw usage_error("{}: --vertices is for edge lists; {} states its own", path, format.name);
+  if (options.ids != IdMode::automatic) throw usage_error("{}: --ids is for edge lists; {} states its own", path, format.name);
+  if (!options.weight_column.empty() && options.weight_column != "none")
+    throw usage_error("{}: --weight-column is for text edge lists; {} has no columns", path, format.name);
+}
+
+}  // namespace
+
 std::unique_ptr<ByteStream> ReadJob::open() const {
   if (!sample.is_pipe) return open_stream(sample.path);
   if (!sample.pipe)
@@ -110,6 +134,8 @@ Graph open(const std::string& path, const LoadOptions& options) {
   if (sample.text.empty() && sample.whole) throw bad_input("{}: the file is empty; a graph was expected", path);
   const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
 
+  refuse_idle_options(format, options, path);
+
   ReadJob    job{.sample  = sample,
                  .options = options,
                  .context = {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
@@ -119,6 +145,7 @@ Graph open(const std::string& path, const LoadOptions& options) {
                  .notes   = {}};
   const Stopwatch clock;
   ReadResult      result = format.read(job);
+  settle_weights(result, options, path);
 
   Graph::Parts parts;
   parts.out         = std::move(result.csr);
@@ -166,6 +193,7 @@ ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected
   ReadResult      result;
   const Stopwatch clock;
   const int       threads = job.context.threads;
+  if (undirected_file) job.context.transform.undirected = job.context.transform.symmetrize = false;  // it is already
   check_indices(csr, weight_type, job.path(), threads);
   if (job.context.transform.any() || !rows_sorted(csr, threads)) csr = rebuilt(csr, weight_type, job.context);
   result.csr         = std::move(csr);

@@ -56,7 +56,8 @@ struct ReadResult {
 struct Format {
   std::string              name;
   std::string              description;
-  std::vector<std::string> suffixes;  ///< without the dot
+  std::vector<std::string> suffixes;              ///< without the dot
+  bool                     is_edge_list = false;  ///< vertices are what edges name: --ids and --vertices apply
   /// True when the content can only be this format, or fits it exactly where there is no magic.
   std::function<bool(const Sample&)> recognises;
   std::function<ReadResult(ReadJob&)> read;

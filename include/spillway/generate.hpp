@@ -1,0 +1,48 @@
+// Graphs made from a few numbers. A kind, its parameters and a seed give the same graph on every machine,
+// whatever the number of threads.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <spillway/graph.hpp>
+
+namespace spillway {
+
+struct GenerateOptions {
+  std::uint64_t seed        = 1;
+  Transform     transform   = {};
+  WeightType    weight_type = WeightType::none;
+  double        weight_min  = 1;
+  double        weight_max  = 64;  ///< may occur with u32; f32 weights stay below it
+  std::uint64_t host_memory = 0;   ///< bytes that generating may hold; 0: what the machine has free
+  int           threads     = 0;   ///< 0: all cores
+  Progress*     progress    = nullptr;
+};
+
+struct GeneratorParameter {
+  std::string name;
+  std::string help;
+  std::string default_value;  ///< empty: the caller must give one
+};
+
+/// Values as a person types them, by the names of GeneratorParameter.
+using GeneratorValues = std::map<std::string, std::string>;
+
+struct Generator {
+  std::string                     name;
+  std::string                     help;
+  std::vector<GeneratorParameter> parameters;
+  /// Wants a value for every parameter; `generate` below fills in the defaults.
+  std::function<Graph(const GeneratorValues&, const GenerateOptions&)> make;
+};
+
+/// Every kind there is; the command line and the documentation read this list.
+const std::vector<Generator>& generators();
+
+/// A kind or parameter that does not exist, or a value out of range, is Error{usage}.
+Graph generate(const std::string& kind, const GeneratorValues& values, const GenerateOptions& options = {});
+
+}  // namespace spillway

@@ -1,0 +1,90 @@
+// Degrees of every vertex: how many arcs leave it and how many arrive. Parallel arcs and loops count.
+#include <atomic>
+
+#include "algorithms/registry.hpp"
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/parallel.hpp"
+#include "graph/csr.hpp"
+
+namespace spillway {
+namespace {
+
+using Counts = std::vector<std::uint64_t>;
+
+Counts row_lengths(const Csr& csr, int threads) {
+  Counts lengths(csr.vertex_count());
+  for_each_share(threads, lengths.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v) lengths[v] = csr.offsets[v + 1] - csr.offsets[v];
+  });
+  return lengths;
+}
+
+/// Counting arrivals needs one pass over the targets, and no in-edges.
+Counts arrivals(const Csr& csr, int threads, Progress& progress) {
+  constexpr std::uint64_t block = 1u << 20;
+  Counts                  counts(csr.vertex_count());
+  progress.begin("degrees", csr.arc_count(), ProgressUnit::edges);
+  for_each_task(threads, (csr.arc_count() + block - 1) / block, [&](std::uint64_t task, int) {
+    check_cancelled(progress);
+    const std::uint64_t end = std::min(csr.arc_count(), (task + 1) * block);
+    for (std::uint64_t i = task * block; i < end; ++i)
+      std::atomic_ref{counts[csr.targets[i]]}.fetch_add(1, std::memory_order_relaxed);
+    progress.advance(end - task * block);
+  });
+  progress.end();
+  return counts;
+}
+
+Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  const int       threads  = thread_count(options.threads);
+  Progress&       progress = options.progress ? *options.progress : Progress::none();
+  Stopwatch       clock;
+  Result          result;
+  const Csr&      out          = graph.out();
+  const bool      in_at_hand   = graph.has_in();
+  const Csr*      in           = in_at_hand ? &graph.in() : nullptr;
+  result.statistics.prepare_ms = clock.lap();
+  result.columns.push_back({.name = "out", .values = row_lengths(out, threads)});
+  result.columns.push_back({.name = "in", .values = in ? row_lengths(*in, threads) : arrivals(out, threads, progress)});
+  result.statistics.run_ms          = clock.milliseconds();
+  result.statistics.iterations      = 1;
+  result.statistics.edges_processed = in_at_hand ? 0 : out.arc_count();
+  return result;
+}
+
+/// The oracle: walks the arcs one by one and keeps its own tallies.
+Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result) {
+  std::map<Vertex, std::pair<std::uint64_t, std::uint64_t>> tally;
+  for (Vertex v = 0; v < graph.vertex_count(); ++v) {
+    for (const Vertex target : graph.out().neighbors(v)) {
+      ++tally[v].first;
+      ++tally[target].second;
+    }
+  }
+  const auto& out = std::get<Counts>(result.columns.at(0).values);
+  const auto& in  = std::get<Counts>(result.columns.at(1).values);
+  Verdict     verdict{.how = "serial oracle", .problem = {}};
+  for (Vertex v = 0; v < graph.vertex_count(); ++v) {
+    const auto found    = tally.find(v);
+    const auto expected = found == tally.end() ? std::pair<std::uint64_t, std::uint64_t>{} : found->second;
+    if (out[v] == expected.first && in[v] == expected.second) continue;
+    verdict.problem = fmt::format("vertex {}: {} out and {} in, expected {} and {}", graph.ids().name(v), out[v], in[v],
+                                  expected.first, expected.second);
+    break;
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Algorithm degrees_algorithm() {
+  return {.name       = "degrees",
+          .summary    = "how many arcs leave and enter each vertex",
+          .parameters = {},
+          .columns    = {{"out", "arcs that leave"}, {"in", "arcs that arrive"}},
+          .run        = run_degrees,
+          .verify     = verify_degrees};
+}
+
+}  // namespace spillway

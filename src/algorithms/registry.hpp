@@ -1,0 +1,10 @@
+// One function an algorithm; registry.cpp lists them.
+#pragma once
+
+#include <spillway/algorithms.hpp>
+
+namespace spillway {
+
+Algorithm degrees_algorithm();
+
+}  // namespace spillway

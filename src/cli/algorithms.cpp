@@ -1,0 +1,40 @@
+// spillway algorithms: the registry, as a table.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+
+#include <spillway/algorithms.hpp>
+
+namespace spillway::cli {
+namespace {
+
+void list_algorithms(const Common& common) {
+  if (common.json) {
+    Json list = Json::array();
+    for (const Algorithm& algorithm : algorithms()) {
+      Json columns = Json::array(), parameters = Json::array();
+      for (const ColumnInfo& column : algorithm.columns) columns.push_back({{"name", column.name}, {"meaning", column.meaning}});
+      for (const AlgorithmParameter& parameter : algorithm.parameters)
+        parameters.push_back({{"name", parameter.name}, {"help", parameter.help}, {"default", parameter.default_value}});
+      list.push_back({{"name", algorithm.name}, {"summary", algorithm.summary}, {"parameters", parameters}, {"columns", columns}});
+    }
+    fmt::print("{}\n", list.dump(2));
+    return;
+  }
+  for (const Algorithm& algorithm : algorithms()) {
+    fmt::print("{:<12} {}\n", algorithm.name, algorithm.summary);
+    for (const AlgorithmParameter& parameter : algorithm.parameters)
+      fmt::print("{:<12}   --{:<14} {} (default: {})\n", "", parameter.name, parameter.help, parameter.default_value);
+    for (const ColumnInfo& column : algorithm.columns) fmt::print("{:<12}   {:<16} {}\n", "", column.name, column.meaning);
+  }
+}
+
+}  // namespace
+
+void add_algorithms(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("algorithms", "What can be run, with parameters and result columns");
+  add_common_options(*command, context.common);
+  command->callback([&context] { context.action = [&context] { list_algorithms(context.common); }; });
+}
+
+}  // namespace spillway::cli

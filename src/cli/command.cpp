@@ -1,0 +1,89 @@
+#include "cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+
+namespace spillway::cli {
+
+void add_common_options(CLI::App& command, Common& common) {
+  command.add_flag("--json", common.json, "Print one JSON object instead of text");
+  command.add_flag("-q,--quiet", common.quiet, "No notes and no progress on standard error");
+  command.add_option("--threads", common.threads, "Threads to use (default: all)")->check(CLI::Range(1, 4096));
+}
+
+void add_transform_options(CLI::App& command, Transform& transform) {
+  command.add_flag("--undirected", transform.undirected, "Each edge of the input stands for both arcs");
+  command.add_flag("--symmetrize", transform.symmetrize, "Add the reverse of every arc that has none");
+  command.add_flag("--dedup", transform.dedup, "Keep one of parallel arcs, the lightest");
+  command.add_flag("--drop-loops", transform.drop_loops, "Leave out self loops");
+}
+
+void LoadArguments::add_to(CLI::App& command) {
+  command.add_option("GRAPH", path, "Graph file; - reads standard input")->required();
+  command.add_option("--format", format, "Format of the input (default: by content)");
+  command.add_option("--ids", ids, "Edge lists: auto, dense, sparse or string ids")
+      ->check(CLI::IsMember({"auto", "dense", "sparse", "string"}));
+  command.add_option("--vertices", vertices, "Edge lists: ids are 0 to N-1, isolated ones included");
+  command.add_option("--weight-column", weight_column, "Edge lists: column of the weights, by number from 1 or by name; or none");
+  command.add_option("--weight-type", weight_type, "Read weights as u32 or f32, or not at all: none")
+      ->check(CLI::IsMember({"u32", "f32", "none"}));
+  command.add_option("--header", header, "Edge lists: first line is a header: auto, yes or no")
+      ->check(CLI::IsMember({"auto", "yes", "no"}));
+  add_transform_options(command, transform);
+  command.add_option("--host-memory", host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+}
+
+LoadOptions LoadArguments::options(const Common& common, Progress& progress) const {
+  LoadOptions options;
+  options.format = format;
+  options.ids    = ids == "dense"    ? IdMode::dense
+                   : ids == "sparse" ? IdMode::sparse
+                   : ids == "string" ? IdMode::string
+                                     : IdMode::automatic;
+  if (!vertices.empty()) {
+    options.vertices = parse_number(vertices);
+    if (!options.vertices) throw usage_error("--vertices takes a whole number, not '{}'", printable(vertices));
+  }
+  options.weight_column = weight_column;
+  if (!weight_type.empty())
+    options.weight_type = weight_type == "u32" ? WeightType::u32 : weight_type == "f32" ? WeightType::f32 : WeightType::none;
+  options.header = header == "yes" ? HeaderMode::present : header == "no" ? HeaderMode::absent : HeaderMode::automatic;
+  options.transform   = transform;
+  options.host_memory = size_argument("--host-memory", host_memory);
+  options.threads     = common.threads;
+  options.progress    = &progress;
+  return options;
+}
+
+std::uint64_t size_argument(const std::string& option, const std::string& text) {
+  if (text.empty()) return 0;
+  const auto bytes = parse_size(text);
+  if (!bytes || *bytes == 0) throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(text));
+  return *bytes;
+}
+
+void note(const Common& common, const std::string& text) {
+  if (!common.quiet) fmt::print(stderr, "note: {}\n", text);
+}
+
+void note_all(const Common& common, const std::vector<std::string>& notes) {
+  for (const std::string& text : notes) note(common, text);
+}
+
+Json graph_json(const Graph& graph) {
+  static constexpr const char* id_kinds[] = {"consecutive", "numbers", "strings"};
+  return {{"vertices", graph.vertex_count()},
+          {"arcs", graph.arc_count()},
+          {"weights", std::string{to_string(graph.weight_type())}},
+          {"symmetric", graph.symmetric()},
+          {"ids", id_kinds[static_cast<std::size_t>(graph.ids().kind())]},
+          {"format", graph.report().format}};
+}
+
+ProgressBar progress_bar(const Common& common) {
+  return ProgressBar{!common.quiet && !common.json && ProgressBar::terminal()};
+}
+
+}  // namespace spillway::cli

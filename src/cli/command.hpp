@@ -1,0 +1,67 @@
+// What the commands share: their options, their exits, and how they speak.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "trace/progress_bar.hpp"
+
+#include <spillway/graph.hpp>
+
+namespace spillway::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Options that every command takes.
+struct Common {
+  bool json    = false;
+  bool quiet   = false;
+  int  threads = 0;
+};
+
+/// What the command line collected; `action` is set by the command that was named.
+struct Context {
+  Common                common;
+  std::function<void()> action;
+};
+
+void add_common_options(CLI::App& command, Common& common);
+
+/// Options of every command that opens a graph, as text until they are all there.
+struct LoadArguments {
+  std::string path;
+  std::string format = "auto";
+  std::string ids    = "auto";
+  std::string vertices, weight_column, weight_type, header = "auto", host_memory;
+  Transform   transform;
+
+  void        add_to(CLI::App& command);
+  LoadOptions options(const Common& common, Progress& progress) const;
+};
+
+void add_transform_options(CLI::App& command, Transform& transform);
+
+/// "--host-memory 4GiB" as bytes; nothing given is 0.
+std::uint64_t size_argument(const std::string& option, const std::string& text);
+
+/// One line on standard error, unless --quiet.
+void note(const Common& common, const std::string& text);
+void note_all(const Common& common, const std::vector<std::string>& notes);
+
+/// The graph as the "graph" object of --json.
+Json graph_json(const Graph& graph);
+
+/// A bar that draws when standard error is a terminal and nothing asked for silence.
+ProgressBar progress_bar(const Common& common);
+
+void add_convert(CLI::App& app, Context& context);
+void add_generate(CLI::App& app, Context& context);
+void add_info(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
+void add_devices(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
+void add_algorithms(CLI::App& app, Context& context);
+
+}  // namespace spillway::cli

@@ -1,0 +1,74 @@
+// spillway convert IN OUT
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/files.hpp"
+#include "base/memory.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+
+namespace spillway::cli {
+namespace {
+
+struct ConvertArguments {
+  LoadArguments load;
+  std::string   output;
+  std::string   to = "auto";
+  std::string   id_map;
+  bool          in_edges = false;
+};
+
+void write_id_map(const Graph& graph, const std::string& path) {
+  OutputFile  file{path};
+  std::string text;
+  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
+    graph.ids().append_name(text, static_cast<Vertex>(v));
+    text += '\n';
+    if (text.size() < (1u << 20)) continue;
+    file.append(text);
+    text.clear();
+  }
+  file.append(text);
+  file.commit();
+}
+
+void convert(const ConvertArguments& arguments, const Common& common) {
+  ProgressBar bar   = progress_bar(common);
+  Stopwatch   clock;
+  const Graph graph = open(arguments.load.path, arguments.load.options(common, bar));
+  note_all(common, graph.report().notes);
+  if (arguments.in_edges) graph.in();
+  const double load_ms = clock.lap();
+  note_all(common, save(graph, arguments.output, arguments.to, &bar));
+  if (!arguments.id_map.empty()) write_id_map(graph, arguments.id_map);
+  const double write_ms = clock.lap();
+  if (common.json) {
+    fmt::print("{}\n", Json{{"graph", graph_json(graph)},
+                            {"output", arguments.output},
+                            {"time_ms", {{"read", graph.report().read_ms}, {"build", graph.report().build_ms}, {"load", load_ms}, {"write", write_ms}}},
+                            {"memory", {{"host_peak", graph.budget()->peak()}}}}
+                           .dump(2));
+  } else if (arguments.output != "-") {
+    fmt::print("{}: {} vertices, {} arcs; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
+               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), load_ms / 1000, write_ms / 1000);
+  }
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Context& context) {
+  auto* command   = app.add_subcommand("convert", "Read a graph in one format, write it in another");
+  auto  arguments = std::make_shared<ConvertArguments>();
+  arguments->load.add_to(*command);
+  command->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
+  command->add_option("--to", arguments->to, "Format of the output (default: by suffix)");
+  command->add_option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
+  command->add_flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
+  add_common_options(*command, context.common);
+  command->callback([&context, arguments] { context.action = [&context, arguments] { convert(*arguments, context.common); }; });
+}
+
+}  // namespace spillway::cli

@@ -1,0 +1,99 @@
+// spillway generate KIND [parameters] OUT
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/memory.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+
+#include <spillway/generate.hpp>
+
+namespace spillway::cli {
+namespace {
+
+struct GenerateArguments {
+  std::string     kind, output, to = "auto", weights = "none", weight_range = "1:64", host_memory;
+  std::uint64_t   seed = 1;
+  Transform       transform;
+  GeneratorValues values;
+};
+
+void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
+  options.weight_type = arguments.weights == "u32"   ? WeightType::u32
+                        : arguments.weights == "f32" ? WeightType::f32
+                                                     : WeightType::none;
+  const auto colon = arguments.weight_range.find(':');
+  try {
+    std::size_t used = 0;
+    if (colon == std::string::npos) throw std::invalid_argument{""};
+    options.weight_min = std::stod(arguments.weight_range.substr(0, colon), &used);
+    if (used != colon) throw std::invalid_argument{""};
+    const std::string high = arguments.weight_range.substr(colon + 1);
+    options.weight_max     = std::stod(high, &used);
+    if (used != high.size()) throw std::invalid_argument{""};
+  } catch (const std::exception&) {
+    throw usage_error("--weight-range takes LOW:HIGH, such as 1:64, not '{}'", printable(arguments.weight_range));
+  }
+}
+
+void generate_to_file(const GenerateArguments& arguments, const Common& common) {
+  ProgressBar     bar = progress_bar(common);
+  GenerateOptions options;
+  options.seed        = arguments.seed;
+  options.transform   = arguments.transform;
+  options.host_memory = size_argument("--host-memory", arguments.host_memory);
+  options.threads     = common.threads;
+  options.progress    = &bar;
+  set_weights(options, arguments);
+
+  Stopwatch    clock;
+  const Graph  graph   = generate(arguments.kind, arguments.values, options);
+  const double make_ms = clock.lap();
+  note_all(common, save(graph, arguments.output, arguments.to, &bar));
+  const double write_ms = clock.lap();
+  if (common.json) {
+    fmt::print("{}\n", Json{{"kind", arguments.kind},
+                            {"seed", arguments.seed},
+                            {"graph", graph_json(graph)},
+                            {"output", arguments.output},
+                            {"time_ms", {{"generate", graph.report().read_ms}, {"build", graph.report().build_ms}, {"make", make_ms}, {"write", write_ms}}},
+                            {"memory", {{"host_peak", graph.budget()->peak()}}}}
+                           .dump(2));
+  } else if (arguments.output != "-") {
+    fmt::print("{}: {} vertices, {} arcs; generated in {:.2f} s, written in {:.2f} s\n", arguments.output,
+               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), make_ms / 1000, write_ms / 1000);
+  }
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("generate", "Make a graph: kron, uniform, grid, star and others");
+  command->require_subcommand(1);
+  for (const Generator& generator : generators()) {
+    auto* kind      = command->add_subcommand(generator.name, generator.help);
+    auto  arguments = std::make_shared<GenerateArguments>();
+    arguments->kind = generator.name;
+    for (const GeneratorParameter& parameter : generator.parameters) {
+      const std::string help = parameter.default_value.empty() ? parameter.help
+                                                               : fmt::format("{} (default: {})", parameter.help, parameter.default_value);
+      auto* option = kind->add_option_function<std::string>(
+          "--" + parameter.name, [arguments, name = parameter.name](const std::string& value) { arguments->values[name] = value; }, help);
+      if (parameter.default_value.empty()) option->required();
+    }
+    kind->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
+    kind->add_option("--to", arguments->to, "Format of the output (default: by suffix)");
+    kind->add_option("--seed", arguments->seed, "Same seed, same graph (default: 1)");
+    kind->add_option("--weights", arguments->weights, "none, u32 or f32 (default: none)")->check(CLI::IsMember({"none", "u32", "f32"}));
+    kind->add_option("--weight-range", arguments->weight_range, "LOW:HIGH of the weights (default: 1:64)");
+    add_transform_options(*kind, arguments->transform);
+    kind->add_option("--host-memory", arguments->host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+    add_common_options(*kind, context.common);
+    kind->callback([&context, arguments] { context.action = [&context, arguments] { generate_to_file(*arguments, context.common); }; });
+  }
+}
+
+}  // namespace spillway::cli

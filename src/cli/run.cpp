@@ -1,0 +1,131 @@
+// spillway run ALGORITHM GRAPH
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/memory.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "io/result_writer.hpp"
+#include "plan/devices.hpp"
+
+#include <spillway/algorithms.hpp>
+
+namespace spillway::cli {
+namespace {
+
+struct RunArguments {
+  std::string   algorithm;
+  LoadArguments load;
+  std::string   device = "auto", method = "auto", output;
+  std::uint64_t top    = 0;
+  std::uint64_t repeat = 1;
+  bool          verify = false;
+};
+
+/// Until the GPU engine is there, asking for it is answered, not ignored.
+void check_device(const RunArguments& arguments) {
+  if (arguments.device == "auto" || arguments.device == "cpu") return;
+  if (!arguments.device.starts_with("cuda")) throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
+  throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm, printable(arguments.device));
+}
+
+void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
+  if (result.columns.empty()) return;
+  std::vector<Vertex> order(graph.vertex_count());
+  std::iota(order.begin(), order.end(), 0);
+  const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(top, order.size()));
+  std::visit(
+      [&](const auto& values) {
+        std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                          [&](Vertex a, Vertex b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+      },
+      result.columns.front().values);
+  fmt::print("{:>20}", "vertex");
+  for (const Column& column : result.columns) fmt::print(" {:>14}", column.name);
+  fmt::print("\n");
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const Vertex v = order[static_cast<std::size_t>(i)];
+    fmt::print("{:>20}", printable(graph.ids().name(v)));
+    for (const Column& column : result.columns) {
+      std::string text;
+      append_value(text, column, v, graph.ids());
+      fmt::print(" {:>14}", text);
+    }
+    fmt::print("\n");
+  }
+}
+
+Json to_json(const RunArguments& arguments, const Graph& graph, const Result& result, double load_ms,
+             const std::vector<double>& run_ms, const Verdict& verdict) {
+  Json verified = nullptr;
+  if (arguments.verify) verified = {{"how", verdict.how}, {"right", verdict.problem.empty()}, {"problem", verdict.problem}};
+  return {{"algorithm", arguments.algorithm},
+          {"graph", graph_json(graph)},
+          {"device", "cpu"},
+          {"method", "auto"},
+          {"time_ms", {{"load", load_ms}, {"prepare", result.statistics.prepare_ms}, {"run", run_ms}}},
+          {"iterations", result.statistics.iterations},
+          {"edges_processed", result.statistics.edges_processed},
+          {"bytes", {{"host_to_device", 0}, {"disk_read", 0}}},
+          {"memory", {{"host_peak", graph.budget()->peak()}}},
+          {"verified", verified}};
+}
+
+void run_algorithm(const RunArguments& arguments, const Common& common) {
+  const Algorithm& algorithm = algorithm_named(arguments.algorithm);
+  check_device(arguments);
+  if (arguments.method != "auto") throw usage_error("--method takes auto, not '{}'", printable(arguments.method));
+  if (!arguments.output.empty()) check_result_path(arguments.output);
+
+  ProgressBar  bar = progress_bar(common);
+  Stopwatch    clock;
+  const Graph  graph   = open(arguments.load.path, arguments.load.options(common, bar));
+  const double load_ms = clock.lap();
+  note_all(common, graph.report().notes);
+
+  Result              result;
+  std::vector<double> run_ms;
+  for (std::uint64_t i = 0; i < arguments.repeat; ++i) {
+    result = algorithm.run(graph, {}, {.threads = common.threads, .progress = &bar});
+    run_ms.push_back(result.statistics.run_ms);
+  }
+  Verdict verdict;
+  if (arguments.verify) verdict = algorithm.verify(graph, {}, result);
+  if (!arguments.output.empty() && verdict.problem.empty()) write_result(result, graph, arguments.output, bar);
+
+  if (common.json) {
+    fmt::print("{}\n", to_json(arguments, graph, result, load_ms, run_ms, verdict).dump(2));
+  } else {
+    if (arguments.top > 0) print_top(result, graph, arguments.top);
+    std::sort(run_ms.begin(), run_ms.end());
+    fmt::print("{} on {} vertices and {} arcs: {:.2f} ms (loaded in {:.2f} s{})\n", arguments.algorithm,
+               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), run_ms[run_ms.size() / 2], load_ms / 1000,
+               arguments.verify && verdict.problem.empty() ? fmt::format("; verified: {}", verdict.how) : "");
+  }
+  if (!verdict.problem.empty())
+    throw Error{ExitCode::verification_failed, fmt::format("the {} disagrees: {}", verdict.how, verdict.problem)};
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Context& context) {
+  auto* command   = app.add_subcommand("run", "Run an algorithm on a graph");
+  auto  arguments = std::make_shared<RunArguments>();
+  command->add_option("ALGORITHM", arguments->algorithm, "One that `spillway algorithms` lists")->required();
+  arguments->load.add_to(*command);
+  command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
+  command->add_option("--method", arguments->method, "auto (default)");
+  command->add_option("-o,--output", arguments->output, "Write all results: .csv, .tsv, .json or .npy");
+  command->add_option("--top", arguments->top, "Print the N vertices with the largest values");
+  command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)")->check(CLI::Range(1, 1000000));
+  command->add_flag("--verify", arguments->verify, "Check the result against an independent one");
+  add_common_options(*command, context.common);
+  command->callback([&context, arguments] { context.action = [&context, arguments] { run_algorithm(*arguments, context.common); }; });
+}
+
+}  // namespace spillway::cli

@@ -1,0 +1,45 @@
+#include "generate/numbered_edges.hpp"
+
+#include <cmath>
+
+namespace spillway {
+namespace {
+
+// Above this the number of bytes would no longer fit 64 bits; no machine comes near.
+constexpr std::uint64_t max_edges = std::uint64_t{1} << 56;
+
+}  // namespace
+
+void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context) {
+  if (shape.edges > max_edges) throw does_not_fit("{} edges are more than any machine holds", shape.edges);
+  const bool      both_ways = context.transform.undirected || context.transform.symmetrize;
+  const EdgeIndex arcs      = both_ways ? shape.edges * 2 : shape.edges;
+  context.budget->expect(building_bytes(shape.vertices, arcs, options.weight_type != WeightType::none),
+                         "the generated graph");
+}
+
+Graph finished(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
+               double build_ms) {
+  Graph::Parts parts;
+  parts.out               = std::move(csr);
+  parts.weight_type       = options.weight_type;
+  parts.symmetric         = context.transform.undirected || context.transform.symmetrize;
+  parts.name              = "generated graph";
+  parts.report.format     = "generated";
+  parts.report.read_ms    = read_ms;
+  parts.report.build_ms   = build_ms;
+  parts.report.peak_bytes = context.budget->peak();
+  parts.budget            = context.budget;
+  return Graph{std::move(parts)};
+}
+
+// Seen from the last edge, row k of the triangle starts at k(k+1)/2; the root may be off by one either way.
+Edge complete_edge(std::uint64_t n, std::uint64_t number) {
+  const std::uint64_t from_last = n * (n - 1) / 2 - 1 - number;
+  auto                k = static_cast<std::uint64_t>((std::sqrt(8 * static_cast<double>(from_last) + 1) - 1) / 2);
+  while (k * (k + 1) / 2 > from_last) --k;
+  while ((k + 1) * (k + 2) / 2 <= from_last) ++k;
+  return {static_cast<Vertex>(n - 2 - k), static_cast<Vertex>(n - 1 - (from_last - k * (k + 1) / 2))};
+}
+
+}  // namespace spillway

@@ -1,0 +1,97 @@
+// From "edge number i is (u, v)" to a graph: what all generators share. Threads take contiguous shares of the
+// numbers in order, so that a kind whose edges ascend reaches the collector sorted and skips its sort.
+#pragma once
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "generate/weights.hpp"
+#include "graph/csr.hpp"
+
+#include <spillway/generate.hpp>
+
+namespace spillway {
+
+/// A graph as a generator sees it: edges numbered from 0, any of which can be had on its own.
+struct NumberedEdges {
+  std::uint64_t vertices   = 0;
+  std::uint64_t numbers    = 0;
+  std::uint64_t edges      = 0;      ///< expected: fewer than `numbers` where some stand for no edge
+  bool          undirected = false;  ///< every edge stands for both arcs
+};
+
+struct Edge {
+  Vertex source;
+  Vertex target;
+};
+
+/// What a number that stands for no edge yields.
+inline constexpr Edge no_edge{no_vertex, no_vertex};
+
+/// Throws if the graph cannot be built within the budget, before any work is done.
+void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context);
+
+/// The finished graph. Both arcs of an undirected edge weigh the same: the weight belongs to the number.
+Graph finished(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
+               double build_ms);
+
+/// Adds the edges of numbers [first, last). They are made a few at a time before any is added: between two
+/// additions the compiler would have to fetch everything `edge_at` refers to anew (a fifth slower).
+template <class Appender, class EdgeAt>
+void add_edges(Appender& appender, std::uint64_t first, std::uint64_t last, const WeightDraw& weights,
+               EdgeAt&& edge_at) {
+  constexpr std::uint64_t few = 64;
+  Edge                    edges[few];
+  for (; first < last; first += few) {
+    const std::uint64_t count = std::min(few, last - first);
+    for (std::uint64_t i = 0; i < count; ++i) edges[i] = edge_at(first + i);
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (edges[i].source != no_vertex) appender.add(edges[i].source, edges[i].target, weights(first + i));
+  }
+}
+
+/// The generating half: every edge into the collector, with progress and a chance to stop now and then.
+template <class Collector, class EdgeAt>
+void collect(Collector& collector, std::uint64_t numbers, const WeightDraw& weights, const BuildContext& context,
+             EdgeAt&& edge_at) {
+  constexpr std::uint64_t step = 1u << 16;
+  context.progress->begin("generating", numbers, ProgressUnit::edges);
+  for_each_share(context.threads, numbers, [&](std::uint64_t begin, std::uint64_t end, int thread) {
+    for (std::uint64_t first = begin; first < end; first += step) {
+      check_cancelled(*context.progress);
+      const std::uint64_t last = std::min(first + step, end);
+      add_edges(collector.appender(thread), first, last, weights, edge_at);
+      context.progress->advance(last - first);
+    }
+  });
+  context.progress->end();
+}
+
+/// `edge_at(number)` is called once for every number, from many threads.
+template <class EdgeAt>
+Graph build_graph(const NumberedEdges& shape, const GenerateOptions& options, EdgeAt&& edge_at) {
+  BuildContext context{.budget    = std::make_shared<MemoryBudget>(options.host_memory),
+                       .transform = options.transform,
+                       .threads   = thread_count(options.threads),
+                       .progress  = options.progress ? options.progress : &Progress::none()};
+  context.transform.undirected |= shape.undirected;
+  expect_to_fit(shape, options, context);
+  const WeightDraw weights{options};
+
+  Stopwatch        clock;
+  double           read_ms = 0;
+  Csr              csr     = with_collector(context, options.weight_type, [&](auto& collector) {
+    collect(collector, shape.numbers, weights, context, edge_at);
+    read_ms = clock.lap();
+    return std::move(collector).finish(shape.vertices).csr;
+  });
+  const Transform& asked   = context.transform;
+  if (asked.symmetrize && !asked.dedup && !asked.undirected) csr = symmetrized(csr, options.weight_type, context);
+  return finished(std::move(csr), options, context, read_ms, clock.milliseconds());
+}
+
+/// Edge `number` of the complete graph over n vertices, which has n(n-1)/2: (0,1), (0,2), … (n-2,n-1).
+Edge complete_edge(std::uint64_t n, std::uint64_t number);
+
+}  // namespace spillway

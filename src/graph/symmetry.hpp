@@ -1,0 +1,20 @@
+// Whether every arc has its reverse: what undirected formats promise, and what some can hold nothing else than.
+#pragma once
+
+#include <optional>
+
+#include <spillway/graph.hpp>
+
+namespace spillway {
+
+struct LoneArc {
+  Vertex        source = 0;
+  Vertex        target = 0;
+  std::uint32_t weight = 0;  ///< raw bits; 0 without weights
+};
+
+/// An arc that lacks a reverse of the same weight, if there is one; parallel arcs pair off one by one.
+/// Rows must be checked and ascend. It takes no memory, where comparing with the transposed rows would double it.
+std::optional<LoneArc> find_lone_arc(const Csr& csr, int threads, const Progress& progress);
+
+}  // namespace spillway

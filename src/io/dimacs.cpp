@@ -1,0 +1,82 @@
+// DIMACS shortest-path files (9th challenge): 'c' comments, 'p sp N M', 'a FROM TO WEIGHT'; ids count from 1.
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "io/edge_lines.hpp"
+
+namespace spillway {
+namespace {
+
+struct ProblemLine {
+  std::string   kind;
+  std::uint64_t vertices = 0, arcs = 0, line = 0, after = 0;
+};
+
+/// The 'p' line, if comments and blank lines are all that stands before it.
+std::optional<ProblemLine> problem_line_of(const Sample& sample) {
+  const std::string_view text = sample.text;
+  std::uint64_t          line = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t        end   = std::min(text.find('\n', begin), text.size());
+    const std::string_view   whole = text.substr(begin, end - begin);
+    std::vector<std::string> words;
+    begin = end + 1;
+    ++line;
+    if (!split_fields(whole, ' ', words)) return std::nullopt;
+    if (words.empty() || words[0] == "c" || whole.starts_with("c")) continue;
+    if (words[0] != "p") return std::nullopt;
+    ProblemLine problem{.kind = words.size() > 1 ? words[1] : "", .line = line, .after = std::min(begin, text.size())};
+    const auto  n = words.size() == 4 ? parse_number(words[2]) : std::nullopt;
+    const auto  m = words.size() == 4 ? parse_number(words[3]) : std::nullopt;
+    if (!n || !m) throw bad_input("{}:{}: expected 'p sp VERTICES ARCS', found '{}'", sample.path, line, printable(whole, 60));
+    problem.vertices = *n;
+    problem.arcs     = *m;
+    return problem;
+  }
+  return std::nullopt;
+}
+
+ReadResult read_dimacs(ReadJob& job) {
+  const auto problem = problem_line_of(job.sample);
+  if (!problem) throw bad_input("{}: expected 'c' comments and then a line 'p sp VERTICES ARCS'", job.path());
+  if (problem->kind != "sp")
+    throw bad_input("{}:{}: problem '{}' is not read; expected 'p sp VERTICES ARCS'", job.path(), problem->line,
+                    printable(problem->kind));
+  if (problem->vertices > max_vertices)
+    throw bad_input("{}:{}: {} vertices: at most 2^32-1 are supported", job.path(), problem->line, problem->vertices);
+  job.context.budget->expect(building_bytes(problem->vertices, 0, false),
+                             fmt::format("{}: a graph of {} vertices", job.path(), with_commas(problem->vertices)));
+  EdgeText edges;
+  edges.layout.comments = "c";
+  edges.layout.lead     = 'a';
+  edges.layout.columns  = 3;
+  edges.start           = problem->after;
+  edges.vertices        = problem->vertices;
+  edges.first_id        = 1;
+  edges.edges           = problem->arcs;
+  edges.edges_stated_by = fmt::format("line {}", problem->line);
+  edges.weight_type     = job.options.weight_type.value_or(WeightType::u32);
+  edges.weights_stated  = job.options.weight_type.has_value();
+  if (job.options.weight_column == "none") edges.weight_type = WeightType::none;
+  return read_edge_text(edges, job);
+}
+
+bool recognises_dimacs(const Sample& sample) {
+  try {
+    return (sample.text.starts_with('c') || sample.text.starts_with('p')) && problem_line_of(sample).has_value();
+  } catch (const Error&) {
+    return true;  // it has a problem line, a damaged one: reading will say so
+  }
+}
+
+}  // namespace
+
+Format dimacs_format() {
+  return {.name        = "dimacs",
+          .description = "DIMACS shortest-path text: c, p sp, a lines",
+          .suffixes    = {"gr", "dimacs"},
+          .recognises  = recognises_dimacs,
+          .read        = read_dimacs,
+          .write       = {}};
+}
+
+}  // namespace spillway

@@ -1,0 +1,510 @@
+#include "io/edge_lines.hpp"
+
+#include <fast_float/fast_float.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "io/interner.hpp"
+#include "io/line_source.hpp"
+
+namespace spillway {
+namespace {
+
+/// Something is wrong at this place; the caller knows which line that is.
+struct LineProblem {
+  const char* place;
+  std::string message;
+};
+
+/// The start of the text misled; these say what it is instead.
+struct IdsAreWider {};
+struct WeightsAreFractional {};
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+const char* skip_blanks(const char* p) {
+  while (is_blank(*p)) ++p;
+  return p;
+}
+
+/// A chunk always ends with a newline, so there is one.
+const char* end_of_line(const char* p) { return static_cast<const char*>(rawmemchr(p, '\n')); }
+
+/// The word at `p`, for a message.
+std::string word_at(const char* p, char delimiter) {
+  const char* end = p;
+  while (*end != '\n' && !is_blank(*end) && *end != delimiter) ++end;
+  return end == p ? "the end of the line" : fmt::format("'{}'", printable({p, static_cast<std::size_t>(end - p)}));
+}
+
+/// A decimal number; `p` is moved past it. Stops by itself at any other byte, the final newline included.
+bool parse_digits(const char*& p, std::uint64_t& value) {
+  const char* const first = p;
+  std::uint64_t     sum   = 0;
+  for (unsigned digit; (digit = static_cast<unsigned char>(*p) - unsigned{'0'}) <= 9; ++p) sum = sum * 10 + digit;
+  value = sum;
+  if (p - first < 20) return p != first;
+  const auto exact = parse_number({first, static_cast<std::size_t>(p - first)});  // may not fit 64 bits
+  value            = exact.value_or(0);
+  return exact.has_value();
+}
+
+/// Weight bits of the type that T names; `p` is moved past it.
+struct NoWeight {
+  static constexpr WeightType type = WeightType::none;
+};
+
+struct IntegerWeight {
+  static constexpr WeightType type = WeightType::u32;
+  static std::uint32_t        parse(const char*& p, char delimiter, bool fixed) {
+    const char* const first = p;
+    std::uint64_t     value = 0;
+    const bool        good  = parse_digits(p, value);
+    const bool        ends  = is_blank(*p) || *p == '\n' || *p == delimiter;
+    if (good && ends && value <= UINT32_MAX) return static_cast<std::uint32_t>(value);
+    float      as_float = 0;
+    const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
+    if (parsed.ec != std::errc{} || !std::isfinite(as_float) || (good && ends))
+      throw LineProblem{first, good && ends ? fmt::format("weight {} does not fit 32 bits (at most 4294967295); read "
+                                                                 "weights as floats with --weight-type f32",
+                                                                 word_at(first, delimiter))
+                                                   : fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (!fixed) throw WeightsAreFractional{};
+    throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
+                                                "floats with --weight-type f32",
+                                                word_at(first, delimiter))};
+  }
+};
+
+struct FloatWeight {
+  static constexpr WeightType type = WeightType::f32;
+  static std::uint32_t        parse(const char*& p, char delimiter, bool) {
+    float             value = 0;
+    const char* const first = p;
+    const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
+    if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
+      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (!std::isfinite(value))
+      throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
+    p = end.ptr;
+    return std::bit_cast<std::uint32_t>(value);
+  }
+};
+
+/// Lines whose first columns are the ids in order: the fast path, for numbers only.
+template <class Weight>
+class NumberLines {
+ public:
+  NumberLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
+
+  /// add(source, target, weight bits, place) for every edge; returns how many.
+  template <class Add>
+  std::uint64_t parse(const LineChunk& chunk, Add&& add) const {
+    std::uint64_t edges = 0;
+    for (const char* p = chunk.begin; p < chunk.end;) {
+      p = skip_blanks(p);
+      if (*p == '\n') {
+        ++p;
+        continue;
+      }
+      if (layout_.comments.find(*p) != std::string::npos) {
+        p = end_of_line(p) + 1;
+        continue;
+      }
+      const char* const line = p;
+      if (layout_.lead) p = past_lead(p);
+      const std::uint64_t source = id(p, "a source id");
+      p                          = past_delimiter(p, "a target id");
+      const std::uint64_t target = id(p, "a target id");
+      std::uint32_t       weight = 0;
+      if constexpr (Weight::type != WeightType::none) {
+        p      = past_delimiter(p, "a weight");
+        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated);
+      }
+      p = past_line(p);
+      add(source, target, weight, line);
+      ++edges;
+    }
+    return edges;
+  }
+
+ private:
+  const char* past_lead(const char* p) const {
+    if (*p != layout_.lead || !is_blank(p[1]))
+      throw LineProblem{p, fmt::format("expected a line that starts with '{}', found {}", layout_.lead, word_at(p, ' '))};
+    return skip_blanks(p + 1);
+  }
+
+  std::uint64_t id(const char*& p, const char* what) const {
+    const char*   first = p;
+    std::uint64_t value = 0;
+    if (parse_digits(p, value) && (is_blank(*p) || *p == layout_.delimiter || *p == '\n')) return value;
+    const bool digits_only = p != first && (is_blank(*p) || *p == layout_.delimiter || *p == '\n');
+    throw LineProblem{first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string",
+                                                       word_at(first, layout_.delimiter))
+                                         : fmt::format("expected {} (a number), found {}; if ids are names, say --ids string",
+                                                       what, word_at(first, layout_.delimiter))};
+  }
+
+  const char* past_delimiter(const char* p, const char* what) const {
+    p = skip_blanks(p);
+    if (layout_.delimiter != ' ') {
+      if (*p != layout_.delimiter)
+        throw LineProblem{p, fmt::format("expected '{}' and {}, found {}", layout_.delimiter, what, word_at(p, ' '))};
+      p = skip_blanks(p + 1);
+    }
+    if (*p == '\n') throw LineProblem{p, fmt::format("expected {}, found the end of the line", what)};
+    return p;
+  }
+
+  const char* past_line(const char* p) const {
+    p = skip_blanks(p);
+    if (*p == '\n') return p + 1;
+    constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
+    if (layout_.columns > used || layout_.comments.find(*p) != std::string::npos) return end_of_line(p) + 1;
+    throw LineProblem{p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
+  }
+
+  const EdgeText&   text_;
+  const EdgeLayout& layout_;
+};
+
+/// Any columns, quotes, names: every line is taken apart.
+template <class Weight, class Key>
+class FieldLines {
+ public:
+  FieldLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
+
+  template <class Add>
+  std::uint64_t parse(const LineChunk& chunk, Add&& add) const {
+    std::vector<std::string> fields;
+    std::uint64_t            edges = 0;
+    for (const char* p = chunk.begin; p < chunk.end;) {
+      const char* const end  = end_of_line(p);
+      const char* const line = skip_blanks(p);
+      p                      = end + 1;
+      if (line == end || layout_.comments.find(*line) != std::string::npos) continue;
+      if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields))
+        throw LineProblem{line, "a quote is opened and not closed on this line"};
+      const Key           source = key(fields, layout_.source, line, "source");
+      const Key           target = key(fields, layout_.target, line, "target");
+      std::uint32_t       weight = 0;
+      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line);
+      add(source, target, weight, line);
+      ++edges;
+    }
+    return edges;
+  }
+
+ private:
+  const std::string& field(const std::vector<std::string>& fields, unsigned column, const char* line,
+                           const char* what) const {
+    if (column < fields.size() && !fields[column].empty()) return fields[column];
+    throw LineProblem{line, fmt::format("expected a {} in column {}, but {}", what, column + 1,
+                                        column < fields.size() ? std::string{"it is empty"}
+                                                               : fmt::format("the line has {} columns", fields.size()))};
+  }
+
+  Key key(const std::vector<std::string>& fields, unsigned column, const char* line, const char* what) const {
+    const std::string& text = field(fields, column, line, what);
+    if constexpr (std::is_same_v<Key, std::string_view>) {
+      return text;
+    } else {
+      if (const auto number = parse_number(text)) return *number;
+      throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'; if ids are names, say "
+                                          "--ids string",
+                                          what, column + 1, printable(text))};
+    }
+  }
+
+  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line) const {
+    const std::string text  = field(fields, layout_.weight, line, "weight") + '\n';  // parsers stop at a newline
+    const char*       place = text.c_str();
+    try {
+      const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated);
+      if (*skip_blanks(place) == '\n') return bits;
+    } catch (const LineProblem& problem) {
+      throw LineProblem{line, problem.message};
+    }
+    throw LineProblem{line, fmt::format("expected a weight in column {}, found '{}'", layout_.weight + 1,
+                                        printable({text.data(), text.size() - 1}))};
+  }
+
+  const EdgeText&   text_;
+  const EdgeLayout& layout_;
+};
+
+template <class Visit>
+auto with_weight(WeightType type, Visit&& visit) {
+  switch (type) {
+    case WeightType::u32: return visit(IntegerWeight{});
+    case WeightType::f32: return visit(FloatWeight{});
+    case WeightType::none: break;
+  }
+  return visit(NoWeight{});
+}
+
+std::uint32_t negated(WeightType type, std::uint32_t bits) {
+  return type == WeightType::f32 ? bits ^ 0x80000000u : bits;
+}
+
+/// One reading of the text with everything about it settled.
+class EdgeTextReader {
+ public:
+  EdgeTextReader(const EdgeText& text, ReadJob& job) : text_(text), job_(job), source_(job, text.start) {}
+
+  ReadResult read() {
+    return with_weight(text_.weight_type, [&](auto weight) {
+      using Weight             = decltype(weight);
+      const EdgeLayout& layout = text_.layout;
+      const bool in_order      = layout.source == 0 && layout.target == 1 &&
+                            (text_.weight_type == WeightType::none || layout.weight == 2);
+      if (text_.ids == IdKind::strings) return interned<std::string_view>(FieldLines<Weight, std::string_view>{text_});
+      if (text_.ids == IdKind::numbers)
+        return in_order ? interned<std::uint64_t>(NumberLines<Weight>{text_})
+                        : interned<std::uint64_t>(FieldLines<Weight, std::uint64_t>{text_});
+      return in_order ? small_numbers(NumberLines<Weight>{text_})
+                      : small_numbers(FieldLines<Weight, std::uint64_t>{text_});
+    });
+  }
+
+ private:
+  /// Parses all pieces on all threads; add(thread, source, target, weight, place).
+  template <class Lines, class Add>
+  void parse(const Lines& lines, Add&& add) {
+    std::atomic<std::uint64_t> edges{0};
+    job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
+    on_threads(job_.context.threads, [&](int thread) {
+      LineChunk chunk;
+      while (!failed_ && source_.next(thread, chunk)) {
+        try {
+          edges += lines.parse(chunk, [&](auto source, auto target, std::uint32_t weight, const char* place) {
+            add(thread, source, target, weight, place);
+          });
+        } catch (const LineProblem& problem) {
+          failed_ = true;
+          throw bad_input("{}:{}: {}", job_.path(), source_.line_of(chunk, problem.place), problem.message);
+        } catch (...) {
+          failed_ = true;
+          throw;
+        }
+      }
+    });
+    job_.progress().end();
+    if (text_.edges && edges != *text_.edges)
+      throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
+                      edges.load());
+  }
+
+  template <class Lines>
+  ReadResult small_numbers(const Lines& lines) {
+    return with_collector(job_.context, text_.weight_type, [&](auto& collector) {
+      const std::uint64_t limit = text_.vertices.value_or(max_vertices);
+      const std::uint64_t first = text_.first_id;
+      parse(lines, [&](int thread, std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
+        // Below first_id the subtraction wraps to a number past every limit.
+        const std::uint64_t u = source - first, v = target - first;
+        if (u >= limit || v >= limit) [[unlikely]]
+          out_of_range(u >= limit ? source : target, place);
+        auto& appender = collector.appender(thread);
+        appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
+        if (text_.layout.negate_reverse) add_negated(appender, u, v, weight, place);
+      });
+      const Stopwatch              clock;
+      std::optional<std::uint64_t> vertices = text_.vertices;
+      if (!vertices && text_.dense) vertices = collector.id_bound();
+      ReadResult result =
+          from_collected(std::move(collector).finish(vertices), vertices, first, text_.weight_type, job_);
+      result.build_ms = clock.milliseconds();
+      return result;
+    });
+  }
+
+  template <class Appender>
+  void add_negated(Appender& appender, std::uint64_t u, std::uint64_t v, std::uint32_t weight, const char* place) const {
+    if (u == v) throw LineProblem{place, "a skew-symmetric matrix has no entries on its diagonal"};
+    appender.add(static_cast<Vertex>(v), static_cast<Vertex>(u), negated(text_.weight_type, weight));
+  }
+
+  [[noreturn]] void out_of_range(std::uint64_t id, const char* place) const {
+    if (text_.vertices)
+      throw LineProblem{place, fmt::format("vertex {} is out of range: ids run from {} to {}", id, text_.first_id,
+                                           text_.first_id + *text_.vertices - 1)};
+    if (text_.dense)
+      throw LineProblem{place, fmt::format("vertex {} is too large for dense ids (at most 4294967294); say --ids sparse", id)};
+    throw IdsAreWider{};
+  }
+
+  /// An edge whose ends are numbered as their thread met them.
+  struct Met {
+    Vertex        source, target;
+    std::uint32_t weight;
+  };
+
+  template <class Key, class Lines>
+  ReadResult interned(const Lines& lines) {
+    const auto                                   threads = static_cast<std::size_t>(job_.context.threads);
+    std::vector<std::unique_ptr<Interner<Key>>> interners;
+    std::vector<MetEdges>                        met(threads);
+    for (std::size_t i = 0; i < threads; ++i) interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
+    parse(lines, [&](int thread, Key source, Key target, std::uint32_t weight, const char*) {
+      Interner<Key>& interner = *interners[static_cast<std::size_t>(thread)];
+      const Vertex   u        = interner.number_of(source);
+      met[static_cast<std::size_t>(thread)].add({u, interner.number_of(target), weight}, job_.context.budget);
+    });
+
+    const Stopwatch        clock;
+    const std::vector<Key> keys = final_keys(interners);
+    if (keys.size() > max_vertices)
+      throw bad_input("{}: {} vertices: at most 2^32-1 are supported", job_.path(), keys.size());
+    ReadResult result = with_collector(job_.context, text_.weight_type, [&](auto& collector) {
+      for_each_task(job_.context.threads, threads, [&](std::uint64_t i, int thread) {
+        const std::vector<Vertex> places = places_in(interners[i]->keys(), keys);
+        auto&                     to     = collector.appender(thread);
+        met[i].drain([&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
+      });
+      return from_collected(std::move(collector).finish(keys.size()), keys.size(), 0, text_.weight_type, job_);
+    });
+    result.ids      = id_map(keys);
+    result.build_ms = clock.milliseconds();
+    return result;
+  }
+
+  /// Edges in blocks, so that they can be given back one block after the other.
+  class MetEdges {
+   public:
+    void add(const Met& edge, const std::shared_ptr<MemoryBudget>& budget) {
+      if (used_ == block_edges || blocks_.empty()) {
+        blocks_.emplace_back(block_edges, budget, "the edges being read");
+        used_ = 0;
+      }
+      blocks_.back()[used_++] = edge;
+    }
+
+    template <class Visit>
+    void drain(Visit&& visit) {
+      for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        const std::uint64_t count = i + 1 == blocks_.size() ? used_ : block_edges;
+        for (std::uint64_t j = 0; j < count; ++j) visit(blocks_[i][j]);
+        blocks_[i] = {};
+      }
+    }
+
+   private:
+    static constexpr std::uint64_t block_edges = 64u << 10;
+    std::vector<Buffer<Met>>       blocks_;
+    std::uint64_t                  used_ = 0;
+  };
+
+  template <class Key>
+  std::vector<Key> final_keys(const std::vector<std::unique_ptr<Interner<Key>>>& interners) const {
+    if constexpr (std::is_same_v<Key, std::uint64_t>)
+      if (!text_.vertex_list_path.empty()) return {text_.vertex_list.begin(), text_.vertex_list.end()};
+    return merged_keys(interners);
+  }
+
+  template <class Key>
+  std::vector<Vertex> places_in(const std::vector<Key>& met, const std::vector<Key>& keys) const {
+    std::vector<Vertex> places(met.size());
+    for (std::size_t i = 0; i < met.size(); ++i) {
+      const auto place = std::lower_bound(keys.begin(), keys.end(), met[i]);
+      if (place == keys.end() || *place != met[i])
+        throw bad_input("{}: an edge names vertex {}, which {} does not list", job_.path(), met[i],
+                        text_.vertex_list_path);
+      places[i] = static_cast<Vertex>(place - keys.begin());
+    }
+    return places;
+  }
+
+  IdMap id_map(const std::vector<std::uint64_t>& keys) const {
+    if (keys.empty()) return IdMap::consecutive();
+    if (keys.back() - keys.front() + 1 == keys.size()) return IdMap::consecutive(keys.front());
+    return IdMap::numbers(make_array<std::uint64_t>(keys, job_.context.budget, "the table of vertex ids"));
+  }
+
+  IdMap id_map(const std::vector<std::string_view>& keys) const {
+    std::uint64_t bytes = 0;
+    for (const std::string_view key : keys) bytes += key.size();
+    Buffer<std::uint64_t> ends{keys.size(), job_.context.budget, "the table of vertex names"};
+    Buffer<char>          text{bytes, job_.context.budget, "the table of vertex names"};
+    std::uint64_t         end = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      std::memcpy(text.data() + end, keys[i].data(), keys[i].size());
+      ends[i] = end += keys[i].size();
+    }
+    return IdMap::strings(std::move(ends).freeze(), std::move(text).freeze());
+  }
+
+  const EdgeText&   text_;
+  ReadJob&          job_;
+  LineSource        source_;
+  std::atomic<bool> failed_{false};
+};
+
+/// Refuses before the work starts what cannot fit by the look of its first lines.
+void expect_to_fit(const EdgeText& text, const ReadJob& job) {
+  const std::string& sample = job.sample.text;
+  if (job.sample.file_bytes == 0 || job.sample.compressed || sample.size() <= text.start) return;
+  const auto lines = static_cast<std::uint64_t>(std::count(sample.begin() + static_cast<std::ptrdiff_t>(text.start), sample.end(), '\n'));
+  const double mean  = static_cast<double>(sample.size() - text.start) / static_cast<double>(lines + 1);
+  auto         edges = static_cast<std::uint64_t>(static_cast<double>(job.sample.file_bytes - text.start) / mean);
+  if (text.edges) edges = *text.edges;
+  const std::uint64_t arcs = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
+  job.context.budget->expect(building_bytes(text.vertices.value_or(0), arcs, text.weight_type != WeightType::none),
+                             fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
+}
+
+}  // namespace
+
+bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields) {
+  fields.clear();
+  const auto blank = [](char c) { return is_blank(c); };
+  std::size_t i    = 0;
+  for (;;) {
+    while (i < line.size() && blank(line[i])) ++i;
+    if (i == line.size() && (delimiter == ' ' || fields.empty())) return true;
+    std::string& field = fields.emplace_back();
+    if (i < line.size() && line[i] == '"') {
+      for (++i;; ++i) {
+        if (i == line.size()) return false;
+        if (line[i] == '"') {
+          if (i + 1 == line.size() || line[i + 1] != '"') break;
+          ++i;  // a doubled quote is a quote
+        }
+        field += line[i];
+      }
+      ++i;
+    } else {
+      const std::size_t begin = i;
+      while (i < line.size() && line[i] != delimiter && !(delimiter == ' ' && blank(line[i]))) ++i;
+      field = line.substr(begin, i - begin);
+      while (!field.empty() && blank(field.back())) field.pop_back();
+    }
+    while (i < line.size() && blank(line[i])) ++i;
+    if (i == line.size()) return true;
+    if (delimiter == ' ') continue;
+    if (line[i] != delimiter) return false;  // text after a closing quote
+    ++i;
+  }
+}
+
+ReadResult read_edge_text(EdgeText text, ReadJob& job) {
+  expect_to_fit(text, job);
+  for (;;) {
+    try {
+      return EdgeTextReader{text, job}.read();
+    } catch (const IdsAreWider&) {
+      text.ids = IdKind::numbers;
+    } catch (const WeightsAreFractional&) {
+      text.weight_type = WeightType::f32;
+    }
+  }
+}
+
+}  // namespace spillway

@@ -1,0 +1,48 @@
+// Text with one edge a line: the part that edge lists, Matrix Market, DIMACS and LDBC files share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/format.hpp"
+
+namespace spillway {
+
+/// How one line reads.
+struct EdgeLayout {
+  char          delimiter  = ' ';   ///< ' ' stands for any run of blanks and tabs
+  std::string   comments   = "#%";  ///< a line that starts with one of these is skipped
+  char          lead       = 0;     ///< DIMACS: lines start with this letter
+  unsigned      source     = 0;     ///< columns, from 0
+  unsigned      target     = 1;
+  unsigned      weight     = 2;  ///< used when weights are read
+  unsigned      columns    = 2;  ///< that a line has; what no column above names is skipped
+  bool          negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign
+};
+
+enum class IdKind { small_numbers, numbers, strings };
+
+struct EdgeText {
+  EdgeLayout                   layout;
+  std::uint64_t                start = 0;  ///< byte of the first line
+  IdKind                       ids   = IdKind::small_numbers;
+  std::optional<std::uint64_t> vertices;  ///< ids are first_id to first_id + vertices - 1
+  std::uint64_t                first_id       = 0;
+  bool                         dense          = false;  ///< every number up to the largest is a vertex
+  WeightType                   weight_type    = WeightType::none;
+  bool                         weights_stated = false;  ///< the type is fixed: what does not fit it is an error
+  std::optional<std::uint64_t> edges;                   ///< how many lines there must be
+  std::string                  edges_stated_by;         ///< "line 1", for the message when there are not
+  Array<std::uint64_t>         vertex_list;             ///< ids listed elsewhere (LDBC), ascending
+  std::string                  vertex_list_path;
+};
+
+/// Reads all edges. Where the text turns out to need wider ids or fractional weights than its start showed,
+/// it is read again as that.
+ReadResult read_edge_text(EdgeText text, ReadJob& job);
+
+/// The fields of one line; quoted fields lose their quotes. False if a quote is not closed.
+bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields);
+
+}  // namespace spillway

@@ -1,0 +1,102 @@
+// LDBC Graphalytics: NAME.v lists the vertices, one id a line, NAME.e the edges; NAME.properties may say
+// whether they are directed. Ids are sparse 64-bit numbers; vertices without edges stand in NAME.v only.
+#include <algorithm>
+#include <sstream>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "io/edge_lines.hpp"
+
+namespace spillway {
+namespace {
+
+/// The path with its last letter (.e, .v) taken off, dot kept; past a compression suffix.
+std::string stem_of(const std::string& path) { return path.substr(0, path.find_last_of('.') + 1); }
+
+bool has_ldbc_suffix(const std::string& path) { return path.ends_with(".e") || path.ends_with(".v"); }
+
+/// Reads NAME.v: one number a line.
+Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges_job) {
+  const MappedFile           file{path};
+  const std::string_view     text = file.text();
+  std::vector<std::uint64_t> ids;
+  std::uint64_t              line = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end  = std::min(text.find('\n', begin), text.size());
+    std::string_view  word = text.substr(begin, end - begin);
+    begin                  = end + 1;
+    ++line;
+    if (line % 65536 == 0) check_cancelled(edges_job.progress());
+    const auto first = word.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    word           = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
+    const auto id  = parse_number(word);
+    if (!id) throw bad_input("{}:{}: expected one vertex id (a number), found '{}'", path, line, printable(word));
+    ids.push_back(*id);
+  }
+  std::sort(ids.begin(), ids.end());
+  if (const auto twice = std::adjacent_find(ids.begin(), ids.end()); twice != ids.end())
+    throw bad_input("{}: vertex {} is listed more than once", path, *twice);
+  if (ids.size() > max_vertices) throw bad_input("{}: {} vertices: at most 2^32-1 are supported", path, ids.size());
+  return make_array<std::uint64_t>(ids, edges_job.context.budget, "the table of vertex ids");
+}
+
+/// NAME.properties: "graph.NAME.directed = false". Nothing where there is no such file or line.
+std::optional<bool> directed_by_properties(const std::string& path) {
+  if (!file_exists(path)) return std::nullopt;
+  const MappedFile   file{path};
+  std::istringstream text{std::string{file.text()}};
+  for (std::string line; std::getline(text, line);) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos || line.find(".directed") > equals) continue;
+    const std::string value = lower_case(line.substr(equals + 1));
+    if (value.find("true") != std::string::npos) return true;
+    if (value.find("false") != std::string::npos) return false;
+    throw bad_input("{}: expected 'directed = true' or 'false', found '{}'", path, printable(line, 60));
+  }
+  return std::nullopt;
+}
+
+unsigned columns_of_first_line(const Sample& sample) {
+  std::vector<std::string> words;
+  const auto               first = sample.text.find_first_not_of("\r\n");
+  if (first == std::string::npos) return 2;
+  split_fields(std::string_view{sample.text}.substr(first, sample.text.find('\n', first) - first), ' ', words);
+  return static_cast<unsigned>(words.size());
+}
+
+ReadResult read_ldbc(ReadJob& job) {
+  const std::string stem = stem_of(job.path());
+  if (job.path().ends_with(".v"))
+    throw bad_input("{}: this is the list of vertices; open {}e, the list of edges, and both are read", job.path(), stem);
+  const std::string vertices = stem + "v";
+  if (!file_exists(vertices)) throw bad_input("{}: expected the list of vertices beside it, {}", job.path(), vertices);
+  if (directed_by_properties(stem + "properties") == false && !job.context.transform.symmetrize)
+    job.context.transform.undirected = true;
+
+  EdgeText edges;
+  edges.ids              = IdKind::numbers;
+  edges.layout.comments  = "#";
+  edges.layout.columns   = columns_of_first_line(job.sample);
+  edges.vertex_list      = read_vertices(vertices, job);
+  edges.vertex_list_path = vertices;
+  if (edges.layout.columns > 2 && job.options.weight_column != "none") {
+    // Graphalytics states weights as doubles; whole ones may still be read as integers on request.
+    edges.weight_type    = job.options.weight_type.value_or(WeightType::f32);
+    edges.weights_stated = true;
+  }
+  return read_edge_text(edges, job);
+}
+
+}  // namespace
+
+Format ldbc_format() {
+  return {.name        = "ldbc",
+          .description = "LDBC Graphalytics: NAME.e with NAME.v (and NAME.properties) beside it",
+          .suffixes    = {"e", "v"},
+          .recognises  = [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(stem_of(s.path) + "v"); },
+          .read        = read_ldbc,
+          .write       = {}};
+}
+
+}  // namespace spillway

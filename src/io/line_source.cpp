@@ -1,0 +1,152 @@
+#include "io/line_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/fail.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr std::uint64_t piece_bytes = 1u << 20;
+
+// A longer line is no edge, and most likely no text.
+constexpr std::uint64_t longest_line = 256u << 20;
+
+std::uint64_t count_newlines(const char* begin, const char* end) {
+  return static_cast<std::uint64_t>(std::count(begin, end, '\n'));
+}
+
+}  // namespace
+
+LineSource::LineSource(const ReadJob& job, std::uint64_t start)
+    : job_(job), readers_(static_cast<std::size_t>(job.context.threads)) {
+  for (Reader& reader : readers_) reader.buffer = Buffer<char>{piece_bytes, job.context.budget, "reading the input"};
+  if (!job.sample.is_pipe && !job.sample.compressed) {
+    file_ = open_for_reading(job.path());
+    split_file(start);
+    return;
+  }
+  stream_ = job.open();
+  std::string skipped(start, '\0');
+  skipped.resize(stream_->read(skipped.data(), skipped.size()));
+  lines_         = count_newlines(skipped.data(), skipped.data() + skipped.size());
+  stream_offset_ = skipped.size();
+}
+
+void LineSource::split_file(std::uint64_t start) {
+  const std::uint64_t bytes    = file_size(file_, job_.path());
+  const std::uint64_t body     = bytes - std::min(bytes, start);
+  const std::uint64_t parts    = readers_.size();
+  std::uint64_t       position = std::min(start, bytes);
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    Reader& reader  = readers_[part];
+    reader.position = position;
+    reader.end      = part + 1 == parts ? bytes : std::max(position, line_start_at(start + body / parts * (part + 1)));
+    position        = reader.end;
+  }
+}
+
+/// The first line start at or after `offset`.
+std::uint64_t LineSource::line_start_at(std::uint64_t offset) const {
+  const std::uint64_t bytes = file_size(file_, job_.path());
+  char                window[4096];
+  for (std::uint64_t position = offset - 1; position < bytes;) {
+    const std::uint64_t got = std::min<std::uint64_t>(sizeof window, bytes - position);
+    read_at(file_, job_.path(), position, window, got);
+    if (const void* found = std::memchr(window, '\n', got))
+      return position + static_cast<std::uint64_t>(static_cast<const char*>(found) - window) + 1;
+    position += got;
+  }
+  return bytes;
+}
+
+bool LineSource::next(int thread, LineChunk& chunk) {
+  check_cancelled(job_.progress());
+  Reader& reader = readers_[static_cast<std::size_t>(thread)];
+  return stream_ ? next_from_stream(reader, chunk) : next_from_file(reader, chunk);
+}
+
+void LineSource::grow(Reader& reader, std::uint64_t line_offset) const {
+  if (reader.buffer.size() >= longest_line)
+    throw bad_input("{}: the line at byte {} is longer than {} MiB; this does not look like text", job_.path(),
+                    line_offset, longest_line >> 20);
+  Buffer<char> larger{reader.buffer.size() * 2, job_.context.budget, "reading the input"};
+  std::memcpy(larger.data(), reader.buffer.data(), reader.buffer.size());
+  reader.buffer = std::move(larger);
+}
+
+bool LineSource::next_from_file(Reader& reader, LineChunk& chunk) {
+  if (reader.position >= reader.end) return false;
+  std::uint64_t filled = 0;
+  for (;;) {
+    const std::uint64_t room = reader.buffer.size() - 1 - filled;  // one byte for a newline at the very end
+    const std::uint64_t want = std::min(room, reader.end - reader.position - filled);
+    read_at(file_, job_.path(), reader.position + filled, reader.buffer.data() + filled, want);
+    filled += want;
+    char* const begin = reader.buffer.data();
+    char*       end   = static_cast<char*>(memrchr(begin, '\n', filled));
+    if (!end && reader.position + filled == reader.end) {
+      end  = begin + filled;  // the last line of the file may lack its newline
+      *end = '\n';
+    }
+    if (end) {
+      chunk = {begin, end + 1, reader.position, 0};
+      // What lies past the last newline is read again with the next piece; it is short.
+      const auto used = std::min<std::uint64_t>(static_cast<std::uint64_t>(end + 1 - begin), filled);
+      reader.position += used;
+      job_.progress().advance(used);
+      return true;
+    }
+    grow(reader, reader.position);
+  }
+}
+
+bool LineSource::next_from_stream(Reader& reader, LineChunk& chunk) {
+  const std::scoped_lock lock{mutex_};
+  if (stream_ended_) return false;
+  while (reader.buffer.size() < carry_.size() + piece_bytes) grow(reader, stream_offset_);
+  std::memcpy(reader.buffer.data(), carry_.data(), carry_.size());
+  std::uint64_t filled = carry_.size();
+  for (;;) {
+    const std::uint64_t room = reader.buffer.size() - 1 - filled;
+    const std::uint64_t got  = stream_->read(reader.buffer.data() + filled, room);
+    filled += got;
+    stream_ended_     = got < room;
+    char* const begin = reader.buffer.data();
+    char*       end   = static_cast<char*>(memrchr(begin, '\n', filled));
+    if (stream_ended_ && filled > 0 && begin[filled - 1] != '\n') {
+      end  = begin + filled;
+      *end = '\n';
+    }
+    if (!end && !stream_ended_) {
+      grow(reader, stream_offset_);
+      continue;
+    }
+    job_.progress().advance(stream_->consumed() - consumed_);
+    consumed_ = stream_->consumed();
+    if (!end) return false;
+    chunk           = {begin, end + 1, stream_offset_, lines_};
+    const auto used = std::min<std::uint64_t>(static_cast<std::uint64_t>(end + 1 - begin), filled);
+    carry_.assign(begin + used, filled - used);
+    stream_offset_ += used;
+    lines_ += count_newlines(begin, end + 1);
+    return true;
+  }
+}
+
+std::uint64_t LineSource::line_of(const LineChunk& chunk, const char* place) const {
+  const std::uint64_t within = count_newlines(chunk.begin, place) + 1;
+  if (stream_) return chunk.lines + within;
+  std::vector<char> window(piece_bytes);
+  std::uint64_t     before = 0;
+  for (std::uint64_t position = 0; position < chunk.offset;) {
+    const std::uint64_t got = std::min<std::uint64_t>(window.size(), chunk.offset - position);
+    read_at(file_, job_.path(), position, window.data(), got);
+    before += count_newlines(window.data(), window.data() + got);
+    position += got;
+  }
+  return before + within;
+}
+
+}  // namespace spillway

@@ -1,0 +1,509 @@
+// scipy's sparse matrices, save_npz(): a zip of .npy arrays that make a CSR matrix, read as a directed graph.
+// Entry (row, column) is the arc row -> column; its value is the weight. Sizes are believed only where the
+// archive, its members and the arrays agree, so that a small file cannot ask for much memory.
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "io/reading.hpp"
+
+#ifdef SPILLWAY_HAS_LIBZIP
+
+#include <zip.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace spillway {
+namespace {
+
+// Deflate cannot shrink data further than this (zlib's documentation, "Maximum Compression Factor").
+constexpr std::uint64_t best_deflate_ratio = 1032;
+
+constexpr std::uint64_t longest_npy_header = 1u << 16;
+constexpr std::size_t   values_at_once     = 1u << 17;
+
+// --- the header of an .npy array ---
+
+struct NpyHeader {
+  std::string                type;  ///< as numpy writes it: '<i4'
+  bool                       fortran = false;
+  std::vector<std::uint64_t> shape;
+};
+
+/// Reads the one Python literal that numpy writes: {'descr': '<i4', 'fortran_order': False, 'shape': (3,), }.
+class NpyLiteral {
+ public:
+  explicit NpyLiteral(std::string_view text) : text_(text) {}
+
+  /// Nothing where the text is anything else.
+  std::optional<NpyHeader> parse() {
+    if (!take('{')) return std::nullopt;
+    while (!take('}')) {
+      const auto key = quoted();
+      if (!key || !take(':') || !value_of(*key)) return std::nullopt;
+      if (take(',')) continue;
+      if (!take('}')) return std::nullopt;
+      break;
+    }
+    skip_blanks();
+    return text_.empty() && met_ == 3 ? std::optional{header_} : std::nullopt;
+  }
+
+ private:
+  bool value_of(std::string_view key) {
+    ++met_;
+    if (key == "fortran_order") return boolean();
+    if (key == "shape") return tuple();
+    if (key != "descr") return false;
+    const auto type = quoted();
+    if (type) header_.type = *type;
+    return type.has_value();
+  }
+
+  bool boolean() {
+    skip_blanks();
+    const std::string_view word = text_.substr(0, text_.find_first_not_of("FTaelrsu"));
+    text_.remove_prefix(word.size());
+    header_.fortran = word == "True";
+    return word == "True" || word == "False";
+  }
+
+  bool tuple() {
+    if (!take('(')) return false;
+    while (!take(')')) {
+      skip_blanks();
+      const std::size_t digits = std::min(text_.find_first_not_of("0123456789"), text_.size());
+      const auto        length = parse_number(text_.substr(0, digits));
+      if (!length) return false;
+      text_.remove_prefix(digits);
+      header_.shape.push_back(*length);
+      if (take(',')) continue;
+      return take(')');
+    }
+    return true;
+  }
+
+  std::optional<std::string_view> quoted() {
+    skip_blanks();
+    if (text_.empty() || (text_[0] != '\'' && text_[0] != '"')) return std::nullopt;
+    const std::size_t end = text_.find(text_[0], 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view inside = text_.substr(1, end - 1);
+    text_.remove_prefix(end + 1);
+    return inside;
+  }
+
+  bool take(char c) {
+    skip_blanks();
+    if (!text_.starts_with(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+
+  void skip_blanks() { text_.remove_prefix(std::min(text_.find_first_not_of(" \t\n"), text_.size())); }
+
+  std::string_view text_;
+  NpyHeader        header_;
+  int              met_ = 0;
+};
+
+// --- the archive and its members ---
+
+class Archive {
+ public:
+  explicit Archive(const std::string& path) : path_(path) {
+    int code = 0;
+    zip_     = zip_open(path.c_str(), ZIP_RDONLY, &code);
+    if (zip_) return;
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string reason = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    throw bad_input("{}: not a readable zip archive: {}", path, reason);
+  }
+  Archive(const Archive&)            = delete;
+  Archive& operator=(const Archive&) = delete;
+  ~Archive() { zip_discard(zip_); }
+
+  zip_t*             get() const { return zip_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string& path_;
+  zip_t*             zip_ = nullptr;
+};
+
+/// One array of the archive, read from front to back.
+class Member {
+ public:
+  Member(const Archive& archive, const ReadJob& job, std::string name)
+      : archive_(archive), job_(job), name_(std::move(name)) {
+    open();
+    read_header();
+  }
+  Member(const Member&)            = delete;
+  Member& operator=(const Member&) = delete;
+  ~Member() {
+    if (file_) zip_fclose(file_);
+  }
+
+  const NpyHeader& header() const { return header_; }
+
+  template <class... Args>
+  Error problem(fmt::format_string<Args...> format, Args&&... args) const {
+    return bad_input("{}: {}: {}", archive_.path(), name_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  /// The length of a one-dimensional array whose elements take `item_bytes`, which must be what is left to read.
+  std::uint64_t length(std::uint64_t item_bytes) const {
+    if (header_.shape.size() != 1) throw problem("one dimension was expected, not {}", header_.shape.size());
+    check_length(header_.shape[0], item_bytes);
+    return header_.shape[0];
+  }
+
+  void check_length(std::uint64_t count, std::uint64_t item_bytes) const {
+    if (count == remaining_ / item_bytes && remaining_ % item_bytes == 0) return;
+    throw problem("{} elements of {} bytes are stated, but {} bytes are there", count, item_bytes, remaining_);
+  }
+
+  void read(void* into, std::uint64_t bytes) {
+    auto* to = static_cast<char*>(into);
+    if (bytes > remaining_) throw problem("ends early: {} bytes are missing", bytes - remaining_);
+    remaining_ -= bytes;
+    while (bytes > 0) {
+      const zip_int64_t got = zip_fread(file_, to, bytes);
+      if (got <= 0)
+        throw problem("damaged with {} bytes to go: {}", bytes, got < 0 ? zip_file_strerror(file_) : "ends early");
+      to += got;
+      bytes -= static_cast<std::uint64_t>(got);
+    }
+  }
+
+  /// To be called after the last element: libzip compares the checksum when it meets the end.
+  void finish() {
+    char              beyond;
+    const zip_int64_t got = zip_fread(file_, &beyond, 1);
+    if (got < 0) throw problem("damaged: {}", zip_file_strerror(file_));
+    if (got > 0) throw problem("longer than the archive states");
+  }
+
+  /// visit(first, values) over the whole array, whose elements are `T`.
+  template <class T, class Visit>
+  void for_each_chunk(std::uint64_t count, Visit&& visit) {
+    const Buffer<T> values{std::min<std::uint64_t>(count, values_at_once), job_.context.budget,
+                           "a chunk of the file"};
+    for (std::uint64_t first = 0; first < count; first += values.size()) {
+      check_cancelled(job_.progress());
+      const std::uint64_t here = std::min(values.size(), count - first);
+      read(values.data(), here * sizeof(T));
+      visit(first, std::span<const T>{values.data(), here});
+      job_.progress().advance(here * sizeof(T));
+    }
+    finish();
+  }
+
+ private:
+  void open() {
+    zip_stat_t             stat;
+    constexpr zip_uint64_t needed =
+        ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+    if (zip_stat(archive_.get(), name_.c_str(), ZIP_FL_ENC_RAW, &stat) != 0 || (stat.valid & needed) != needed)
+      throw bad_input("{}: no member {}: a sparse matrix saved with scipy.sparse.save_npz was expected",
+                      archive_.path(), name_);
+    if (stat.encryption_method != ZIP_EM_NONE) throw problem("encrypted; save it without");
+    if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
+      throw problem("compression method {} is not one that numpy writes", stat.comp_method);
+    const std::uint64_t ratio = stat.comp_method == ZIP_CM_STORE ? 1 : best_deflate_ratio;
+    if (stat.comp_size > job_.sample.file_bytes || stat.size / ratio > stat.comp_size)
+      throw problem("{} bytes are stated, which the file's {} cannot hold", stat.size, job_.sample.file_bytes);
+    remaining_ = stat.size;
+    file_      = zip_fopen(archive_.get(), name_.c_str(), ZIP_FL_ENC_RAW);
+    if (!file_) throw problem("{}", zip_strerror(archive_.get()));
+  }
+
+  void read_header() {
+    unsigned char start[8];
+    read(start, sizeof start);
+    const unsigned version = start[6];
+    if (std::string_view{reinterpret_cast<const char*>(start), 6} != "\x93NUMPY")
+      throw problem("no .npy array: it should start with \\x93NUMPY");
+    if (version < 1 || version > 3) throw problem("version {} of .npy is unknown; 1 to 3 are read", version);
+    unsigned char length[4] = {0, 0, 0, 0};
+    read(length, version == 1 ? 2 : 4);
+    const std::uint64_t bytes = length[0] | length[1] << 8 | length[2] << 16 | std::uint64_t{length[3]} << 24;
+    if (bytes > longest_npy_header) throw problem("a header of {} bytes is too long", bytes);
+    std::string text(bytes, '\0');
+    read(text.data(), bytes);
+    const auto header = NpyLiteral{text}.parse();
+    if (!header) throw problem("the header is not numpy's: '{}'", printable(text, 100));
+    if (header->fortran) throw problem("column-major order was not expected");
+    header_ = *header;
+  }
+
+  const Archive& archive_;
+  const ReadJob& job_;
+  std::string    name_;
+  zip_file_t*    file_      = nullptr;
+  std::uint64_t  remaining_ = 0;
+  NpyHeader      header_;
+};
+
+/// Calls body with a value of the type that numpy calls `type`.
+template <class Body>
+void with_integer_type(const Member& member, Body&& body) {
+  const std::string& type = member.header().type;
+  if (type == "<i4") return body(std::int32_t{});
+  if (type == "<i8") return body(std::int64_t{});
+  if (type == "<u4") return body(std::uint32_t{});
+  if (type == "<u8") return body(std::uint64_t{});
+  throw member.problem("type '{}': 32- or 64-bit integers in little-endian order were expected", printable(type));
+}
+
+template <class Body>
+void with_number_type(const Member& member, Body&& body) {
+  const std::string& type = member.header().type;
+  if (type == "|i1") return body(std::int8_t{});
+  if (type == "|u1" || type == "|b1") return body(std::uint8_t{});
+  if (type == "<i2") return body(std::int16_t{});
+  if (type == "<u2") return body(std::uint16_t{});
+  if (type == "<f4") return body(float{});
+  if (type == "<f8") return body(double{});
+  if (type.starts_with("<i") || type.starts_with("<u")) return with_integer_type(member, body);
+  throw member.problem("values of type '{}' cannot be weights; use integers or floats, or --weight-type none",
+                       printable(type));
+}
+
+// --- the weights ---
+
+/// Whole numbers become u32. At the first that does not fit, all become f32, if each can be one exactly.
+class WeightSink {
+ public:
+  WeightSink(const Member& member, const ReadJob& job, WeightType held, std::uint64_t count)
+      : member_(member),
+        type_(kept_weights(job, held)),
+        stated_(job.options.weight_type.has_value()),
+        bits_(count, job.context.budget, "the weights") {}
+
+  template <class T>
+  void put(std::uint64_t i, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      put_real(i, value);
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+      if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+        throw member_.problem("entry {} is {}, too large for a weight", i, value);
+      put_whole(i, static_cast<std::int64_t>(value));
+    } else {
+      put_whole(i, std::int64_t{value});
+    }
+  }
+
+  WeightType              type() const { return type_; }
+  bool                    widened() const { return widened_; }
+  bool                    rounded() const { return rounded_; }
+  Buffer<std::uint32_t>&& take() && { return std::move(bits_); }
+
+ private:
+  void put_whole(std::uint64_t i, std::int64_t value) {
+    if (type_ == WeightType::u32 && !weight_bits(value, type_)) {
+      if (stated_)
+        throw member_.problem("entry {} is {}, which is not within 0 to 2^32-1; --weight-type f32 reads it", i,
+                              value);
+      widen(i);
+    }
+    bits_[i] = widened_ ? exact_float(i, value) : *weight_bits(value, type_);
+  }
+
+  void put_real(std::uint64_t i, double value) {
+    const auto bits = weight_bits(value, type_);
+    if (!bits)
+      throw member_.problem("entry {} is {}, which is no {}", i, value,
+                            type_ == WeightType::u32 ? "whole number from 0 to 2^32-1" : "32-bit float");
+    bits_[i] = *bits;
+    rounded_ |= type_ == WeightType::f32 && double{std::bit_cast<float>(*bits)} != value;
+  }
+
+  void widen(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) bits_[i] = exact_float(i, std::int64_t{bits_[i]});
+    type_    = WeightType::f32;
+    widened_ = true;
+  }
+
+  std::uint32_t exact_float(std::uint64_t i, std::int64_t value) const {
+    const auto rounded = static_cast<float>(value);
+    // 2^63 itself is a float but no int64: it is kept out of the cast.
+    if (std::abs(rounded) < 0x1p63f && static_cast<std::int64_t>(rounded) == value)
+      return std::bit_cast<std::uint32_t>(rounded);
+    throw member_.problem(
+        "entry {} is {}: some weights are negative or above 2^32-1, so that all must be floats, and "
+        "this one cannot be one exactly; --weight-type f32 rounds it",
+        i, value);
+  }
+
+  const Member&         member_;
+  WeightType            type_;
+  bool                  stated_;
+  bool                  widened_ = false;
+  bool                  rounded_ = false;
+  Buffer<std::uint32_t> bits_;
+};
+
+// --- the matrix ---
+
+class NpzReader {
+ public:
+  explicit NpzReader(ReadJob& job) : job_(job), archive_(job.path()) {}
+
+  ReadResult read() {
+    job_.progress().begin("reading", 0, ProgressUnit::bytes);  // of unpacked bytes, whose number is not known yet
+    check_format();
+    read_shape();
+    read_offsets();
+    read_targets();
+    read_weights();
+    job_.progress().end();
+    return from_rows({std::move(offsets_).freeze(), std::move(targets_).freeze(), std::move(weights_).freeze()},
+                     IdMap::consecutive(), weight_type_, /*undirected_file=*/false, job_);
+  }
+
+ private:
+  void check_format() {
+    Member             member{archive_, job_, "format.npy"};
+    const std::string& type  = member.header().type;
+    const bool         wide  = type.starts_with("<U");
+    const auto         chars = type.size() > 2 ? parse_number(std::string_view{type}.substr(2)) : std::nullopt;
+    if ((!wide && !type.starts_with("|S")) || !chars || *chars > 16 || !member.header().shape.empty())
+      throw member.problem("one short string was expected, not '{}'", printable(type));
+    std::string bytes(*chars * (wide ? 4 : 1), '\0');
+    member.check_length(1, std::max<std::uint64_t>(bytes.size(), 1));
+    member.read(bytes.data(), bytes.size());
+    member.finish();
+    std::string name;
+    for (std::size_t i = 0; i < bytes.size(); i += wide ? 4 : 1)
+      if (bytes[i] != '\0') name += bytes[i];
+    if (name != "csr")
+      throw bad_input(
+          "{}: the matrix is stored as '{}', and only csr is read; convert it with .tocsr() before saving",
+          job_.path(), printable(name));
+  }
+
+  void read_shape() {
+    Member member{archive_, job_, "shape.npy"};
+    with_integer_type(member, [&]<class T>(T) {
+      if (member.length(sizeof(T)) != 2) throw member.problem("two dimensions were expected");
+      T sizes[2];
+      member.read(sizes, sizeof sizes);
+      member.finish();
+      const auto [rows, columns] = sizes;
+      if (rows != columns)
+        throw member.problem("a graph needs a square matrix, and this one is {} by {}", rows, columns);
+      if (std::cmp_less(rows, 0) || std::cmp_greater(rows, max_vertices))
+        throw member.problem("{} rows, where 0 to 2^32-1 were expected", rows);
+      vertices_ = static_cast<std::uint64_t>(rows);
+    });
+  }
+
+  void read_offsets() {
+    Member member{archive_, job_, "indptr.npy"};
+    with_integer_type(member, [&]<class T>(T) {
+      const std::uint64_t count = member.length(sizeof(T));
+      if (count != vertices_ + 1)
+        throw member.problem("{} rows take {} offsets, not {}", vertices_, vertices_ + 1, count);
+      offsets_ = Buffer<EdgeIndex>{count, job_.context.budget, "the row offsets"};
+      member.for_each_chunk<T>(count, [&](std::uint64_t first, std::span<const T> values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          if (std::cmp_less(values[i], 0)) throw member.problem("entry {} is {}, below 0", first + i, values[i]);
+          offsets_[first + i] = static_cast<EdgeIndex>(values[i]);
+        }
+      });
+    });
+  }
+
+  void read_targets() {
+    Member member{archive_, job_, "indices.npy"};
+    with_integer_type(member, [&]<class T>(T) {
+      const std::uint64_t count = member.length(sizeof(T));
+      if (offsets_[vertices_] != count)
+        throw member.problem("the rows of indptr end at {}, but there are {} indices; .prune() mends that",
+                             offsets_[vertices_], count);
+      targets_ = Buffer<Vertex>{count, job_.context.budget, "the arcs"};
+      member.for_each_chunk<T>(count, [&](std::uint64_t first, std::span<const T> values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          if (std::cmp_less(values[i], 0) || std::cmp_greater_equal(values[i], vertices_))
+            throw member.problem("entry {} is {}, where a column from 0 to {} was expected", first + i, values[i],
+                                 static_cast<std::int64_t>(vertices_) - 1);
+          targets_[first + i] = static_cast<Vertex>(values[i]);
+        }
+      });
+    });
+  }
+
+  void read_weights() {
+    Member     member{archive_, job_, "data.npy"};
+    const bool flags = member.header().type == "|b1";
+    // Truth values say only that an entry is there.
+    if (kept_weights(job_, flags ? WeightType::none : WeightType::f32) == WeightType::none) {
+      if (member.header().shape != std::vector<std::uint64_t>{targets_.size()})
+        throw member.problem("{} values were expected, as many as there are indices", targets_.size());
+      return;
+    }
+    with_number_type(member, [&]<class T>(T) {
+      if (member.length(sizeof(T)) != targets_.size())
+        throw member.problem("{} values for {} indices", member.header().shape[0], targets_.size());
+      constexpr WeightType held = std::is_floating_point_v<T> ? WeightType::f32 : WeightType::u32;
+      WeightSink           sink{member, job_, held, targets_.size()};
+      member.for_each_chunk<T>(targets_.size(), [&](std::uint64_t first, std::span<const T> values) {
+        for (std::size_t i = 0; i < values.size(); ++i) sink.put(first + i, values[i]);
+      });
+      if (sink.widened()) job_.notes.emplace_back("weights are kept as f32: some are negative or above 2^32-1");
+      if (sink.rounded()) job_.notes.emplace_back("weights of 64 bits are rounded to f32");
+      weight_type_ = sink.type();
+      weights_     = std::move(sink).take();
+    });
+  }
+
+  ReadJob&              job_;
+  Archive               archive_;
+  std::uint64_t         vertices_    = 0;
+  WeightType            weight_type_ = WeightType::none;
+  Buffer<EdgeIndex>     offsets_;
+  Buffer<Vertex>        targets_;
+  Buffer<std::uint32_t> weights_;
+};
+
+ReadResult read_npz(ReadJob& job) {
+  job.require_plain_file("scipy's .npz");
+  return NpzReader{job}.read();
+}
+
+}  // namespace
+}  // namespace spillway
+
+#else
+
+namespace spillway {
+namespace {
+
+ReadResult read_npz(ReadJob& job) {
+  throw bad_input(
+      "{}: this build of Spillway lacks libzip, which .npz needs; build it with libzip, or save the matrix "
+      "with scipy.io.mmwrite",
+      job.path());
+}
+
+}  // namespace
+}  // namespace spillway
+
+#endif
+
+namespace spillway {
+
+Format npz_format() {
+  return {.name        = "npz",
+          .description = "scipy, sparse CSR matrix (save_npz)",
+          .suffixes    = {"npz"},
+          .recognises  = [](const Sample& sample) { return sample.text.starts_with("PK\x03\x04"); },
+          .read        = read_npz,
+          .write       = {}};
+}
+
+}  // namespace spillway

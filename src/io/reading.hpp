@@ -1,0 +1,28 @@
+// What readers of several formats share: weights in the type that was asked for, and promises of both arcs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/format.hpp"
+
+namespace spillway {
+
+/// True when the name ends in ".suffix", before ".gz" or ".zst".
+bool named_with(const std::string& path, std::string_view suffix);
+
+/// The type weights are kept in when the file holds them as `held`; asking for weights it lacks is an error.
+WeightType kept_weights(const ReadJob& job, WeightType held);
+
+/// The bits of a whole number as a weight of `type`; nothing where it does not fit.
+std::optional<std::uint32_t> weight_bits(std::int64_t value, WeightType type);
+std::optional<std::uint32_t> weight_bits(double value, WeightType type);
+
+/// from_rows for a format that lists both arcs of every edge; a file that does not is refused.
+ReadResult from_symmetric_rows(Csr csr, IdMap ids, WeightType weight_type, std::string_view format, ReadJob& job);
+
+/// An arc as a message shows it: "3 -> 5 (weight 2)".
+std::string arc_name(const IdMap& ids, Vertex source, Vertex target, WeightType weight_type, std::uint32_t weight);
+
+}  // namespace spillway

@@ -1,0 +1,210 @@
+#include "io/result_writer.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr std::size_t flush_bytes = 4u << 20;
+
+std::string suffix_of(const std::string& path) {
+  for (const char* suffix : {".csv", ".tsv", ".json", ".npy"})
+    if (lower_case(path).ends_with(suffix)) return suffix;
+  return {};
+}
+
+std::size_t column_size(const Column& column) {
+  return std::visit([](const auto& values) { return values.size(); }, column.values);
+}
+
+bool is_missing(const Column& column, Vertex v) {
+  const auto* vertices = std::get_if<std::vector<std::uint32_t>>(&column.values);
+  return column.vertices && vertices && (*vertices)[v] == no_vertex;
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    out += c;
+    if (c == '"') out += '"';
+  }
+  out += '"';
+}
+
+/// Only names can hold what a table cannot.
+void append_cell(std::string& out, const std::string& cell, char delimiter) {
+  const bool quote = cell.find_first_of("\"\r\n") != std::string::npos || cell.find(delimiter) != std::string::npos;
+  quote ? append_quoted(out, cell) : static_cast<void>(out += cell);
+}
+
+class Rows {
+ public:
+  Rows(const Result& result, const Graph& graph, OutputFile& file, Progress& progress)
+      : result_(result), graph_(graph), file_(file), progress_(progress) {}
+
+  template <class AppendRow>
+  void write(AppendRow&& append_row) {
+    const std::uint64_t n = graph_.vertex_count();
+    progress_.begin("writing", n, ProgressUnit::items);
+    std::string text;
+    for (std::uint64_t v = 0; v < n; ++v) {
+      append_row(text, static_cast<Vertex>(v));
+      if (text.size() < flush_bytes) continue;
+      file_.append(text);
+      text.clear();
+      check_cancelled(progress_);
+      progress_.advance(flush_bytes / 16);
+    }
+    file_.append(text);
+    progress_.end();
+  }
+
+  void table(char delimiter) {
+    std::string top = "vertex";
+    for (const Column& column : result_.columns) top += delimiter + column.name;
+    file_.append(top + '\n');
+    std::string cell;
+    write([&](std::string& out, Vertex v) {
+      append_cell(out, graph_.ids().name(v), delimiter);
+      for (const Column& column : result_.columns) {
+        out += delimiter;
+        cell.clear();
+        append_value(cell, column, v, graph_.ids());
+        append_cell(out, cell, delimiter);
+      }
+      out += '\n';
+    });
+  }
+
+  void json() {
+    file_.append("[");
+    write([&](std::string& out, Vertex v) {
+      out += v == 0 ? "\n" : ",\n";
+      out += "{\"vertex\":" + id(v);
+      for (const Column& column : result_.columns) out += ",\"" + column.name + "\":" + json_value(column, v);
+      out += '}';
+    });
+    file_.append("\n]\n");
+  }
+
+  /// A structured array: numpy.load(file)["column"].
+  void npy() {
+    const bool        named = graph_.ids().kind() == IdMap::Kind::strings;
+    const std::size_t width = named ? longest_name() : sizeof(std::int64_t);
+    std::string       types = named ? fmt::format("('vertex', '|S{}')", width) : "('vertex', '<u8')";
+    for (const Column& column : result_.columns) types += fmt::format(", ('{}', '{}')", column.name, npy_type(column));
+    std::string top = fmt::format("{{'descr': [{}], 'fortran_order': False, 'shape': ({},), }}", types, graph_.vertex_count());
+    const std::size_t unpadded = 12 + top.size() + 1;  // magic, version, length, text, newline
+    top.append((64 - unpadded % 64) % 64, ' ');
+    top += '\n';
+    const auto length = static_cast<std::uint32_t>(top.size());
+    file_.append(std::string_view{"\x93NUMPY\x02\x00", 8});
+    file_.append(&length, sizeof length);
+    file_.append(top);
+    write([&](std::string& out, Vertex v) {
+      if (named) {
+        std::string name = graph_.ids().name(v);
+        name.resize(width, '\0');
+        out += name;
+      } else {
+        append_raw(out, *parse_number(graph_.ids().name(v)));
+      }
+      for (const Column& column : result_.columns) append_binary(out, column, v);
+    });
+  }
+
+ private:
+  std::size_t longest_name() const {
+    std::size_t longest = 1;
+    for (std::uint64_t v = 0; v < graph_.vertex_count(); ++v)
+      longest = std::max(longest, graph_.ids().string(static_cast<Vertex>(v)).size());
+    return longest;
+  }
+
+  std::string id(Vertex v) const {
+    const std::string name = graph_.ids().name(v);
+    if (graph_.ids().kind() != IdMap::Kind::strings) return name;
+    return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  std::string json_value(const Column& column, Vertex v) const {
+    if (is_missing(column, v)) return "null";
+    if (column.vertices) return id(std::get<std::vector<std::uint32_t>>(column.values)[v]);
+    const bool finite = std::visit([&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
+    std::string text;
+    append_value(text, column, v, graph_.ids());
+    return finite ? text : '"' + text + '"';  // JSON has no infinity
+  }
+
+  bool numbered_vertices(const Column& column) const {
+    return column.vertices && graph_.ids().kind() != IdMap::Kind::strings;
+  }
+
+  /// Vertices are signed, so that none can be -1; with string ids they are row numbers of this file.
+  std::string npy_type(const Column& column) const {
+    if (column.vertices) return "<i8";
+    static constexpr const char* types[] = {"<u4", "<u8", "<f4", "<f8"};
+    return types[column.values.index()];
+  }
+
+  template <class T>
+  static void append_raw(std::string& out, T value) {
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    out.append(bytes, sizeof value);
+  }
+
+  void append_binary(std::string& out, const Column& column, Vertex v) const {
+    if (!column.vertices) return std::visit([&](const auto& values) { append_raw(out, values[v]); }, column.values);
+    const Vertex  entry = std::get<std::vector<std::uint32_t>>(column.values)[v];
+    std::int64_t  shown = -1;
+    if (entry != no_vertex)
+      shown = numbered_vertices(column) ? static_cast<std::int64_t>(*parse_number(graph_.ids().name(entry))) : entry;
+    append_raw(out, shown);
+  }
+
+  const Result& result_;
+  const Graph&  graph_;
+  OutputFile&   file_;
+  Progress&     progress_;
+};
+
+}  // namespace
+
+void append_value(std::string& out, const Column& column, Vertex v, const IdMap& ids) {
+  if (is_missing(column, v)) return;
+  if (column.vertices) return ids.append_name(out, std::get<std::vector<std::uint32_t>>(column.values)[v]);
+  std::visit([&](const auto& values) { fmt::format_to(std::back_inserter(out), "{}", values[v]); }, column.values);
+}
+
+void check_result_path(const std::string& path) {
+  if (suffix_of(path).empty())
+    throw usage_error("{}: results are written as .csv, .tsv, .json or .npy; give the file one of these endings", path);
+}
+
+void write_result(const Result& result, const Graph& graph, const std::string& path, Progress& progress) {
+  check_result_path(path);
+  for (const Column& column : result.columns)
+    if (column_size(column) != graph.vertex_count())
+      throw internal_error("column {} has {} entries for {} vertices", column.name, column_size(column), graph.vertex_count());
+  OutputFile        file{path};
+  Rows              rows{result, graph, file, progress};
+  const std::string suffix = suffix_of(path);
+  if (suffix == ".json") {
+    rows.json();
+  } else if (suffix == ".npy") {
+    rows.npy();
+  } else {
+    rows.table(suffix == ".csv" ? ',' : '\t');
+  }
+  file.commit();
+}
+
+}  // namespace spillway

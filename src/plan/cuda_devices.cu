@@ -1,0 +1,39 @@
+// Asking the CUDA driver what is there. Without a driver or a GPU that is an answer, not an error.
+#include <cuda_runtime.h>
+
+#include "plan/devices.hpp"
+
+namespace spillway {
+namespace {
+
+Device device_at(int index, const cudaDeviceProp& properties) {
+  Device device;
+  device.name         = "cuda:" + std::to_string(index);
+  device.model        = properties.name;
+  device.memory_total = properties.totalGlobalMem;
+  device.cores        = properties.multiProcessorCount;
+  device.detail       = "compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                  ", L2 " + std::to_string(properties.l2CacheSize >> 20) + " MiB";
+  std::size_t free = 0, total = 0;
+  if (cudaSetDevice(index) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess) device.memory_free = free;
+  return device;
+}
+
+}  // namespace
+
+CudaDevices cuda_devices() {
+  CudaDevices found;
+  int         count = 0;
+  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+    found.absence = cudaGetErrorString(status);
+    return found;
+  }
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, index) == cudaSuccess) found.devices.push_back(device_at(index, properties));
+  }
+  if (found.devices.empty()) found.absence = "the driver lists no GPU";
+  return found;
+}
+
+}  // namespace spillway

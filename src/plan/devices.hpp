@@ -1,0 +1,28 @@
+// What this machine can compute with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spillway {
+
+struct Device {
+  std::string   name;   ///< as --device takes it: cpu, cuda:0, …
+  std::string   model;
+  std::uint64_t memory_total = 0;
+  std::uint64_t memory_free  = 0;
+  int           cores        = 0;  ///< threads of a CPU, multiprocessors of a GPU
+  std::string   detail;
+};
+
+Device cpu_device();
+
+/// The GPUs, or why there are none.
+struct CudaDevices {
+  std::vector<Device> devices;
+  std::string         absence;  ///< "built without CUDA", "no driver", …
+};
+CudaDevices cuda_devices();
+
+}  // namespace spillway

@@ -1,0 +1,62 @@
+// The bytes of a .spill file, version 1: header, section table, sections. Everything is little-endian;
+// every section starts on a page, so that it can be mapped, and read unbuffered, where it lies.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+namespace spillway::store {
+
+static_assert(std::endian::native == std::endian::little, ".spill files are mapped as they are: little-endian only");
+
+// The first byte is no text's, and the line ends show when a transfer has "corrected" them.
+inline constexpr std::array<char, 8> magic{'\x89', 'S', 'P', 'I', 'L', 'L', '\r', '\n'};
+inline constexpr std::uint32_t       version           = 1;
+inline constexpr std::uint64_t       section_alignment = 4096;
+inline constexpr std::uint32_t       most_sections     = 64;
+
+enum class SectionKind : std::uint32_t {
+  out_offsets = 1,
+  out_targets = 2,
+  out_weights = 3,
+  in_offsets  = 4,
+  in_targets  = 5,
+  in_weights  = 6,
+  id_numbers  = 7,  ///< u64 a vertex, or where each vertex's name ends
+  id_bytes    = 8,  ///< names, one after the other
+  // 16 and up: slotted pages. A reader passes over kinds it does not know.
+};
+
+std::string_view to_string(SectionKind kind);
+
+struct Section {
+  SectionKind   kind;
+  std::uint32_t reserved = 0;
+  std::uint64_t offset   = 0;
+  std::uint64_t bytes    = 0;
+  std::uint64_t checksum = 0;  ///< of section_checksum()
+};
+static_assert(sizeof(Section) == 32);
+
+struct Header {
+  std::array<char, 8> magic         = store::magic;
+  std::uint32_t       version       = store::version;
+  std::uint32_t       section_count = 0;
+  std::uint64_t       file_bytes    = 0;
+  std::uint64_t       vertices      = 0;
+  std::uint64_t       arcs          = 0;
+  std::uint32_t       weight_type   = 0;
+  std::uint32_t       symmetric     = 0;
+  std::uint32_t       id_kind       = 0;
+  std::uint32_t       reserved      = 0;
+  std::uint64_t       first_id      = 0;
+  std::uint64_t       checksum      = 0;  ///< XXH3 of header and section table, with this field zero
+};
+static_assert(sizeof(Header) == 72);
+
+/// XXH3 of the XXH3s of the section's 4 MiB pieces, so that all threads can compute it.
+inline constexpr std::uint64_t checksum_piece = 4u << 20;
+
+}  // namespace spillway::store

@@ -1,0 +1,325 @@
+#include "store/spill_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "base/hash.hpp"
+#include "base/memory.hpp"
+#include "base/parallel.hpp"
+#include "graph/csr.hpp"
+#include "io/format.hpp"
+
+namespace spillway::store {
+
+std::string_view to_string(SectionKind kind) {
+  switch (kind) {
+    case SectionKind::out_offsets: return "out-edge offsets";
+    case SectionKind::out_targets: return "out-edge targets";
+    case SectionKind::out_weights: return "out-edge weights";
+    case SectionKind::in_offsets: return "in-edge offsets";
+    case SectionKind::in_targets: return "in-edge sources";
+    case SectionKind::in_weights: return "in-edge weights";
+    case SectionKind::id_numbers: return "vertex ids";
+    case SectionKind::id_bytes: return "vertex names";
+  }
+  return "unknown section";
+}
+
+namespace {
+
+std::uint64_t header_checksum(Header header, std::span<const Section> sections) {
+  header.checksum = 0;
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, &header, sizeof header);
+  XXH3_64bits_update(&state, sections.data(), sections.size_bytes());
+  return XXH3_64bits_digest(&state);
+}
+
+std::uint64_t align(std::uint64_t offset) {
+  return (offset + section_alignment - 1) / section_alignment * section_alignment;
+}
+
+std::uint64_t piece_count(std::uint64_t bytes) { return (bytes + checksum_piece - 1) / checksum_piece; }
+
+std::span<const std::byte> piece(std::span<const std::byte> bytes, std::uint64_t i) {
+  const std::uint64_t begin = i * checksum_piece;
+  return bytes.subspan(begin, std::min(checksum_piece, bytes.size() - begin));
+}
+
+std::uint64_t combined(const std::vector<std::uint64_t>& hashes) {
+  return XXH3_64bits(hashes.data(), hashes.size() * sizeof(std::uint64_t));
+}
+
+}  // namespace
+
+std::uint64_t section_checksum(std::span<const std::byte> bytes, int threads, Progress& progress) {
+  std::vector<std::uint64_t> hashes(piece_count(bytes.size()));
+  for_each_task(threads, hashes.size(), [&](std::uint64_t i, int) {
+    check_cancelled(progress);
+    const auto part = piece(bytes, i);
+    hashes[i]       = XXH3_64bits(part.data(), part.size());
+    progress.advance(part.size());
+  });
+  return combined(hashes);
+}
+
+// --- reading ---
+
+SpillFile::SpillFile(const std::string& path) : path_(path), file_(std::make_shared<MappedFile>(path)) {
+  load_header();
+  check_sections();
+}
+
+void SpillFile::load_header() {
+  const auto bytes = file_->bytes();
+  if (bytes.size() < sizeof(Header))
+    throw bad_input("{}: {} bytes are too few for a .spill file; it was cut off", path_, bytes.size());
+  std::memcpy(&header_, bytes.data(), sizeof(Header));
+  if (header_.magic != magic) throw bad_input("{}: not a .spill file: the first 8 bytes are others", path_);
+  if (header_.version != version)
+    throw bad_input("{}: .spill version {}; this Spillway reads version {}: convert the graph again", path_,
+                    header_.version, version);
+  if (header_.section_count > most_sections)
+    throw bad_input("{}: byte 12: {} sections; at most {} are possible", path_, header_.section_count, most_sections);
+  if (header_.file_bytes != bytes.size())
+    throw bad_input("{}: {} bytes where the header promises {}; the file was cut off or added to", path_, bytes.size(),
+                    header_.file_bytes);
+  if (bytes.size() < sizeof(Header) + header_.section_count * sizeof(Section))
+    throw bad_input("{}: too short for its {} sections", path_, header_.section_count);
+  sections_.resize(header_.section_count);
+  std::memcpy(sections_.data(), bytes.data() + sizeof(Header), sections_.size() * sizeof(Section));
+  if (header_checksum(header_, sections_) != header_.checksum)
+    throw bad_input("{}: the header does not match its checksum; the file is damaged", path_);
+  if (header_.vertices > max_vertices || header_.weight_type > 2 || header_.id_kind > 2 || header_.symmetric > 1)
+    throw bad_input("{}: the header holds values that no version writes", path_);
+}
+
+void SpillFile::check_sections() const {
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    const Section& section = sections_[i];
+    const auto     name    = to_string(section.kind);
+    if (section.offset % section_alignment != 0 || section.offset > header_.file_bytes ||
+        section.bytes > header_.file_bytes - section.offset)
+      throw bad_input("{}: section {} ({}) lies outside the file (bytes {} and {} on)", path_, i, name, section.offset,
+                      section.bytes);
+    for (std::size_t j = 0; j < i; ++j)
+      if (sections_[j].kind == section.kind) throw bad_input("{}: there are two sections of {}", path_, name);
+  }
+}
+
+const Section* SpillFile::find(SectionKind kind) const {
+  for (const Section& section : sections_)
+    if (section.kind == kind) return &section;
+  return nullptr;
+}
+
+std::span<const std::byte> SpillFile::bytes_of(const Section& section) const {
+  return file_->bytes().subspan(section.offset, section.bytes);
+}
+
+template <class T>
+Array<T> SpillFile::array(SectionKind kind, std::uint64_t count) const {
+  const Section* section = find(kind);
+  if (!section) throw bad_input("{}: the section of {} is missing", path_, to_string(kind));
+  if (section->bytes % sizeof(T) != 0 || section->bytes / sizeof(T) != count)
+    throw bad_input("{}: {} bytes of {} where {} entries of {} bytes belong", path_, section->bytes, to_string(kind), count,
+                    sizeof(T));
+  const auto bytes = bytes_of(*section);
+  return {{reinterpret_cast<const T*>(bytes.data()), count}, file_};
+}
+
+Graph::Parts SpillFile::parts() const {
+  const std::uint64_t n = header_.vertices, m = header_.arcs;
+  Graph::Parts        parts;
+  parts.weight_type   = static_cast<WeightType>(header_.weight_type);
+  parts.symmetric     = header_.symmetric != 0;
+  parts.trusted       = false;
+  parts.name          = path_;
+  const bool weighted = parts.weight_type != WeightType::none;
+  parts.out.offsets   = array<EdgeIndex>(SectionKind::out_offsets, n + 1);
+  parts.out.targets   = array<Vertex>(SectionKind::out_targets, m);
+  if (weighted) parts.out.weights = array<std::uint32_t>(SectionKind::out_weights, m);
+  if (find(SectionKind::in_offsets)) {
+    parts.in.offsets = array<EdgeIndex>(SectionKind::in_offsets, n + 1);
+    parts.in.targets = array<Vertex>(SectionKind::in_targets, m);
+    if (weighted) parts.in.weights = array<std::uint32_t>(SectionKind::in_weights, m);
+  }
+  switch (static_cast<IdMap::Kind>(header_.id_kind)) {
+    case IdMap::Kind::consecutive: parts.ids = IdMap::consecutive(header_.first_id); break;
+    case IdMap::Kind::numbers: parts.ids = IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n)); break;
+    case IdMap::Kind::strings: {
+      const Section* names = find(SectionKind::id_bytes);
+      parts.ids = IdMap::strings(array<std::uint64_t>(SectionKind::id_numbers, n),
+                                 array<char>(SectionKind::id_bytes, names ? names->bytes : 0));
+      break;
+    }
+  }
+  return parts;
+}
+
+// --- writing ---
+
+namespace {
+
+struct Content {
+  SectionKind                kind;
+  std::span<const std::byte> bytes;
+};
+
+template <class T>
+Content content(SectionKind kind, const Array<T>& array) {
+  return {kind, std::as_bytes(array.span())};
+}
+
+std::vector<Content> contents_of(const Graph& graph) {
+  const bool           weighted = graph.weight_type() != WeightType::none;
+  std::vector<Content> contents{content(SectionKind::out_offsets, graph.out().offsets),
+                                content(SectionKind::out_targets, graph.out().targets)};
+  if (weighted) contents.push_back(content(SectionKind::out_weights, graph.out().weights));
+  if (!graph.symmetric() && graph.has_in()) {
+    contents.push_back(content(SectionKind::in_offsets, graph.in().offsets));
+    contents.push_back(content(SectionKind::in_targets, graph.in().targets));
+    if (weighted) contents.push_back(content(SectionKind::in_weights, graph.in().weights));
+  }
+  if (graph.ids().kind() != IdMap::Kind::consecutive)
+    contents.push_back(content(SectionKind::id_numbers, graph.ids().number_table()));
+  if (graph.ids().kind() == IdMap::Kind::strings)
+    contents.push_back(content(SectionKind::id_bytes, graph.ids().string_bytes()));
+  return contents;
+}
+
+/// Writes one section with all threads; returns its checksum, taken while the bytes are at hand.
+std::uint64_t write_section(const Content& content, std::uint64_t offset, OutputFile& file, Progress& progress) {
+  std::vector<std::uint64_t> hashes(piece_count(content.bytes.size()));
+  for_each_task(thread_count(), hashes.size(), [&](std::uint64_t i, int) {
+    check_cancelled(progress);
+    const auto part = piece(content.bytes, i);
+    hashes[i]       = XXH3_64bits(part.data(), part.size());
+    file.write_at(offset + i * checksum_piece, part.data(), part.size());
+    progress.advance(part.size());
+  });
+  return combined(hashes);
+}
+
+}  // namespace
+
+void write(const Graph& graph, OutputFile& file, Progress& progress) {
+  const std::vector<Content> contents = contents_of(graph);
+  Header                     header;
+  header.section_count = static_cast<std::uint32_t>(contents.size());
+  header.vertices      = graph.vertex_count();
+  header.arcs          = graph.arc_count();
+  header.weight_type   = static_cast<std::uint32_t>(graph.weight_type());
+  header.symmetric     = graph.symmetric();
+  header.id_kind       = static_cast<std::uint32_t>(graph.ids().kind());
+  header.first_id      = graph.ids().first();
+
+  std::vector<Section> sections;
+  std::uint64_t        offset = align(sizeof(Header) + contents.size() * sizeof(Section));
+  for (const Content& each : contents) {
+    sections.push_back({.kind = each.kind, .offset = offset, .bytes = each.bytes.size()});
+    offset = align(offset + each.bytes.size());
+  }
+  header.file_bytes = offset;
+
+  progress.begin("writing", offset, ProgressUnit::bytes);
+  for (std::size_t i = 0; i < contents.size(); ++i)
+    sections[i].checksum = write_section(contents[i], sections[i].offset, file, progress);
+  header.checksum = header_checksum(header, sections);
+  file.resize(offset);
+  file.write_at(sizeof(Header), sections.data(), sections.size() * sizeof(Section));
+  file.write_at(0, &header, sizeof header);  // last: without it the file is not a .spill
+  progress.end();
+}
+
+// --- verifying ---
+
+namespace {
+
+bool same_rows(const Csr& a, const Csr& b) {
+  const auto equal = [](const auto& x, const auto& y) {
+    return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.span().size_bytes()) == 0);
+  };
+  return equal(a.offsets, b.offsets) && equal(a.targets, b.targets) && equal(a.weights, b.weights);
+}
+
+/// Runs a check; its complaint, or nothing.
+template <class Check>
+std::string complaint_of(Check&& check) {
+  try {
+    check();
+    return {};
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::bad_input) throw;
+    return error.what();
+  }
+}
+
+}  // namespace
+
+std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) {
+  const SpillFile             file{path};
+  std::vector<SectionVerdict> verdicts{{"header", sizeof(Header) + file.sections().size_bytes(), {}}};
+  progress.begin("verifying", file.header().file_bytes, ProgressUnit::bytes);
+  for (const Section& section : file.sections()) {
+    SectionVerdict verdict{std::string{to_string(section.kind)}, section.bytes, {}};
+    if (section_checksum(file.bytes_of(section), thread_count(), progress) != section.checksum)
+      verdict.problem = fmt::format("bytes {} to {} do not match their checksum", section.offset,
+                                    section.offset + section.bytes);
+    verdicts.push_back(std::move(verdict));
+  }
+  progress.end();
+
+  const Graph graph{file.parts()};
+  verdicts.push_back({"rows", graph.arc_count() * sizeof(Vertex), complaint_of([&] { graph.out(); })});
+  verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
+  const bool usable = std::all_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.problem.empty(); });
+  if (!usable) return verdicts;
+  if (graph.symmetric() || graph.has_in()) {
+    const BuildContext context{.budget = graph.budget(), .transform = {}, .threads = thread_count(), .progress = &progress};
+    const Csr          turned = transposed(graph.out(), graph.weight_type(), context);
+    const bool         same   = same_rows(turned, graph.in());
+    verdicts.push_back({"in-edges", turned.bytes(),
+                        same                ? std::string{}
+                        : graph.symmetric() ? "the header says that every arc has its reverse; one has not"
+                                            : "the in-edges are not the out-edges turned round"});
+  }
+  return verdicts;
+}
+
+}  // namespace spillway::store
+
+namespace spillway {
+
+Format spill_format() {
+  return {.name        = "spill",
+          .description = "Spillway's own: maps in milliseconds, checksummed, holds ids, weights and in-edges",
+          .suffixes    = {"spill"},
+          .recognises =
+              [](const Sample& sample) {
+                return sample.text.starts_with(std::string_view{store::magic.data(), store::magic.size()});
+              },
+          .read =
+              [](ReadJob& job) {
+                job.require_plain_file("a .spill file");
+                Graph::Parts parts = store::SpillFile{job.path()}.parts();
+                if (job.options.transform.any()) {
+                  const Graph stored{std::move(parts)};  // checks what is about to be indexed with
+                  return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);
+                }
+                ReadResult result;
+                result.csr         = std::move(parts.out);
+                result.in          = std::move(parts.in);
+                result.ids         = std::move(parts.ids);
+                result.weight_type = parts.weight_type;
+                result.symmetric   = parts.symmetric;
+                result.trusted     = false;
+                return result;
+              },
+          .write = [](const Graph& graph, OutputFile& file, Progress& progress,
+                      std::vector<std::string>&) { store::write(graph, file, progress); }};
+}
+
+}  // namespace spillway

@@ -1,0 +1,54 @@
+// The native store: a graph as one file that opens in milliseconds and is used where it lies.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "store/layout.hpp"
+
+#include <spillway/graph.hpp>
+
+namespace spillway::store {
+
+/// An open .spill file whose header and section table hold together; the sections are not looked at.
+class SpillFile {
+ public:
+  explicit SpillFile(const std::string& path);
+
+  const Header&             header() const { return header_; }
+  std::span<const Section>  sections() const { return sections_; }
+  std::span<const std::byte> bytes_of(const Section& section) const;
+
+  /// The graph over the mapped sections, indices unchecked (Graph::out checks them).
+  Graph::Parts parts() const;
+
+ private:
+  template <class T>
+  Array<T>       array(SectionKind kind, std::uint64_t count) const;
+  const Section* find(SectionKind kind) const;
+  void           load_header();
+  void           check_sections() const;
+
+  std::string                 path_;
+  std::shared_ptr<MappedFile> file_;
+  Header                      header_;
+  std::vector<Section>        sections_;
+};
+
+void write(const Graph& graph, OutputFile& file, Progress& progress);
+
+std::uint64_t section_checksum(std::span<const std::byte> bytes, int threads, Progress& progress);
+
+struct SectionVerdict {
+  std::string   section;
+  std::uint64_t bytes = 0;
+  std::string   problem;  ///< empty: good
+};
+
+/// Everything there is to check: header, checksums, indices, in-edges against out-edges, the symmetry flag.
+std::vector<SectionVerdict> verify(const std::string& path, Progress& progress);
+
+}  // namespace spillway::store

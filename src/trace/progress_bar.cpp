@@ -1,0 +1,92 @@
+#include "trace/progress_bar.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr std::int64_t first_draw_ms = 500;
+constexpr std::int64_t redraw_ms     = 100;
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_interrupt(int) {
+  if (interrupted) _exit(130);
+  interrupted = 1;
+}
+
+std::string amount(std::uint64_t value, ProgressUnit unit) {
+  if (unit == ProgressUnit::bytes) return human_bytes(value);
+  if (value >= 1'000'000'000) return fmt::format("{:.2f} G", static_cast<double>(value) / 1e9);
+  if (value >= 1'000'000) return fmt::format("{:.1f} M", static_cast<double>(value) / 1e6);
+  return with_commas(value);
+}
+
+}  // namespace
+
+bool ProgressBar::terminal() { return isatty(STDERR_FILENO) != 0; }
+
+void ProgressBar::listen_for_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool ProgressBar::cancelled() const { return interrupted != 0; }
+
+void ProgressBar::begin(std::string_view stage, std::uint64_t total, ProgressUnit unit) {
+  end();
+  const std::scoped_lock lock{mutex_};
+  stage_     = stage;
+  total_     = total;
+  unit_      = unit;
+  done_      = 0;
+  start_     = Clock::now();
+  next_draw_ = first_draw_ms;
+}
+
+void ProgressBar::advance(std::uint64_t value) {
+  done_.fetch_add(value, std::memory_order_relaxed);
+  if (!shown_) return;
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start_).count();
+  auto       due     = next_draw_.load(std::memory_order_relaxed);
+  if (elapsed < due || !next_draw_.compare_exchange_strong(due, elapsed + redraw_ms)) return;
+  const std::scoped_lock lock{mutex_};
+  draw();
+}
+
+void ProgressBar::end() {
+  const std::scoped_lock lock{mutex_};
+  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  drawn_ = false;
+}
+
+void ProgressBar::draw() {
+  fmt::print(stderr, "\r\x1b[K{}", line());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+std::string ProgressBar::line() const {
+  const std::uint64_t done    = done_.load(std::memory_order_relaxed);
+  const double        seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto          rate    = static_cast<std::uint64_t>(static_cast<double>(done) / seconds);
+  const char*         what    = unit_ == ProgressUnit::edges ? " edges" : "";
+  if (total_ == 0) return fmt::format("{} {}{} ({}/s)", stage_, amount(done, unit_), what, amount(rate, unit_));
+  const double share   = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+  const double left    = share > 0 ? seconds / share - seconds : 0;
+  const int    width   = 24;
+  const int    filled  = static_cast<int>(share * width);
+  std::string  bar;
+  for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
+  return fmt::format("{:<10} {} {:3.0f}%  {}{}/s  {:.0f} s left", stage_, bar, share * 100, amount(rate, unit_), what, left);
+}
+
+}  // namespace spillway
