@@ -36,7 +36,7 @@ struct LoadOptions {
   std::string                  weight_column;        ///< text: a position (from 1) or a name; "none" ignores weights
   std::optional<WeightType>    weight_type;          ///< read weights as this; by default as the input states them
   HeaderMode                   header = HeaderMode::automatic;
-  Transform                    transform;
+  Transform                    transform = {};
   std::uint64_t                host_memory = 0;  ///< bytes all loading may hold; 0: what the machine has free
   int                          threads     = 0;  ///< 0: all cores
   Progress*                    progress    = nullptr;

@@ -21,7 +21,7 @@ class GridEdges {
             .undirected = true};
   }
 
-  Edge operator()(std::uint64_t number) const {
+  NumberedEdge operator()(std::uint64_t number) const {
     const std::uint64_t v    = number / 2;
     const bool          down = number % 2 == 1;
     const bool          last = down ? v + columns_ >= rows_ * columns_ : (v + 1) % columns_ == 0;

@@ -3,8 +3,10 @@
 // with probability a, b, c or d. Several levels are chosen with one draw from an alias table (Walker 1977;
 // Vose 1991) over all their combinations, as in Hübschle-Schneider & Sanders, "Linear Work Generation of
 // R-MAT Graphs" (Network Science 2020).
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
@@ -19,7 +21,7 @@ struct Quadrants {
 };
 
 /// Chooses the quadrants of five levels with 32 random bits. The probabilities of the 4^5 combinations are
-/// multiples of 2^-32, within that of the true ones, and sum to one exactly.
+/// the true ones rounded to multiples of 2^-32, and sum to one exactly.
 class QuadrantTable {
  public:
   static constexpr unsigned levels = 5;  // 4^5 entries of 4 bytes leave room in every first-level cache
@@ -57,7 +59,7 @@ class QuadrantTable {
       mass[code] = static_cast<std::uint64_t>(std::llround(probability));
       total += mass[code];
     }
-    // What rounding lost or added, less than the number of codes, hardly shows in the likeliest one.
+    // What rounding left over, at most half a unit a code, goes where it shows least: the likeliest code.
     *std::max_element(mass.begin(), mass.end()) += (std::uint64_t{1} << 32) - total;
     return mass;
   }
@@ -124,7 +126,7 @@ class KroneckerEdges {
         stream_(seed, RandomUse::topology) {}
 
   /// Levels are independent and alike, so those chosen beyond `scale` are simply cut off.
-  Edge operator()(std::uint64_t number) const {
+  NumberedEdge operator()(std::uint64_t number) const {
     std::uint32_t row = 0, column = 0;
     for (std::uint64_t pair = 0; pair < pairs_; ++pair) {
       const std::uint64_t random = stream_.bits(number * pairs_ + pair);
@@ -160,8 +162,8 @@ Graph kronecker(const GeneratorValues& values, const GenerateOptions& options) {
   if (!parameters.yes("scramble")) return build_graph(shape, options, edge_at);
   const Scramble scramble{scale, options.seed};
   return build_graph(shape, options, [&](std::uint64_t number) {
-    const Edge edge = edge_at(number);
-    return Edge{scramble(edge.source), scramble(edge.target)};
+    const NumberedEdge edge = edge_at(number);
+    return NumberedEdge{scramble(edge.source), scramble(edge.target)};
   });
 }
 

@@ -18,8 +18,8 @@ void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, c
                          "the generated graph");
 }
 
-Graph finished(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
-               double build_ms) {
+Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
+                      double build_ms) {
   Graph::Parts parts;
   parts.out               = std::move(csr);
   parts.weight_type       = options.weight_type;
@@ -34,7 +34,7 @@ Graph finished(Csr csr, const GenerateOptions& options, const BuildContext& cont
 }
 
 // Seen from the last edge, row k of the triangle starts at k(k+1)/2; the root may be off by one either way.
-Edge complete_edge(std::uint64_t n, std::uint64_t number) {
+NumberedEdge complete_edge(std::uint64_t n, std::uint64_t number) {
   const std::uint64_t from_last = n * (n - 1) / 2 - 1 - number;
   auto                k = static_cast<std::uint64_t>((std::sqrt(8 * static_cast<double>(from_last) + 1) - 1) / 2);
   while (k * (k + 1) / 2 > from_last) --k;

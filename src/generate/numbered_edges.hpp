@@ -21,20 +21,20 @@ struct NumberedEdges {
   bool          undirected = false;  ///< every edge stands for both arcs
 };
 
-struct Edge {
+struct NumberedEdge {
   Vertex source;
   Vertex target;
 };
 
 /// What a number that stands for no edge yields.
-inline constexpr Edge no_edge{no_vertex, no_vertex};
+inline constexpr NumberedEdge no_edge{no_vertex, no_vertex};
 
 /// Throws if the graph cannot be built within the budget, before any work is done.
 void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context);
 
 /// The finished graph. Both arcs of an undirected edge weigh the same: the weight belongs to the number.
-Graph finished(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
-               double build_ms);
+Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
+                      double build_ms);
 
 /// Adds the edges of numbers [first, last). They are made a few at a time before any is added: between two
 /// additions the compiler would have to fetch everything `edge_at` refers to anew (a fifth slower).
@@ -42,7 +42,7 @@ template <class Appender, class EdgeAt>
 void add_edges(Appender& appender, std::uint64_t first, std::uint64_t last, const WeightDraw& weights,
                EdgeAt&& edge_at) {
   constexpr std::uint64_t few = 64;
-  Edge                    edges[few];
+  NumberedEdge            edges[few];
   for (; first < last; first += few) {
     const std::uint64_t count = std::min(few, last - first);
     for (std::uint64_t i = 0; i < count; ++i) edges[i] = edge_at(first + i);
@@ -88,10 +88,10 @@ Graph build_graph(const NumberedEdges& shape, const GenerateOptions& options, Ed
   });
   const Transform& asked   = context.transform;
   if (asked.symmetrize && !asked.dedup && !asked.undirected) csr = symmetrized(csr, options.weight_type, context);
-  return finished(std::move(csr), options, context, read_ms, clock.milliseconds());
+  return generated_graph(std::move(csr), options, context, read_ms, clock.milliseconds());
 }
 
 /// Edge `number` of the complete graph over n vertices, which has n(n-1)/2: (0,1), (0,2), … (n-2,n-1).
-Edge complete_edge(std::uint64_t n, std::uint64_t number);
+NumberedEdge complete_edge(std::uint64_t n, std::uint64_t number);
 
 }  // namespace spillway

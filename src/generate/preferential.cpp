@@ -26,7 +26,7 @@ class PreferentialEdges {
     return {.vertices = vertices_, .numbers = edges, .edges = edges, .undirected = true};
   }
 
-  Edge operator()(std::uint64_t number) const {
+  NumberedEdge operator()(std::uint64_t number) const {
     if (number < core_edges_) return complete_edge(core_, number);
     return {newcomer(number), attached(number)};
   }

@@ -12,7 +12,7 @@ NumberedEdges directed(std::uint64_t vertices, std::uint64_t edges) {
   return {.vertices = vertices, .numbers = edges, .edges = edges};
 }
 
-Edge edge(std::uint64_t source, std::uint64_t target) {
+NumberedEdge edge(std::uint64_t source, std::uint64_t target) {
   return {static_cast<Vertex>(source), static_cast<Vertex>(target)};
 }
 

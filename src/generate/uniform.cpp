@@ -14,8 +14,8 @@ Graph uniform(const GeneratorValues& values, const GenerateOptions& options) {
   const std::uint64_t edges    = vertices * parameters.degree();
   const RandomStream  stream{options.seed, RandomUse::topology};
   return build_graph({.vertices = vertices, .numbers = edges, .edges = edges}, options, [&](std::uint64_t number) {
-    return Edge{static_cast<Vertex>(stream.below(2 * number, vertices)),
-                static_cast<Vertex>(stream.below(2 * number + 1, vertices))};
+    return NumberedEdge{static_cast<Vertex>(stream.below(2 * number, vertices)),
+                        static_cast<Vertex>(stream.below(2 * number + 1, vertices))};
   });
 }
 

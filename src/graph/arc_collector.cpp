@@ -153,8 +153,8 @@ class RowBuilder {
       for (const auto& segment : segments) scatter(segment, base, scratch);
       each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { sort_row(begin, end, scratch); });
     }
-    if (Record::weighted && !sorted)
-      each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { order_parallel_arcs(begin, end); });
+    if (Record::weighted && !sorted && !context_.transform.dedup)
+      each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { order_parallel_arcs(begin, end, scratch); });
     return context_.transform.dedup ? drop_duplicates(bucket, base, total) : total;
   }
 
@@ -278,12 +278,11 @@ class RowBuilder {
   }
 
   /// Rows are in order by target; arcs with the same target are put in order of weight.
-  void order_parallel_arcs(EdgeIndex begin, EdgeIndex end) {
-    std::vector<std::uint64_t> keys;
+  void order_parallel_arcs(EdgeIndex begin, EdgeIndex end, Scratch& scratch) {
     for (EdgeIndex i = begin; i < end;) {
       EdgeIndex j = i + 1;
       while (j < end && targets_[j] == targets_[i]) ++j;
-      if (j - i > 1) sort_weighted(i, j, keys);
+      if (j - i > 1) sort_weighted(i, j, scratch.keys);
       i = j;
     }
   }
@@ -299,7 +298,7 @@ class RowBuilder {
     }
   }
 
-  /// Keeps the first, lightest, of parallel arcs, and moves the rows of the bucket together.
+  /// Keeps the lightest of parallel arcs, which need not be in order, and moves the rows of the bucket together.
   EdgeIndex drop_duplicates(std::size_t bucket, EdgeIndex base, EdgeIndex total) {
     const auto [first, last] = rows_of(bucket);
     EdgeIndex to             = 0;
@@ -308,13 +307,20 @@ class RowBuilder {
       const EdgeIndex end   = row + 1 < last ? offsets_[row + 1] : total;
       offsets_[row]         = to;
       for (EdgeIndex i = begin; i < end; ++i) {
-        if (i > begin && targets_[base + i] == targets_[base + to - 1]) continue;
+        if (i > begin && targets_[base + i] == targets_[base + to - 1]) {
+          if constexpr (Record::weighted) keep_lighter(base + to - 1, base + i);
+          continue;
+        }
         targets_[base + to] = targets_[base + i];
         if constexpr (Record::weighted) weights_[base + to] = weights_[base + i];
         ++to;
       }
     }
     return to;
+  }
+
+  void keep_lighter(EdgeIndex kept, EdgeIndex other) {
+    if (weight_rank(weight_type_, weights_[other]) < weight_rank(weight_type_, weights_[kept])) weights_[kept] = weights_[other];
   }
 
   void move(EdgeIndex from, EdgeIndex to, EdgeIndex count) {

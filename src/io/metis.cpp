@@ -101,16 +101,18 @@ bool fits_exactly(std::string_view text) {
   return header && shortest != longest && rows == header->vertices && neighbors == 2 * header->edges;
 }
 
-bool starts_with_header(std::string_view text) {
+/// The first line that is no comment begins with a number. Matrix Market has such comments too.
+bool starts_with_number(std::string_view text) {
+  if (lower_case(text.substr(0, 14)) == "%%matrixmarket") return false;
   while (text.starts_with('%')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  std::string problem;
-  return header_of(words_of(text.substr(0, text.find('\n'))), problem).has_value();
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
 }
 
 /// Almost any two numbers make a header, so the name has a say: under its own suffixes a damaged file gets
 /// METIS's message rather than being read as a list of edges.
 bool recognises_metis(const Sample& sample) {
-  if (named_with(sample.path, "graph") || named_with(sample.path, "metis")) return starts_with_header(sample.text);
+  if (named_with(sample.path, "graph") || named_with(sample.path, "metis")) return starts_with_number(sample.text);
   return sample.whole && fits_exactly(sample.text);
 }
 

@@ -9,9 +9,12 @@
 
 #include <zip.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace spillway {
 namespace {
@@ -141,11 +144,6 @@ class Member {
     open();
     read_header();
   }
-  Member(const Member&)            = delete;
-  Member& operator=(const Member&) = delete;
-  ~Member() {
-    if (file_) zip_fclose(file_);
-  }
 
   const NpyHeader& header() const { return header_; }
 
@@ -171,9 +169,10 @@ class Member {
     if (bytes > remaining_) throw problem("ends early: {} bytes are missing", bytes - remaining_);
     remaining_ -= bytes;
     while (bytes > 0) {
-      const zip_int64_t got = zip_fread(file_, to, bytes);
+      const zip_int64_t got = zip_fread(file_.get(), to, bytes);
       if (got <= 0)
-        throw problem("damaged with {} bytes to go: {}", bytes, got < 0 ? zip_file_strerror(file_) : "ends early");
+        throw problem("damaged with {} bytes to go: {}", bytes,
+                      got < 0 ? zip_file_strerror(file_.get()) : "ends early");
       to += got;
       bytes -= static_cast<std::uint64_t>(got);
     }
@@ -182,8 +181,8 @@ class Member {
   /// To be called after the last element: libzip compares the checksum when it meets the end.
   void finish() {
     char              beyond;
-    const zip_int64_t got = zip_fread(file_, &beyond, 1);
-    if (got < 0) throw problem("damaged: {}", zip_file_strerror(file_));
+    const zip_int64_t got = zip_fread(file_.get(), &beyond, 1);
+    if (got < 0) throw problem("damaged: {}", zip_file_strerror(file_.get()));
     if (got > 0) throw problem("longer than the archive states");
   }
 
@@ -217,7 +216,7 @@ class Member {
     if (stat.comp_size > job_.sample.file_bytes || stat.size / ratio > stat.comp_size)
       throw problem("{} bytes are stated, which the file's {} cannot hold", stat.size, job_.sample.file_bytes);
     remaining_ = stat.size;
-    file_      = zip_fopen(archive_.get(), name_.c_str(), ZIP_FL_ENC_RAW);
+    file_.reset(zip_fopen(archive_.get(), name_.c_str(), ZIP_FL_ENC_RAW));
     if (!file_) throw problem("{}", zip_strerror(archive_.get()));
   }
 
@@ -240,12 +239,16 @@ class Member {
     header_ = *header;
   }
 
-  const Archive& archive_;
-  const ReadJob& job_;
-  std::string    name_;
-  zip_file_t*    file_      = nullptr;
-  std::uint64_t  remaining_ = 0;
-  NpyHeader      header_;
+  struct Closer {
+    void operator()(zip_file_t* file) const { zip_fclose(file); }
+  };
+
+  const Archive&                      archive_;
+  const ReadJob&                      job_;
+  std::string                         name_;
+  std::unique_ptr<zip_file_t, Closer> file_;
+  std::uint64_t                       remaining_ = 0;
+  NpyHeader                           header_;
 };
 
 /// Calls body with a value of the type that numpy calls `type`.
@@ -368,12 +371,14 @@ class NpzReader {
  private:
   void check_format() {
     Member             member{archive_, job_, "format.npy"};
-    const std::string& type  = member.header().type;
-    const bool         wide  = type.starts_with("<U");
-    const auto         chars = type.size() > 2 ? parse_number(std::string_view{type}.substr(2)) : std::nullopt;
-    if ((!wide && !type.starts_with("|S")) || !chars || *chars > 16 || !member.header().shape.empty())
+    const std::string& type = member.header().type;
+    const bool         wide = type.starts_with("<U");
+    // A length that cannot be read is as wrong as one that is too long.
+    const std::uint64_t chars =
+        parse_number(std::string_view{type}.substr(std::min<std::size_t>(2, type.size()))).value_or(UINT64_MAX);
+    if ((!wide && !type.starts_with("|S")) || chars > 16 || !member.header().shape.empty())
       throw member.problem("one short string was expected, not '{}'", printable(type));
-    std::string bytes(*chars * (wide ? 4 : 1), '\0');
+    std::string bytes(chars * (wide ? 4 : 1), '\0');
     member.check_length(1, std::max<std::uint64_t>(bytes.size(), 1));
     member.read(bytes.data(), bytes.size());
     member.finish();

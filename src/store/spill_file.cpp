@@ -28,15 +28,6 @@ std::string_view to_string(SectionKind kind) {
 
 namespace {
 
-std::uint64_t header_checksum(Header header, std::span<const Section> sections) {
-  header.checksum = 0;
-  XXH3_state_t state;
-  XXH3_64bits_reset(&state);
-  XXH3_64bits_update(&state, &header, sizeof header);
-  XXH3_64bits_update(&state, sections.data(), sections.size_bytes());
-  return XXH3_64bits_digest(&state);
-}
-
 std::uint64_t align(std::uint64_t offset) {
   return (offset + section_alignment - 1) / section_alignment * section_alignment;
 }
@@ -53,6 +44,15 @@ std::uint64_t combined(const std::vector<std::uint64_t>& hashes) {
 }
 
 }  // namespace
+
+std::uint64_t header_checksum(Header header, std::span<const Section> sections) {
+  header.checksum = 0;
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, &header, sizeof header);
+  XXH3_64bits_update(&state, sections.data(), sections.size_bytes());
+  return XXH3_64bits_digest(&state);
+}
 
 std::uint64_t section_checksum(std::span<const std::byte> bytes, int threads, Progress& progress) {
   std::vector<std::uint64_t> hashes(piece_count(bytes.size()));

@@ -40,6 +40,9 @@ class SpillFile {
 
 void write(const Graph& graph, OutputFile& file, Progress& progress);
 
+/// Of header and section table; the checksum field itself counts as zero.
+std::uint64_t header_checksum(Header header, std::span<const Section> sections);
+
 std::uint64_t section_checksum(std::span<const std::byte> bytes, int threads, Progress& progress);
 
 struct SectionVerdict {

@@ -13,10 +13,16 @@
 #include <spillway/error.hpp>
 #include <spillway/graph.hpp>
 
-namespace spillway {
+namespace spillway::format_testing {
+
+/// A path of this test alone: tests may run side by side.
+inline std::string temporary(const std::string& name) {
+  const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  return ::testing::TempDir() + test.test_suite_name() + "_" + test.name() + "_" + name;
+}
 
 inline std::string file_with(const std::string& name, const std::string& content) {
-  const std::string path = ::testing::TempDir() + name;
+  const std::string path = temporary(name);
   std::ofstream{path, std::ios::binary} << content;
   return path;
 }
@@ -83,4 +89,4 @@ inline LoadOptions as_format(const std::string& name) {
   return options;
 }
 
-}  // namespace spillway
+}  // namespace spillway::format_testing

@@ -1,0 +1,53 @@
+# The two commands of the README are `make demo` and `make test`; each sets up all it needs.
+# SPILLWAY_SKIP_SETUP=1 leaves the machine's packages alone.
+SHELL := /bin/bash
+FUZZ_SECONDS ?= 60
+BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
+
+.PHONY: all demo test test-asan test-tsan gpu-test bench fuzz lint format clean
+all: build/setup-build
+	@$(call BUILD,release)
+
+build/setup-%: scripts/setup
+	@mkdir -p build
+	@scripts/setup $*
+	@touch $@
+
+demo: all
+	@scripts/demo
+
+# Everything, with warnings as errors; then what reads untrusted bytes once more under the sanitizers.
+test: build/setup-test
+	@$(call BUILD,dev)
+	ctest --test-dir build/dev --output-on-failure -j 2
+	@$(call BUILD,asan) --target spillway_tests
+	ctest --test-dir build/asan --output-on-failure -j 2 -R 'Malformed|Fuzz|Formats|Store|EdgeList|Npz'
+
+test-asan: build/setup-test
+	@$(call BUILD,asan)
+	ctest --test-dir build/asan --output-on-failure -j 2
+
+test-tsan: build/setup-tsan
+	@$(call BUILD,tsan)
+	ctest --test-dir build/tsan --output-on-failure
+
+gpu-test: build/setup-test
+	@scripts/gpu-test
+
+bench: build/setup-bench
+	@$(call BUILD,bench)
+	@scripts/bench
+
+fuzz: build/setup-fuzz
+	@$(call BUILD,fuzz)
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+lint: build/setup-lint
+	@$(call BUILD,dev)
+	@scripts/lint
+
+format: build/setup-lint
+	@git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format -i
+
+clean:
+	rm -rf build

@@ -1,0 +1,143 @@
+// The program as a person uses it: what it prints where, and the exit code it ends with.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace spillway {
+namespace {
+
+using testing::read_file;
+using testing::TemporaryFolder;
+
+struct Outcome {
+  int         code = -1;
+  std::string out, err;
+};
+
+class CommandLine : public ::testing::Test {
+ protected:
+  /// Runs `spillway` with the arguments, in a folder of the test's own.
+  Outcome spillway(const std::string& arguments, const std::string& before = "") {
+    const std::string command = "cd '" + (folder_ / "") + "' && " + before + "'" SPILLWAY_BINARY "' " + arguments + " >out.log 2>err.log";
+    const int         status  = std::system(command.c_str());
+    Outcome           outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder_ / "out.log"), read_file(folder_ / "err.log")};
+    std::filesystem::remove(folder_ / "out.log");
+    std::filesystem::remove(folder_ / "err.log");
+    return outcome;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(CommandLine, ConvertsInspectsVerifiesAndRuns) {
+  folder_.write("g.txt", "10 20\n20 30\n30 10\n10 30\n");
+  EXPECT_EQ(spillway("convert g.txt g.spill").code, 0);
+  const Outcome info = spillway("info g.spill");
+  EXPECT_EQ(info.code, 0);
+  EXPECT_NE(info.out.find("vertices           3"), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find("numbers with gaps, 10 to 30"), std::string::npos) << info.out;
+  EXPECT_EQ(spillway("verify g.spill").code, 0);
+  EXPECT_EQ(spillway("run degrees g.spill --verify --output d.csv").code, 0);
+  EXPECT_EQ(read_file(folder_ / "d.csv"), "vertex,out,in\n10,2,1\n20,1,1\n30,1,2\n");
+  EXPECT_EQ(spillway("run degrees g.spill --output d.tsv").code, 0);
+  EXPECT_EQ(read_file(folder_ / "d.tsv"), "vertex\tout\tin\n10\t2\t1\n20\t1\t1\n30\t1\t2\n");
+  EXPECT_EQ(spillway("run degrees g.spill --output d.json").code, 0);
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "d.json"))[2], (nlohmann::json{{"vertex", 30}, {"out", 1}, {"in", 2}}));
+  EXPECT_EQ(spillway("run degrees g.spill --output d.npy").code, 0);
+  const std::string npy = read_file(folder_ / "d.npy");
+  EXPECT_TRUE(npy.starts_with("\x93NUMPY"));
+  EXPECT_EQ(npy.size() % 64, 3 * 24 % 64) << "header padded to 64, three records of three 8-byte fields";
+}
+
+TEST_F(CommandLine, PrintsTheTop) {
+  folder_.write("g.txt", "ann bob\nann cid\nbob cid\n");
+  const Outcome outcome = spillway("run degrees g.txt --top 1");
+  EXPECT_NE(outcome.out.find("                 ann              2              0\n"), std::string::npos) << outcome.out;
+}
+
+TEST_F(CommandLine, SpeaksJson) {
+  folder_.write("g.txt", "0 1 5\n1 0 2\n");
+  const auto run = nlohmann::json::parse(spillway("run degrees g.txt --json --verify --repeat 3").out);
+  EXPECT_EQ(run["graph"]["vertices"], 2);
+  EXPECT_EQ(run["graph"]["weights"], "u32");
+  EXPECT_EQ(run["time_ms"]["run"].size(), 3u);
+  EXPECT_EQ(run["verified"]["right"], true);
+  EXPECT_EQ(nlohmann::json::parse(spillway("info g.txt --json").out)["loops"], 0);
+  EXPECT_TRUE(nlohmann::json::parse(spillway("devices --json").out)["devices"].is_array());
+  EXPECT_EQ(nlohmann::json::parse(spillway("algorithms --json").out)[0]["name"], "degrees");
+  EXPECT_EQ(nlohmann::json::parse(spillway("convert g.txt g.sg --weight-type none --json").out)["graph"]["arcs"], 2);
+}
+
+TEST_F(CommandLine, ReadsPipesAndWritesStandardOutput) {
+  folder_.write("g.txt", "0 1\n1 2\n");
+  EXPECT_NE(spillway("info -", "cat g.txt | ").out.find("vertices           3"), std::string::npos);
+  EXPECT_NE(spillway("info -", "gzip -c g.txt | ").out.find("vertices           3"), std::string::npos);
+  EXPECT_EQ(spillway("convert g.txt - --to edgelist").out, "# Spillway edge list: vertices 3 first 0 weights none\n0 1\n1 2\n");
+  const Outcome big = spillway("info -", "(seq 1 60000 | awk '{print $1, $1+1}'; echo 5 99999999999) | ");
+  EXPECT_EQ(big.code, 3);
+  EXPECT_NE(big.err.find("--ids"), std::string::npos) << big.err;
+}
+
+TEST_F(CommandLine, EndsWithTheRightCode) {
+  folder_.write("good.txt", "0 1\n");
+  folder_.write("bad.txt", "0 1\nx y\n");
+  std::string large;
+  for (int i = 0; i < 300'000; ++i) large += "1 2\n";
+  folder_.write("large.txt", large);
+  EXPECT_EQ(spillway("--help").code, 0);
+  EXPECT_EQ(spillway("--version").code, 0);
+  EXPECT_EQ(spillway("").code, 2);
+  EXPECT_EQ(spillway("info").code, 2);
+  EXPECT_EQ(spillway("info bad.txt").code, 3);
+  EXPECT_EQ(spillway("info missing.txt").code, 3);
+  EXPECT_EQ(spillway("info .").code, 3);
+  EXPECT_EQ(spillway("info large.txt --host-memory 1M").code, 4);
+  EXPECT_EQ(spillway("info good.txt --host-memory many").code, 2);
+  EXPECT_EQ(spillway("run degrees good.txt --output d.xyz").code, 2);
+  EXPECT_EQ(spillway("run degrees good.txt --device cuda").code, 2);
+  EXPECT_EQ(spillway("run degrees good.txt --output nowhere/d.csv").code, 3);
+  EXPECT_EQ(spillway("verify good.txt").code, 3);
+  EXPECT_EQ(spillway("generate kron --scale 40 k.spill").code, 2);
+}
+
+TEST_F(CommandLine, SuggestsWhatWasMeant) {
+  folder_.write("g.txt", "0 1\n");
+  const auto says = [&](const std::string& arguments, const std::string& text) {
+    const Outcome outcome = spillway(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_NE(outcome.err.find("did you mean '" + text + "'"), std::string::npos) << arguments << ": " << outcome.err;
+  };
+  says("run degres g.txt", "degrees");
+  says("covert g.txt g.spill", "convert");
+  says("info g.txt --undirectd", "--undirected");
+  says("info g.txt --format edgelst", "edgelist");
+  says("generate kronn g.spill", "kron");
+}
+
+TEST_F(CommandLine, LeavesNothingWhenInterrupted) {
+  const Outcome outcome = spillway("generate kron --scale 24 k.spill", "timeout --preserve-status -s INT 0.5 ");
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_EQ(folder_.file_count(), 0u);
+}
+
+TEST_F(CommandLine, AKilledConversionLeavesNothingThatLooksFinished) {
+  spillway("generate uniform --vertices 2000000 --degree 16 u.spill", "timeout -s KILL 0.9 ");
+  if (std::filesystem::exists(folder_ / "u.spill")) {
+    EXPECT_EQ(spillway("verify u.spill").code, 0) << "it was quicker than the kill: then it is whole";
+  }
+}
+
+TEST_F(CommandLine, KeepsTheTableOfIds) {
+  folder_.write("g.txt", "7 900\n");
+  const Outcome outcome = spillway("convert g.txt g.sg --id-map ids.txt");
+  EXPECT_NE(outcome.err.find("--id-map"), std::string::npos) << outcome.err;
+  EXPECT_EQ(read_file(folder_ / "ids.txt"), "7\n900\n");
+}
+
+}  // namespace
+}  // namespace spillway
