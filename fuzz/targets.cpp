@@ -40,7 +40,8 @@ std::vector<std::uint8_t> with_fitting_checksum(const std::uint8_t* data, std::s
   header.magic         = store::magic;
   header.version       = store::version;
   header.file_bytes    = size;
-  header.section_count = std::min<std::uint32_t>(header.section_count, static_cast<std::uint32_t>((size - sizeof header) / sizeof(store::Section)));
+  header.section_count = std::min<std::uint32_t>(
+      header.section_count, static_cast<std::uint32_t>((size - sizeof header) / sizeof(store::Section)));
   std::vector<store::Section> sections(std::min(header.section_count, store::most_sections));
   std::memcpy(sections.data(), data + sizeof header, sections.size() * sizeof(store::Section));
   header.checksum = store::header_checksum(header, sections);
@@ -83,7 +84,8 @@ void walk(const Graph& graph) {
   if (counts.degree_bins[0] != counts.sinks) throw std::logic_error{"degrees do not add up"};
   if (graph.in().arc_count() != graph.arc_count()) throw std::logic_error{"in-edges differ in number"};
   for (Vertex v = 0; v < std::min<std::uint64_t>(graph.vertex_count(), 1000); ++v)
-    if (graph.ids().find(graph.ids().name(v), graph.vertex_count()) != v) throw std::logic_error{"an id is not found"};
+    if (graph.ids().find(graph.ids().name(v), graph.vertex_count()) != v)
+      throw std::logic_error{"an id is not found"};
 }
 
 void read(const std::string& path, const std::string& format) {
@@ -116,7 +118,7 @@ void run(const std::string& target, const std::uint8_t* data, std::size_t size) 
     return read(files.path(), target);
   }
   if (target == "spill") {
-    const auto bytes = with_fitting_checksum(data, size);
+    const auto       bytes = with_fitting_checksum(data, size);
     const MemoryFile file{bytes.data(), bytes.size()};
     return read(file.path(), target);
   }

@@ -50,7 +50,7 @@ std::vector<ZooGraph> make_zoo() {
   heavy.weight_type                                    = WeightType::u32;
 
   std::vector<ZooGraph> all;
-  const auto            add = [&](std::string name, Graph graph) { all.push_back({std::move(name), std::move(graph)}); };
+  const auto add = [&](std::string name, Graph graph) { all.push_back({std::move(name), std::move(graph)}); };
   add("empty", Graph{});
   add("one_vertex", made({}, 1));
   add("one_loop", made(arcs({{0, 0}}), 1));

@@ -37,12 +37,12 @@ struct ColumnInfo {
 using ParameterValues = std::map<std::string, std::string>;
 
 struct Algorithm {
-  std::string                                                                        name;
-  std::string                                                                        summary;
-  std::vector<AlgorithmParameter>                                                    parameters;
-  std::vector<ColumnInfo>                                                            columns;
-  std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>     run;
-  std::function<Verdict(const Graph&, const ParameterValues&, const Result&)>        verify;
+  std::string                                                                    name;
+  std::string                                                                    summary;
+  std::vector<AlgorithmParameter>                                                parameters;
+  std::vector<ColumnInfo>                                                        columns;
+  std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)> run;
+  std::function<Verdict(const Graph&, const ParameterValues&, const Result&)>    verify;
 };
 
 const std::vector<Algorithm>& algorithms();

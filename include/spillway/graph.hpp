@@ -27,15 +27,15 @@ struct Csr {
   EdgeIndex               degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
   std::span<const Vertex> neighbors(Vertex v) const { return targets.span().subspan(offsets[v], degree(v)); }
   std::uint64_t           bytes() const {
-    return offsets.size() * sizeof(EdgeIndex) + (targets.size() + weights.size()) * sizeof(Vertex);
+              return offsets.size() * sizeof(EdgeIndex) + (targets.size() + weights.size()) * sizeof(Vertex);
   }
 };
 
 /// What loading took and what it has to say. Times in milliseconds.
 struct LoadReport {
   std::string              format;
-  double                   read_ms  = 0;  ///< input to arcs
-  double                   build_ms = 0;  ///< arcs to sorted rows
+  double                   read_ms    = 0;  ///< input to arcs
+  double                   build_ms   = 0;  ///< arcs to sorted rows
   std::uint64_t            peak_bytes = 0;  ///< most that loading held at once
   std::vector<std::string> notes;           ///< what a person should know: ids with gaps, columns ignored
 };

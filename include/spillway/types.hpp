@@ -21,9 +21,12 @@ enum class WeightType : std::uint32_t { none = 0, u32 = 1, f32 = 2 };
 
 constexpr std::string_view to_string(WeightType type) {
   switch (type) {
-    case WeightType::none: return "none";
-    case WeightType::u32: return "u32";
-    case WeightType::f32: return "f32";
+    case WeightType::none:
+      return "none";
+    case WeightType::u32:
+      return "u32";
+    case WeightType::f32:
+      return "f32";
   }
   return "unknown";
 }

@@ -37,16 +37,17 @@ Counts arrivals(const Csr& csr, int threads, Progress& progress) {
 }
 
 Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions& options) {
-  const int       threads  = thread_count(options.threads);
-  Progress&       progress = options.progress ? *options.progress : Progress::none();
-  Stopwatch       clock;
-  Result          result;
-  const Csr&      out          = graph.out();
-  const bool      in_at_hand   = graph.has_in();
-  const Csr*      in           = in_at_hand ? &graph.in() : nullptr;
+  const int  threads  = thread_count(options.threads);
+  Progress&  progress = options.progress ? *options.progress : Progress::none();
+  Stopwatch  clock;
+  Result     result;
+  const Csr& out               = graph.out();
+  const bool in_at_hand        = graph.has_in();
+  const Csr* in                = in_at_hand ? &graph.in() : nullptr;
   result.statistics.prepare_ms = clock.lap();
   result.columns.push_back({.name = "out", .values = row_lengths(out, threads)});
-  result.columns.push_back({.name = "in", .values = in ? row_lengths(*in, threads) : arrivals(out, threads, progress)});
+  result.columns.push_back(
+      {.name = "in", .values = in ? row_lengths(*in, threads) : arrivals(out, threads, progress)});
   result.statistics.run_ms          = clock.milliseconds();
   result.statistics.iterations      = 1;
   result.statistics.edges_processed = in_at_hand ? 0 : out.arc_count();
@@ -69,8 +70,8 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
     const auto found    = tally.find(v);
     const auto expected = found == tally.end() ? std::pair<std::uint64_t, std::uint64_t>{} : found->second;
     if (out[v] == expected.first && in[v] == expected.second) continue;
-    verdict.problem = fmt::format("vertex {}: {} out and {} in, expected {} and {}", graph.ids().name(v), out[v], in[v],
-                                  expected.first, expected.second);
+    verdict.problem = fmt::format("vertex {}: {} out and {} in, expected {} and {}", graph.ids().name(v), out[v],
+                                  in[v], expected.first, expected.second);
     break;
   }
   return verdict;

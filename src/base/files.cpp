@@ -13,12 +13,12 @@
 namespace spillway {
 namespace {
 
-void write_fully(int descriptor, const std::string& path, std::uint64_t offset, const void* data, std::uint64_t bytes,
-                 bool positioned) {
+void write_fully(int descriptor, const std::string& path, std::uint64_t offset, const void* data,
+                 std::uint64_t bytes, bool positioned) {
   const char* from = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t done = positioned ? pwrite(descriptor, from, bytes, static_cast<off_t>(offset))
-                                    : write(descriptor, from, bytes);
+    const ssize_t done =
+        positioned ? pwrite(descriptor, from, bytes, static_cast<off_t>(offset)) : write(descriptor, from, bytes);
     if (done < 0) {
       if (errno == EINTR) continue;
       throw system_error("write", path);
@@ -62,7 +62,8 @@ bool is_regular_file(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into, std::uint64_t bytes) {
+void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into,
+             std::uint64_t bytes) {
   char* to = static_cast<char*>(into);
   while (bytes > 0) {
     const ssize_t done = pread(file.get(), to, bytes, static_cast<off_t>(offset));

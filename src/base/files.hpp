@@ -34,7 +34,8 @@ bool          file_exists(const std::string& path);
 bool          is_regular_file(const std::string& path);
 
 /// Reads exactly [offset, offset+bytes) or throws.
-void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into, std::uint64_t bytes);
+void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into,
+             std::uint64_t bytes);
 
 /// A whole file, mapped read-only.
 class MappedFile {
@@ -61,13 +62,13 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  void          append(std::string_view text);
-  void          append(const void* data, std::uint64_t bytes);
-  void          write_at(std::uint64_t offset, const void* data, std::uint64_t bytes);
-  void          resize(std::uint64_t bytes);
-  std::uint64_t written() const { return position_; }
+  void               append(std::string_view text);
+  void               append(const void* data, std::uint64_t bytes);
+  void               write_at(std::uint64_t offset, const void* data, std::uint64_t bytes);
+  void               resize(std::uint64_t bytes);
+  std::uint64_t      written() const { return position_; }
   const std::string& path() const { return path_; }
-  void          commit();
+  void               commit();
 
  private:
   std::string   path_;

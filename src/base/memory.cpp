@@ -19,6 +19,9 @@ constexpr std::uint64_t huge_page = 2u << 20;
 // Below this, rounding up to huge pages would cost more than it brings.
 constexpr std::uint64_t huge_page_threshold = 2 * huge_page;
 
+// More than any address space; sums of sizes below it cannot overflow.
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 56;
+
 // What is left to the rest of the machine when the user set no limit: a twentieth.
 constexpr std::uint64_t reserve_divisor = 20;
 
@@ -95,13 +98,15 @@ void MemoryBudget::refuse(std::uint64_t bytes, std::string_view what) const {
   const std::uint64_t held = used();
   throw does_not_fit("{} needs {}{}, and {} {}; {}", what, human_bytes(bytes),
                      held > 0 ? fmt::format(" beside {} already held", human_bytes(held)) : std::string{},
-                     stated_ ? "--host-memory allows" : "this machine has", human_bytes(limit_) + (stated_ ? "" : " free"),
+                     stated_ ? "--host-memory allows" : "this machine has",
+                     human_bytes(limit_) + (stated_ ? "" : " free"),
                      stated_ ? "raise --host-memory" : "free some, or use a machine with more");
 }
 
 Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what)
     : budget_(std::move(budget)) {
   if (bytes == 0) return;
+  if (bytes > most_bytes) throw does_not_fit("{} needs {}, more than any machine has", what, human_bytes(bytes));
   const bool          huge   = bytes >= huge_page_threshold;
   const std::uint64_t length = round_up(bytes, page_bytes());
   if (budget_) {
@@ -110,7 +115,8 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
   }
   // Aligning by hand: over-reserve, then trim. Only reserved addresses, so it costs nothing.
   const std::uint64_t slack = huge ? huge_page : 0;
-  void* base = mmap(nullptr, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void*               base =
+      mmap(nullptr, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     if (budget_) budget_->give(length);
     budget_.reset();

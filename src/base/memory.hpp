@@ -89,14 +89,16 @@ class Buffer {
  public:
   Buffer() = default;
   Buffer(std::uint64_t count, const std::shared_ptr<MemoryBudget>& budget, std::string_view what)
-      : pages_(count * sizeof(T), budget, what), count_(count) {}
+      : pages_(count <= UINT64_MAX / sizeof(T) ? count * sizeof(T) : UINT64_MAX, budget, what), count_(count) {}
 
   T*            data() const { return reinterpret_cast<T*>(pages_.data()); }
   std::uint64_t size() const { return count_; }
   T&            operator[](std::uint64_t i) const { return data()[i]; }
   std::span<T>  span() const { return {data(), count_}; }
 
-  void count_in(const std::shared_ptr<MemoryBudget>& budget, std::uint64_t bytes) { pages_.count_in(budget, bytes); }
+  void count_in(const std::shared_ptr<MemoryBudget>& budget, std::uint64_t bytes) {
+    pages_.count_in(budget, bytes);
+  }
 
   void shrink(std::uint64_t count) {
     pages_.shrink(count * sizeof(T));
@@ -115,7 +117,8 @@ class Buffer {
 
 /// A small array copied into shared memory of its own.
 template <class T>
-Array<T> make_array(std::span<const T> values, const std::shared_ptr<MemoryBudget>& budget, std::string_view what) {
+Array<T> make_array(std::span<const T> values, const std::shared_ptr<MemoryBudget>& budget,
+                    std::string_view what) {
   Buffer<T> copy{values.size(), budget, what};
   if (!values.empty()) std::memcpy(copy.data(), values.data(), values.size_bytes());
   return std::move(copy).freeze();

@@ -12,7 +12,8 @@ namespace spillway {
 
 std::string with_commas(std::uint64_t value) {
   std::string digits = std::to_string(value);
-  for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(digits.begin() + i, ',');
+  for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(digits.begin() + i, ',');
   return digits;
 }
 

@@ -13,10 +13,15 @@ void list_algorithms(const Common& common) {
     Json list = Json::array();
     for (const Algorithm& algorithm : algorithms()) {
       Json columns = Json::array(), parameters = Json::array();
-      for (const ColumnInfo& column : algorithm.columns) columns.push_back({{"name", column.name}, {"meaning", column.meaning}});
+      for (const ColumnInfo& column : algorithm.columns)
+        columns.push_back({{"name", column.name}, {"meaning", column.meaning}});
       for (const AlgorithmParameter& parameter : algorithm.parameters)
-        parameters.push_back({{"name", parameter.name}, {"help", parameter.help}, {"default", parameter.default_value}});
-      list.push_back({{"name", algorithm.name}, {"summary", algorithm.summary}, {"parameters", parameters}, {"columns", columns}});
+        parameters.push_back(
+            {{"name", parameter.name}, {"help", parameter.help}, {"default", parameter.default_value}});
+      list.push_back({{"name", algorithm.name},
+                      {"summary", algorithm.summary},
+                      {"parameters", parameters},
+                      {"columns", columns}});
     }
     fmt::print("{}\n", list.dump(2));
     return;
@@ -24,8 +29,10 @@ void list_algorithms(const Common& common) {
   for (const Algorithm& algorithm : algorithms()) {
     fmt::print("{:<12} {}\n", algorithm.name, algorithm.summary);
     for (const AlgorithmParameter& parameter : algorithm.parameters)
-      fmt::print("{:<12}   --{:<14} {} (default: {})\n", "", parameter.name, parameter.help, parameter.default_value);
-    for (const ColumnInfo& column : algorithm.columns) fmt::print("{:<12}   {:<16} {}\n", "", column.name, column.meaning);
+      fmt::print("{:<12}   --{:<14} {} (default: {})\n", "", parameter.name, parameter.help,
+                 parameter.default_value);
+    for (const ColumnInfo& column : algorithm.columns)
+      fmt::print("{:<12}   {:<16} {}\n", "", column.name, column.meaning);
   }
 }
 

@@ -26,7 +26,8 @@ void LoadArguments::add_to(CLI::App& command) {
   command.add_option("--ids", ids, "Edge lists: auto, dense, sparse or string ids")
       ->check(CLI::IsMember({"auto", "dense", "sparse", "string"}));
   command.add_option("--vertices", vertices, "Edge lists: ids are 0 to N-1, isolated ones included");
-  command.add_option("--weight-column", weight_column, "Edge lists: column of the weights, by number from 1 or by name; or none");
+  command.add_option("--weight-column", weight_column,
+                     "Edge lists: column of the weights, by number from 1 or by name; or none");
   command.add_option("--weight-type", weight_type, "Read weights as u32 or f32, or not at all: none")
       ->check(CLI::IsMember({"u32", "f32", "none"}));
   command.add_option("--header", header, "Edge lists: first line is a header: auto, yes or no")
@@ -48,8 +49,12 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
   }
   options.weight_column = weight_column;
   if (!weight_type.empty())
-    options.weight_type = weight_type == "u32" ? WeightType::u32 : weight_type == "f32" ? WeightType::f32 : WeightType::none;
-  options.header = header == "yes" ? HeaderMode::present : header == "no" ? HeaderMode::absent : HeaderMode::automatic;
+    options.weight_type = weight_type == "u32"   ? WeightType::u32
+                          : weight_type == "f32" ? WeightType::f32
+                                                 : WeightType::none;
+  options.header      = header == "yes"  ? HeaderMode::present
+                        : header == "no" ? HeaderMode::absent
+                                         : HeaderMode::automatic;
   options.transform   = transform;
   options.host_memory = size_argument("--host-memory", host_memory);
   options.threads     = common.threads;
@@ -60,7 +65,8 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
 std::uint64_t size_argument(const std::string& option, const std::string& text) {
   if (text.empty()) return 0;
   const auto bytes = parse_size(text);
-  if (!bytes || *bytes == 0) throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(text));
+  if (!bytes || *bytes == 0)
+    throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(text));
   return *bytes;
 }
 

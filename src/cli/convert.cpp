@@ -36,7 +36,7 @@ void write_id_map(const Graph& graph, const std::string& path) {
 }
 
 void convert(const ConvertArguments& arguments, const Common& common) {
-  ProgressBar bar   = progress_bar(common);
+  ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
   const Graph graph = open(arguments.load.path, arguments.load.options(common, bar));
   note_all(common, graph.report().notes);
@@ -48,7 +48,11 @@ void convert(const ConvertArguments& arguments, const Common& common) {
   if (common.json) {
     fmt::print("{}\n", Json{{"graph", graph_json(graph)},
                             {"output", arguments.output},
-                            {"time_ms", {{"read", graph.report().read_ms}, {"build", graph.report().build_ms}, {"load", load_ms}, {"write", write_ms}}},
+                            {"time_ms",
+                             {{"read", graph.report().read_ms},
+                              {"build", graph.report().build_ms},
+                              {"load", load_ms},
+                              {"write", write_ms}}},
                             {"memory", {{"host_peak", graph.budget()->peak()}}}}
                            .dump(2));
   } else if (arguments.output != "-") {
@@ -66,9 +70,11 @@ void add_convert(CLI::App& app, Context& context) {
   command->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
   command->add_option("--to", arguments->to, "Format of the output (default: by suffix)");
   command->add_option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
-  command->add_flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
+  command->add_flag("--in-edges", arguments->in_edges,
+                    ".spill: store in-edges too, so that no run has to build them");
   add_common_options(*command, context.common);
-  command->callback([&context, arguments] { context.action = [&context, arguments] { convert(*arguments, context.common); }; });
+  command->callback(
+      [&context, arguments] { context.action = [&context, arguments] { convert(*arguments, context.common); }; });
 }
 
 }  // namespace spillway::cli

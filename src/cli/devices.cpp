@@ -15,13 +15,19 @@ void list_devices(const Common& common) {
   if (common.json) {
     Json list = Json::array();
     for (const Device& device : all)
-      list.push_back({{"name", device.name}, {"model", device.model}, {"cores", device.cores}, {"memory_total", device.memory_total}, {"memory_free", device.memory_free}, {"detail", device.detail}});
+      list.push_back({{"name", device.name},
+                      {"model", device.model},
+                      {"cores", device.cores},
+                      {"memory_total", device.memory_total},
+                      {"memory_free", device.memory_free},
+                      {"detail", device.detail}});
     fmt::print("{}\n", Json{{"devices", list}, {"cuda_absence", cuda.absence}}.dump(2));
     return;
   }
   fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {}\n", "device", "cores", "memory", "free", "model");
   for (const Device& device : all)
-    fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {} ({})\n", device.name, device.cores, human_bytes(device.memory_total), human_bytes(device.memory_free), device.model, device.detail);
+    fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {} ({})\n", device.name, device.cores,
+               human_bytes(device.memory_total), human_bytes(device.memory_free), device.model, device.detail);
   if (!cuda.absence.empty()) fmt::print("no GPU: {}\n", cuda.absence);
 }
 

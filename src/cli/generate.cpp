@@ -25,7 +25,7 @@ void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
   options.weight_type = arguments.weights == "u32"   ? WeightType::u32
                         : arguments.weights == "f32" ? WeightType::f32
                                                      : WeightType::none;
-  const auto colon = arguments.weight_range.find(':');
+  const auto colon    = arguments.weight_range.find(':');
   try {
     std::size_t used = 0;
     if (colon == std::string::npos) throw std::invalid_argument{""};
@@ -59,7 +59,11 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
                             {"seed", arguments.seed},
                             {"graph", graph_json(graph)},
                             {"output", arguments.output},
-                            {"time_ms", {{"generate", graph.report().read_ms}, {"build", graph.report().build_ms}, {"make", make_ms}, {"write", write_ms}}},
+                            {"time_ms",
+                             {{"generate", graph.report().read_ms},
+                              {"build", graph.report().build_ms},
+                              {"make", make_ms},
+                              {"write", write_ms}}},
                             {"memory", {{"host_peak", graph.budget()->peak()}}}}
                            .dump(2));
   } else if (arguments.output != "-") {
@@ -78,21 +82,27 @@ void add_generate(CLI::App& app, Context& context) {
     auto  arguments = std::make_shared<GenerateArguments>();
     arguments->kind = generator.name;
     for (const GeneratorParameter& parameter : generator.parameters) {
-      const std::string help = parameter.default_value.empty() ? parameter.help
-                                                               : fmt::format("{} (default: {})", parameter.help, parameter.default_value);
-      auto* option = kind->add_option_function<std::string>(
-          "--" + parameter.name, [arguments, name = parameter.name](const std::string& value) { arguments->values[name] = value; }, help);
+      const std::string help   = parameter.default_value.empty()
+                                     ? parameter.help
+                                     : fmt::format("{} (default: {})", parameter.help, parameter.default_value);
+      auto*             option = kind->add_option_function<std::string>(
+          "--" + parameter.name,
+          [arguments, name = parameter.name](const std::string& value) { arguments->values[name] = value; }, help);
       if (parameter.default_value.empty()) option->required();
     }
     kind->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
     kind->add_option("--to", arguments->to, "Format of the output (default: by suffix)");
     kind->add_option("--seed", arguments->seed, "Same seed, same graph (default: 1)");
-    kind->add_option("--weights", arguments->weights, "none, u32 or f32 (default: none)")->check(CLI::IsMember({"none", "u32", "f32"}));
+    kind->add_option("--weights", arguments->weights, "none, u32 or f32 (default: none)")
+        ->check(CLI::IsMember({"none", "u32", "f32"}));
     kind->add_option("--weight-range", arguments->weight_range, "LOW:HIGH of the weights (default: 1:64)");
     add_transform_options(*kind, arguments->transform);
-    kind->add_option("--host-memory", arguments->host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+    kind->add_option("--host-memory", arguments->host_memory,
+                     "Most memory to hold, e.g. 4GiB (default: what is free)");
     add_common_options(*kind, context.common);
-    kind->callback([&context, arguments] { context.action = [&context, arguments] { generate_to_file(*arguments, context.common); }; });
+    kind->callback([&context, arguments] {
+      context.action = [&context, arguments] { generate_to_file(*arguments, context.common); };
+    });
   }
 }
 

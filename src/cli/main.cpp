@@ -25,25 +25,22 @@ const CLI::App& deepest(const CLI::App& app) {
   return parsed.empty() ? app : deepest(*parsed.back());
 }
 
-/// CLI11 says what it did not expect; a person would like to hear what was probably meant.
-std::string suggestion_for(const CLI::App& app, const std::string& message) {
-  const CLI::App& command = deepest(app);
-  for (std::size_t begin = message.find_last_of(' '); begin != std::string::npos;) {
-    const std::string word = message.substr(begin + 1);
-    if (const auto near = nearest_word(word, words_of(command)); near && *near != word)
-      return fmt::format(" (did you mean '{}'?)", *near);
-    break;
-  }
-  return {};
+/// A word that no option takes is the likeliest cause of whatever else is missing: it is named, and what was
+/// probably meant.
+std::string message_of(const CLI::App& command, const CLI::ParseError& error) {
+  const auto unknown = command.remaining();
+  if (unknown.empty()) return error.what();
+  const auto near = nearest_word(unknown.front(), words_of(command));
+  return fmt::format("'{}' is not known here{}", printable(unknown.front()),
+                     near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{});
 }
 
 int usage_exit(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   const CLI::App& command = deepest(app);
-  std::string     text    = error.what();
   std::string     name    = "spillway";
   if (&command != &app) name += " " + command.get_name();
-  fmt::print(stderr, "error: {}{}\n`{} --help` lists what it takes.\n", text, suggestion_for(app, text), name);
+  fmt::print(stderr, "error: {}\n`{} --help` lists what it takes.\n", message_of(command, error), name);
   return static_cast<int>(ExitCode::usage);
 }
 

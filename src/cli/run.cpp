@@ -30,8 +30,10 @@ struct RunArguments {
 /// Until the GPU engine is there, asking for it is answered, not ignored.
 void check_device(const RunArguments& arguments) {
   if (arguments.device == "auto" || arguments.device == "cpu") return;
-  if (!arguments.device.starts_with("cuda")) throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
-  throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm, printable(arguments.device));
+  if (!arguments.device.starts_with("cuda"))
+    throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
+  throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm,
+                    printable(arguments.device));
 }
 
 void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
@@ -41,8 +43,9 @@ void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
   const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(top, order.size()));
   std::visit(
       [&](const auto& values) {
-        std::partial_sort(order.begin(), order.begin() + count, order.end(),
-                          [&](Vertex a, Vertex b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+        std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Vertex a, Vertex b) {
+          return values[a] != values[b] ? values[a] > values[b] : a < b;
+        });
       },
       result.columns.front().values);
   fmt::print("{:>20}", "vertex");
@@ -63,7 +66,8 @@ void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
 Json to_json(const RunArguments& arguments, const Graph& graph, const Result& result, double load_ms,
              const std::vector<double>& run_ms, const Verdict& verdict) {
   Json verified = nullptr;
-  if (arguments.verify) verified = {{"how", verdict.how}, {"right", verdict.problem.empty()}, {"problem", verdict.problem}};
+  if (arguments.verify)
+    verified = {{"how", verdict.how}, {"right", verdict.problem.empty()}, {"problem", verdict.problem}};
   return {{"algorithm", arguments.algorithm},
           {"graph", graph_json(graph)},
           {"device", "cpu"},
@@ -104,7 +108,8 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
     if (arguments.top > 0) print_top(result, graph, arguments.top);
     std::sort(run_ms.begin(), run_ms.end());
     fmt::print("{} on {} vertices and {} arcs: {:.2f} ms (loaded in {:.2f} s{})\n", arguments.algorithm,
-               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), run_ms[run_ms.size() / 2], load_ms / 1000,
+               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), run_ms[run_ms.size() / 2],
+               load_ms / 1000,
                arguments.verify && verdict.problem.empty() ? fmt::format("; verified: {}", verdict.how) : "");
   }
   if (!verdict.problem.empty())
@@ -122,10 +127,13 @@ void add_run(CLI::App& app, Context& context) {
   command->add_option("--method", arguments->method, "auto (default)");
   command->add_option("-o,--output", arguments->output, "Write all results: .csv, .tsv, .json or .npy");
   command->add_option("--top", arguments->top, "Print the N vertices with the largest values");
-  command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)")->check(CLI::Range(1, 1000000));
+  command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)")
+      ->check(CLI::Range(1, 1000000));
   command->add_flag("--verify", arguments->verify, "Check the result against an independent one");
   add_common_options(*command, context.common);
-  command->callback([&context, arguments] { context.action = [&context, arguments] { run_algorithm(*arguments, context.common); }; });
+  command->callback([&context, arguments] {
+    context.action = [&context, arguments] { run_algorithm(*arguments, context.common); };
+  });
 }
 
 }  // namespace spillway::cli

@@ -15,7 +15,8 @@ namespace {
 void verify_file(const std::string& path, const Common& common) {
   ProgressBar bar      = progress_bar(common);
   const auto  verdicts = store::verify(path, bar);
-  const bool  good     = std::all_of(verdicts.begin(), verdicts.end(), [](const auto& verdict) { return verdict.problem.empty(); });
+  const bool  good =
+      std::all_of(verdicts.begin(), verdicts.end(), [](const auto& verdict) { return verdict.problem.empty(); });
   if (common.json) {
     Json checks = Json::array();
     for (const auto& verdict : verdicts)
@@ -36,7 +37,8 @@ void add_verify(CLI::App& app, Context& context) {
   auto  path    = std::make_shared<std::string>();
   command->add_option("FILE", *path, "A .spill file")->required();
   add_common_options(*command, context.common);
-  command->callback([&context, path] { context.action = [&context, path] { verify_file(*path, context.common); }; });
+  command->callback(
+      [&context, path] { context.action = [&context, path] { verify_file(*path, context.common); }; });
 }
 
 }  // namespace spillway::cli

@@ -119,8 +119,8 @@ class RowBuilder {
   using Segments = std::vector<std::span<Record>>;
 
   struct Scratch {
-    std::vector<EdgeIndex>     next      = std::vector<EdgeIndex>(bucket_width + 1);
-    std::vector<Vertex>        last      = std::vector<Vertex>(bucket_width);
+    std::vector<EdgeIndex>     next = std::vector<EdgeIndex>(bucket_width + 1);
+    std::vector<Vertex>        last = std::vector<Vertex>(bucket_width);
     Buffer<Record>             records[2];
     std::vector<std::uint64_t> keys;
   };
@@ -154,7 +154,8 @@ class RowBuilder {
       each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { sort_row(begin, end, scratch); });
     }
     if (Record::weighted && !sorted && !context_.transform.dedup)
-      each_row(bucket, base, total, [&](EdgeIndex begin, EdgeIndex end) { order_parallel_arcs(begin, end, scratch); });
+      each_row(bucket, base, total,
+               [&](EdgeIndex begin, EdgeIndex end) { order_parallel_arcs(begin, end, scratch); });
     return context_.transform.dedup ? drop_duplicates(bucket, base, total) : total;
   }
 
@@ -190,7 +191,8 @@ class RowBuilder {
     const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
     const std::uint64_t last  = first + bucket_width;
     if (!members_) return {std::min(first, vertices_), std::min(last, vertices_)};
-    return {members_->rank(std::min(first, members_->universe())), members_->rank(std::min(last, members_->universe()))};
+    return {members_->rank(std::min(first, members_->universe())),
+            members_->rank(std::min(last, members_->universe()))};
   }
 
   /// Renumbers targets, counts the arcs of each source, and says whether all rows arrive in order.
@@ -218,7 +220,8 @@ class RowBuilder {
     const auto [first, last]     = rows_of(bucket);
     std::uint64_t row            = first;
     for (std::uint64_t low = 0; row < last; ++low)
-      if (!members_ || members_->contains(static_cast<Vertex>(first_id + low))) offsets_[row++] = scratch.next[low];
+      if (!members_ || members_->contains(static_cast<Vertex>(first_id + low)))
+        offsets_[row++] = scratch.next[low];
   }
 
   void scatter(std::span<const Record> records, EdgeIndex base, Scratch& scratch) {
@@ -320,7 +323,8 @@ class RowBuilder {
   }
 
   void keep_lighter(EdgeIndex kept, EdgeIndex other) {
-    if (weight_rank(weight_type_, weights_[other]) < weight_rank(weight_type_, weights_[kept])) weights_[kept] = weights_[other];
+    if (weight_rank(weight_type_, weights_[other]) < weight_rank(weight_type_, weights_[kept]))
+      weights_[kept] = weights_[other];
   }
 
   void move(EdgeIndex from, EdgeIndex to, EdgeIndex count) {
@@ -393,7 +397,8 @@ BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count)
   context_.progress->begin("building", arcs, ProgressUnit::edges);
   RowBuilder<Record> rows{context_, weight_type_, members.get(), *vertex_count, arcs};
   {
-    std::vector<std::unique_ptr<typename RowBuilder<Record>::Scratch>> scratch(static_cast<std::size_t>(context_.threads));
+    std::vector<std::unique_ptr<typename RowBuilder<Record>::Scratch>> scratch(
+        static_cast<std::size_t>(context_.threads));
     for_each_task(context_.threads, bucket_count, [&](std::uint64_t bucket, int thread) {
       check_cancelled(*context_.progress);
       auto& mine = scratch[static_cast<std::size_t>(thread)];

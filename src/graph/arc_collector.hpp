@@ -27,8 +27,8 @@ struct BuildContext {
 };
 
 struct BuiltCsr {
-  Csr           csr;
-  std::uint64_t first_id = 0;        ///< ids are consecutive from here…
+  Csr                  csr;
+  std::uint64_t        first_id = 0;  ///< ids are consecutive from here…
   Array<std::uint64_t> original_ids;  ///< …unless they have gaps: then this lists them
 };
 
@@ -37,20 +37,20 @@ inline constexpr unsigned bucket_bits = 15;
 
 #pragma pack(push, 2)
 struct Arc {
-  std::uint16_t low;
-  Vertex        target;
+  std::uint16_t         low;
+  Vertex                target;
   static constexpr bool weighted = false;
-  static Arc    make(Vertex source, Vertex target, std::uint32_t) {
-    return {static_cast<std::uint16_t>(source & ((1u << bucket_bits) - 1)), target};
+  static Arc            make(Vertex source, Vertex target, std::uint32_t) {
+               return {static_cast<std::uint16_t>(source & ((1u << bucket_bits) - 1)), target};
   }
 };
 struct WeightedArc {
-  std::uint16_t low;
-  Vertex        target;
-  std::uint32_t weight;
+  std::uint16_t         low;
+  Vertex                target;
+  std::uint32_t         weight;
   static constexpr bool weighted = true;
-  static WeightedArc make(Vertex source, Vertex target, std::uint32_t weight) {
-    return {static_cast<std::uint16_t>(source & ((1u << bucket_bits) - 1)), target, weight};
+  static WeightedArc    make(Vertex source, Vertex target, std::uint32_t weight) {
+       return {static_cast<std::uint16_t>(source & ((1u << bucket_bits) - 1)), target, weight};
   }
 };
 #pragma pack(pop)

@@ -31,7 +31,8 @@ void check_offsets(const Csr& csr, const std::string& where, int threads) {
   const std::uint64_t n = csr.vertex_count();
   const EdgeIndex     m = csr.arc_count();
   if (csr.offsets[0] != 0) throw bad_input("{}: the first row starts at arc {}, not at 0", where, csr.offsets[0]);
-  if (csr.offsets[n] != m) throw bad_input("{}: rows end at arc {}, but there are {} arcs", where, csr.offsets[n], m);
+  if (csr.offsets[n] != m)
+    throw bad_input("{}: rows end at arc {}, but there are {} arcs", where, csr.offsets[n], m);
   for_each_share(threads, n, [&](std::uint64_t begin, std::uint64_t end, int) {
     for (std::uint64_t v = begin; v < end; ++v)
       if (csr.offsets[v] > csr.offsets[v + 1])
@@ -48,7 +49,8 @@ void check_targets(const Csr& csr, const std::string& where, int threads) {
     if (largest < n) return;
     for (std::uint64_t i = begin; i < end; ++i)
       if (csr.targets[i] >= n)
-        throw bad_input("{}: arc {} leads to vertex {}, but there are only {} vertices", where, i, csr.targets[i], n);
+        throw bad_input("{}: arc {} leads to vertex {}, but there are only {} vertices", where, i, csr.targets[i],
+                        n);
   });
 }
 
@@ -60,15 +62,27 @@ void check_weights(const Csr& csr, const std::string& where, int threads) {
   });
 }
 
+/// By target, and by weight where targets are the same.
+bool row_sorted(const Csr& csr, WeightType weight_type, EdgeIndex begin, EdgeIndex end) {
+  bool sorted = true, repeated = false;
+  for (EdgeIndex i = begin + 1; i < end; ++i) {
+    sorted &= csr.targets[i - 1] <= csr.targets[i];
+    repeated |= csr.targets[i - 1] == csr.targets[i];
+  }
+  if (!sorted || !repeated || csr.weights.empty()) return sorted;
+  for (EdgeIndex i = begin + 1; i < end; ++i)
+    if (csr.targets[i - 1] == csr.targets[i] &&
+        weight_rank(weight_type, csr.weights[i - 1]) > weight_rank(weight_type, csr.weights[i]))
+      return false;
+  return true;
+}
+
 /// The first row that is not sorted, or n.
-std::uint64_t first_unsorted_row(const Csr& csr, int threads) {
+std::uint64_t first_unsorted_row(const Csr& csr, WeightType weight_type, int threads) {
   std::atomic<std::uint64_t> found{csr.vertex_count()};
   for_each_row_range(csr, threads, [&](Vertex first, Vertex last, int) {
     for (std::uint64_t v = first; v < last; ++v) {
-      bool sorted = true;
-      for (EdgeIndex i = csr.offsets[v] + 1; i < csr.offsets[v + 1]; ++i)
-        sorted &= csr.targets[i - 1] <= csr.targets[i];
-      if (sorted) continue;
+      if (row_sorted(csr, weight_type, csr.offsets[v], csr.offsets[v + 1])) continue;
       std::uint64_t earlier = found.load();
       while (v < earlier && !found.compare_exchange_weak(earlier, v)) {
       }
@@ -98,7 +112,9 @@ Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& contex
 
 }  // namespace
 
-bool rows_sorted(const Csr& csr, int threads) { return first_unsorted_row(csr, threads) == csr.vertex_count(); }
+bool rows_sorted(const Csr& csr, WeightType weight_type, int threads) {
+  return first_unsorted_row(csr, weight_type, threads) == csr.vertex_count();
+}
 
 void check_indices(const Csr& csr, WeightType weight_type, const std::string& where, int threads) {
   check_offsets(csr, where, threads);
@@ -108,7 +124,7 @@ void check_indices(const Csr& csr, WeightType weight_type, const std::string& wh
 
 void check_rows(const Csr& csr, WeightType weight_type, const std::string& where, int threads) {
   check_indices(csr, weight_type, where, threads);
-  if (const std::uint64_t row = first_unsorted_row(csr, threads); row < csr.vertex_count())
+  if (const std::uint64_t row = first_unsorted_row(csr, weight_type, threads); row < csr.vertex_count())
     throw bad_input("{}: the neighbours of vertex {} are not in ascending order", where, row);
 }
 
@@ -222,7 +238,8 @@ GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) 
       count_row(csr, v, reached.get(), counts);
       if ((v & 0xFFFF) == 0) check_cancelled(progress);
     }
-    if (!csr.weights.empty()) count_weights(csr, graph.weight_type(), csr.offsets[first], csr.offsets[last], counts);
+    if (!csr.weights.empty())
+      count_weights(csr, graph.weight_type(), csr.offsets[first], csr.offsets[last], counts);
     progress.advance(csr.offsets[last] - csr.offsets[first]);
     const std::scoped_lock lock{mutex};
     merge_into(total, counts);
@@ -230,8 +247,7 @@ GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) 
   progress.end();
 
   total.isolated = total.sinks;
-  if (reached)
-    reached->for_each([&](Vertex v) { total.isolated -= csr.degree(v) == 0; });
+  if (reached) reached->for_each([&](Vertex v) { total.isolated -= csr.degree(v) == 0; });
   if (csr.weights.empty()) total.min_weight = total.max_weight = 0;
   return total;
 }

@@ -22,8 +22,8 @@ void check_indices(const Csr& csr, WeightType weight_type, const std::string& wh
 /// The same, and that rows are sorted, which every graph promises.
 void check_rows(const Csr& csr, WeightType weight_type, const std::string& where, int threads);
 
-/// True when every row ascends; offsets and targets must be valid.
-bool rows_sorted(const Csr& csr, int threads);
+/// True when every row ascends, parallel arcs by weight; offsets and targets must be valid.
+bool rows_sorted(const Csr& csr, WeightType weight_type, int threads);
 
 /// The same arcs, turned round.
 Csr transposed(const Csr& csr, WeightType weight_type, const BuildContext& context);
@@ -35,15 +35,15 @@ Csr rebuilt(const Csr& csr, WeightType weight_type, const BuildContext& context)
 Csr symmetrized(const Csr& csr, WeightType weight_type, const BuildContext& context);
 
 struct GraphStatistics {
-  std::uint64_t                 loops      = 0;
-  std::uint64_t                 duplicates = 0;  ///< arcs that repeat the source and target of another
-  std::uint64_t                 sinks      = 0;  ///< vertices without out-edges
-  std::uint64_t                 isolated   = 0;  ///< vertices without any edge
-  EdgeIndex                     max_degree = 0;
+  std::uint64_t                 loops             = 0;
+  std::uint64_t                 duplicates        = 0;  ///< arcs that repeat the source and target of another
+  std::uint64_t                 sinks             = 0;  ///< vertices without out-edges
+  std::uint64_t                 isolated          = 0;  ///< vertices without any edge
+  EdgeIndex                     max_degree        = 0;
   Vertex                        max_degree_vertex = 0;
   std::array<std::uint64_t, 65> degree_bins{};  ///< [0]: degree 0; [k]: 2^(k-1) to 2^k - 1
-  double                        min_weight = 0;
-  double                        max_weight = 0;
+  double                        min_weight       = 0;
+  double                        max_weight       = 0;
   std::uint64_t                 negative_weights = 0;
 };
 

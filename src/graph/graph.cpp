@@ -116,13 +116,15 @@ void check_weight_array(std::size_t weights, std::size_t arcs, WeightType type) 
 Graph from_csr(std::span<const EdgeIndex> offsets, std::span<const Vertex> targets,
                std::span<const std::uint32_t> weights, WeightType weight_type, const LoadOptions& options) {
   if (offsets.empty()) throw usage_error("CSR offsets need n+1 entries; none were given");
-  if (offsets.size() - 1 > max_vertices) throw bad_input("{} vertices: at most 2^32-1 are supported", offsets.size() - 1);
+  if (offsets.size() - 1 > max_vertices)
+    throw bad_input("{} vertices: at most 2^32-1 are supported", offsets.size() - 1);
   check_weight_array(weights.size(), targets.size(), weight_type);
   const BuildContext context = context_of(options);
   const Stopwatch    clock;
   Csr                csr{{offsets, nullptr}, {targets, nullptr}, {weights, nullptr}};
   check_indices(csr, weight_type, "CSR arrays", context.threads);
-  if (options.transform.any() || !rows_sorted(csr, context.threads)) csr = rebuilt(csr, weight_type, context);
+  if (options.transform.any() || !rows_sorted(csr, weight_type, context.threads))
+    csr = rebuilt(csr, weight_type, context);
   return finished(std::move(csr), weight_type, context, clock.milliseconds());
 }
 
@@ -147,7 +149,7 @@ Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets
       for (std::uint64_t i = begin; i < end; ++i)
         appender.add(sources[i], targets[i], weights.empty() ? 0 : weights[i]);
     });
-    return std::move(collector).finish(vertex_count).csr;
+                   return std::move(collector).finish(vertex_count).csr;
   });
   if (options.transform.symmetrize && !options.transform.dedup) csr = symmetrized(csr, weight_type, context);
   return finished(std::move(csr), weight_type, context, clock.milliseconds());

@@ -35,9 +35,15 @@ std::string_view IdMap::string(Vertex v) const {
 
 void IdMap::append_name(std::string& out, Vertex v) const {
   switch (kind_) {
-    case Kind::consecutive: out += std::to_string(first_ + v); return;
-    case Kind::numbers: out += std::to_string(numbers_[v]); return;
-    case Kind::strings: out += string(v); return;
+    case Kind::consecutive:
+      out += std::to_string(first_ + v);
+      return;
+    case Kind::numbers:
+      out += std::to_string(numbers_[v]);
+      return;
+    case Kind::strings:
+      out += string(v);
+      return;
   }
 }
 

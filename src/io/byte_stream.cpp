@@ -147,8 +147,8 @@ class ZstdStream : public ByteStream {
       }
       const std::size_t outcome = ZSTD_decompressStream(state_, &out, &in_);
       if (ZSTD_isError(outcome))
-        throw bad_input("{}: damaged zstd data near compressed byte {}: {}", path_, consumed() - in_.size + in_.pos,
-                        ZSTD_getErrorName(outcome));
+        throw bad_input("{}: damaged zstd data near compressed byte {}: {}", path_,
+                        consumed() - in_.size + in_.pos, ZSTD_getErrorName(outcome));
       inside_frame_ = outcome != 0;
     }
     return out.pos;

@@ -24,10 +24,12 @@ std::optional<ProblemLine> problem_line_of(const Sample& sample) {
     if (!split_fields(whole, ' ', words)) return std::nullopt;
     if (words.empty() || words[0] == "c" || whole.starts_with("c")) continue;
     if (words[0] != "p") return std::nullopt;
-    ProblemLine problem{.kind = words.size() > 1 ? words[1] : "", .line = line, .after = std::min(begin, text.size())};
-    const auto  n = words.size() == 4 ? parse_number(words[2]) : std::nullopt;
-    const auto  m = words.size() == 4 ? parse_number(words[3]) : std::nullopt;
-    if (!n || !m) throw bad_input("{}:{}: expected 'p sp VERTICES ARCS', found '{}'", sample.path, line, printable(whole, 60));
+    ProblemLine problem{
+        .kind = words.size() > 1 ? words[1] : "", .line = line, .after = std::min(begin, text.size())};
+    const auto n = words.size() == 4 ? parse_number(words[2]) : std::nullopt;
+    const auto m = words.size() == 4 ? parse_number(words[3]) : std::nullopt;
+    if (!n || !m)
+      throw bad_input("{}:{}: expected 'p sp VERTICES ARCS', found '{}'", sample.path, line, printable(whole, 60));
     problem.vertices = *n;
     problem.arcs     = *m;
     return problem;
@@ -42,9 +44,11 @@ ReadResult read_dimacs(ReadJob& job) {
     throw bad_input("{}:{}: problem '{}' is not read; expected 'p sp VERTICES ARCS'", job.path(), problem->line,
                     printable(problem->kind));
   if (problem->vertices > max_vertices)
-    throw bad_input("{}:{}: {} vertices: at most 2^32-1 are supported", job.path(), problem->line, problem->vertices);
-  job.context.budget->expect(building_bytes(problem->vertices, 0, false),
-                             fmt::format("{}: a graph of {} vertices", job.path(), with_commas(problem->vertices)));
+    throw bad_input("{}:{}: {} vertices: at most 2^32-1 are supported", job.path(), problem->line,
+                    problem->vertices);
+  job.context.budget->expect(
+      building_bytes(problem->vertices, 0, false),
+      fmt::format("{}: a graph of {} vertices", job.path(), with_commas(problem->vertices)));
   EdgeText edges;
   edges.layout.comments = "c";
   edges.layout.lead     = 'a';
@@ -74,6 +78,7 @@ Format dimacs_format() {
   return {.name        = "dimacs",
           .description = "DIMACS shortest-path text: c, p sp, a lines",
           .suffixes    = {"gr", "dimacs"},
+          .has_magic   = true,
           .recognises  = recognises_dimacs,
           .read        = read_dimacs,
           .write       = {}};

@@ -63,21 +63,22 @@ struct NoWeight {
 struct IntegerWeight {
   static constexpr WeightType type = WeightType::u32;
   static std::uint32_t        parse(const char*& p, char delimiter, bool fixed) {
-    const char* const first = p;
-    std::uint64_t     value = 0;
-    const bool        good  = parse_digits(p, value);
-    const bool        ends  = is_blank(*p) || *p == '\n' || *p == delimiter;
-    if (good && ends && value <= UINT32_MAX) return static_cast<std::uint32_t>(value);
+           const char* const first = p;
+           std::uint64_t     value = 0;
+           const bool        good  = parse_digits(p, value);
+           const bool        ends  = is_blank(*p) || *p == '\n' || *p == delimiter;
+           if (good && ends && value <= UINT32_MAX) return static_cast<std::uint32_t>(value);
     float      as_float = 0;
-    const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
-    if (parsed.ec != std::errc{} || !std::isfinite(as_float) || (good && ends))
-      throw LineProblem{first, good && ends ? fmt::format("weight {} does not fit 32 bits (at most 4294967295); read "
-                                                                 "weights as floats with --weight-type f32",
-                                                                 word_at(first, delimiter))
-                                                   : fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+           const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
+           if (parsed.ec != std::errc{} || !std::isfinite(as_float) || (good && ends))
+      throw LineProblem{first, good && ends
+                                          ? fmt::format("weight {} does not fit 32 bits (at most 4294967295); read "
+                                                               "weights as floats with --weight-type f32",
+                                                        word_at(first, delimiter))
+                                          : fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!fixed) throw WeightsAreFractional{};
     throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
-                                                "floats with --weight-type f32",
+                                                       "floats with --weight-type f32",
                                                 word_at(first, delimiter))};
   }
 };
@@ -85,15 +86,15 @@ struct IntegerWeight {
 struct FloatWeight {
   static constexpr WeightType type = WeightType::f32;
   static std::uint32_t        parse(const char*& p, char delimiter, bool) {
-    float             value = 0;
-    const char* const first = p;
-    const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
-    if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
+           float             value = 0;
+           const char* const first = p;
+           const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
+           if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!std::isfinite(value))
       throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
     p = end.ptr;
-    return std::bit_cast<std::uint32_t>(value);
+           return std::bit_cast<std::uint32_t>(value);
   }
 };
 
@@ -137,7 +138,8 @@ class NumberLines {
  private:
   const char* past_lead(const char* p) const {
     if (*p != layout_.lead || !is_blank(p[1]))
-      throw LineProblem{p, fmt::format("expected a line that starts with '{}', found {}", layout_.lead, word_at(p, ' '))};
+      throw LineProblem{
+          p, fmt::format("expected a line that starts with '{}', found {}", layout_.lead, word_at(p, ' '))};
     return skip_blanks(p + 1);
   }
 
@@ -146,17 +148,19 @@ class NumberLines {
     std::uint64_t value = 0;
     if (parse_digits(p, value) && (is_blank(*p) || *p == layout_.delimiter || *p == '\n')) return value;
     const bool digits_only = p != first && (is_blank(*p) || *p == layout_.delimiter || *p == '\n');
-    throw LineProblem{first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string",
-                                                       word_at(first, layout_.delimiter))
-                                         : fmt::format("expected {} (a number), found {}; if ids are names, say --ids string",
-                                                       what, word_at(first, layout_.delimiter))};
+    throw LineProblem{
+        first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string",
+                                         word_at(first, layout_.delimiter))
+                           : fmt::format("expected {} (a number), found {}; if ids are names, say --ids string",
+                                         what, word_at(first, layout_.delimiter))};
   }
 
   const char* past_delimiter(const char* p, const char* what) const {
     p = skip_blanks(p);
     if (layout_.delimiter != ' ') {
       if (*p != layout_.delimiter)
-        throw LineProblem{p, fmt::format("expected '{}' and {}, found {}", layout_.delimiter, what, word_at(p, ' '))};
+        throw LineProblem{p,
+                          fmt::format("expected '{}' and {}, found {}", layout_.delimiter, what, word_at(p, ' '))};
       p = skip_blanks(p + 1);
     }
     if (*p == '\n') throw LineProblem{p, fmt::format("expected {}, found the end of the line", what)};
@@ -168,7 +172,8 @@ class NumberLines {
     if (*p == '\n') return p + 1;
     constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
     if (layout_.columns > used || layout_.comments.find(*p) != std::string::npos) return end_of_line(p) + 1;
-    throw LineProblem{p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
+    throw LineProblem{
+        p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
   }
 
   const EdgeText&   text_;
@@ -192,9 +197,9 @@ class FieldLines {
       if (line == end || layout_.comments.find(*line) != std::string::npos) continue;
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields))
         throw LineProblem{line, "a quote is opened and not closed on this line"};
-      const Key           source = key(fields, layout_.source, line, "source");
-      const Key           target = key(fields, layout_.target, line, "target");
-      std::uint32_t       weight = 0;
+      const Key     source = key(fields, layout_.source, line, "source");
+      const Key     target = key(fields, layout_.target, line, "target");
+      std::uint32_t weight = 0;
       if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line);
       add(source, target, weight, line);
       ++edges;
@@ -206,9 +211,10 @@ class FieldLines {
   const std::string& field(const std::vector<std::string>& fields, unsigned column, const char* line,
                            const char* what) const {
     if (column < fields.size() && !fields[column].empty()) return fields[column];
-    throw LineProblem{line, fmt::format("expected a {} in column {}, but {}", what, column + 1,
-                                        column < fields.size() ? std::string{"it is empty"}
-                                                               : fmt::format("the line has {} columns", fields.size()))};
+    throw LineProblem{line,
+                      fmt::format("expected a {} in column {}, but {}", what, column + 1,
+                                  column < fields.size() ? std::string{"it is empty"}
+                                                         : fmt::format("the line has {} columns", fields.size()))};
   }
 
   Key key(const std::vector<std::string>& fields, unsigned column, const char* line, const char* what) const {
@@ -217,9 +223,10 @@ class FieldLines {
       return text;
     } else {
       if (const auto number = parse_number(text)) return *number;
-      throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'; if ids are names, say "
-                                          "--ids string",
-                                          what, column + 1, printable(text))};
+      throw LineProblem{line,
+                        fmt::format("expected a {} id (a number) in column {}, found '{}'; if ids are names, say "
+                                    "--ids string",
+                                    what, column + 1, printable(text))};
     }
   }
 
@@ -243,9 +250,12 @@ class FieldLines {
 template <class Visit>
 auto with_weight(WeightType type, Visit&& visit) {
   switch (type) {
-    case WeightType::u32: return visit(IntegerWeight{});
-    case WeightType::f32: return visit(FloatWeight{});
-    case WeightType::none: break;
+    case WeightType::u32:
+      return visit(IntegerWeight{});
+    case WeightType::f32:
+      return visit(FloatWeight{});
+    case WeightType::none:
+      break;
   }
   return visit(NoWeight{});
 }
@@ -261,11 +271,12 @@ class EdgeTextReader {
 
   ReadResult read() {
     return with_weight(text_.weight_type, [&](auto weight) {
-      using Weight             = decltype(weight);
-      const EdgeLayout& layout = text_.layout;
-      const bool in_order      = layout.source == 0 && layout.target == 1 &&
+      using Weight               = decltype(weight);
+      const EdgeLayout& layout   = text_.layout;
+      const bool        in_order = layout.source == 0 && layout.target == 1 &&
                             (text_.weight_type == WeightType::none || layout.weight == 2);
-      if (text_.ids == IdKind::strings) return interned<std::string_view>(FieldLines<Weight, std::string_view>{text_});
+      if (text_.ids == IdKind::strings)
+        return interned<std::string_view>(FieldLines<Weight, std::string_view>{text_});
       if (text_.ids == IdKind::numbers)
         return in_order ? interned<std::uint64_t>(NumberLines<Weight>{text_})
                         : interned<std::uint64_t>(FieldLines<Weight, std::uint64_t>{text_});
@@ -307,15 +318,16 @@ class EdgeTextReader {
     return with_collector(job_.context, text_.weight_type, [&](auto& collector) {
       const std::uint64_t limit = text_.vertices.value_or(max_vertices);
       const std::uint64_t first = text_.first_id;
-      parse(lines, [&](int thread, std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
-        // Below first_id the subtraction wraps to a number past every limit.
-        const std::uint64_t u = source - first, v = target - first;
-        if (u >= limit || v >= limit) [[unlikely]]
-          out_of_range(u >= limit ? source : target, place);
-        auto& appender = collector.appender(thread);
-        appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
-        if (text_.layout.negate_reverse) add_negated(appender, u, v, weight, place);
-      });
+      parse(lines,
+            [&](int thread, std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
+              // Below first_id the subtraction wraps to a number past every limit.
+              const std::uint64_t u = source - first, v = target - first;
+              if (u >= limit || v >= limit) [[unlikely]]
+                out_of_range(u >= limit ? source : target, place);
+              auto& appender = collector.appender(thread);
+              appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
+              if (text_.layout.negate_reverse) add_negated(appender, u, v, weight, place);
+            });
       const Stopwatch              clock;
       std::optional<std::uint64_t> vertices = text_.vertices;
       if (!vertices && text_.dense) vertices = collector.id_bound();
@@ -327,7 +339,8 @@ class EdgeTextReader {
   }
 
   template <class Appender>
-  void add_negated(Appender& appender, std::uint64_t u, std::uint64_t v, std::uint32_t weight, const char* place) const {
+  void add_negated(Appender& appender, std::uint64_t u, std::uint64_t v, std::uint32_t weight,
+                   const char* place) const {
     if (u == v) throw LineProblem{place, "a skew-symmetric matrix has no entries on its diagonal"};
     appender.add(static_cast<Vertex>(v), static_cast<Vertex>(u), negated(text_.weight_type, weight));
   }
@@ -337,7 +350,8 @@ class EdgeTextReader {
       throw LineProblem{place, fmt::format("vertex {} is out of range: ids run from {} to {}", id, text_.first_id,
                                            text_.first_id + *text_.vertices - 1)};
     if (text_.dense)
-      throw LineProblem{place, fmt::format("vertex {} is too large for dense ids (at most 4294967294); say --ids sparse", id)};
+      throw LineProblem{
+          place, fmt::format("vertex {} is too large for dense ids (at most 4294967294); say --ids sparse", id)};
     throw IdsAreWider{};
   }
 
@@ -349,10 +363,11 @@ class EdgeTextReader {
 
   template <class Key, class Lines>
   ReadResult interned(const Lines& lines) {
-    const auto                                   threads = static_cast<std::size_t>(job_.context.threads);
+    const auto                                  threads = static_cast<std::size_t>(job_.context.threads);
     std::vector<std::unique_ptr<Interner<Key>>> interners;
-    std::vector<MetEdges>                        met(threads);
-    for (std::size_t i = 0; i < threads; ++i) interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
+    std::vector<MetEdges>                       met(threads);
+    for (std::size_t i = 0; i < threads; ++i)
+      interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
     parse(lines, [&](int thread, Key source, Key target, std::uint32_t weight, const char*) {
       Interner<Key>& interner = *interners[static_cast<std::size_t>(thread)];
       const Vertex   u        = interner.number_of(source);
@@ -371,8 +386,8 @@ class EdgeTextReader {
       });
       return from_collected(std::move(collector).finish(keys.size()), keys.size(), 0, text_.weight_type, job_);
     });
-    result.ids      = id_map(keys);
-    result.build_ms = clock.milliseconds();
+    result.ids        = id_map(keys);
+    result.build_ms   = clock.milliseconds();
     return result;
   }
 
@@ -451,7 +466,8 @@ class EdgeTextReader {
 void expect_to_fit(const EdgeText& text, const ReadJob& job) {
   const std::string& sample = job.sample.text;
   if (job.sample.file_bytes == 0 || job.sample.compressed || sample.size() <= text.start) return;
-  const auto lines = static_cast<std::uint64_t>(std::count(sample.begin() + static_cast<std::ptrdiff_t>(text.start), sample.end(), '\n'));
+  const auto lines = static_cast<std::uint64_t>(
+      std::count(sample.begin() + static_cast<std::ptrdiff_t>(text.start), sample.end(), '\n'));
   const double mean  = static_cast<double>(sample.size() - text.start) / static_cast<double>(lines + 1);
   auto         edges = static_cast<std::uint64_t>(static_cast<double>(job.sample.file_bytes - text.start) / mean);
   if (text.edges) edges = *text.edges;
@@ -464,8 +480,8 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
 
 bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields) {
   fields.clear();
-  const auto blank = [](char c) { return is_blank(c); };
-  std::size_t i    = 0;
+  const auto  blank = [](char c) { return is_blank(c); };
+  std::size_t i     = 0;
   for (;;) {
     while (i < line.size() && blank(line[i])) ++i;
     if (i == line.size() && (delimiter == ' ' || fields.empty())) return true;

@@ -11,14 +11,14 @@ namespace spillway {
 
 /// How one line reads.
 struct EdgeLayout {
-  char          delimiter  = ' ';   ///< ' ' stands for any run of blanks and tabs
-  std::string   comments   = "#%";  ///< a line that starts with one of these is skipped
-  char          lead       = 0;     ///< DIMACS: lines start with this letter
-  unsigned      source     = 0;     ///< columns, from 0
-  unsigned      target     = 1;
-  unsigned      weight     = 2;  ///< used when weights are read
-  unsigned      columns    = 2;  ///< that a line has; what no column above names is skipped
-  bool          negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign
+  char        delimiter      = ' ';   ///< ' ' stands for any run of blanks and tabs
+  std::string comments       = "#%";  ///< a line that starts with one of these is skipped
+  char        lead           = 0;     ///< DIMACS: lines start with this letter
+  unsigned    source         = 0;     ///< columns, from 0
+  unsigned    target         = 1;
+  unsigned    weight         = 2;      ///< used when weights are read
+  unsigned    columns        = 2;      ///< that a line has; what no column above names is skipped
+  bool        negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign
 };
 
 enum class IdKind { small_numbers, numbers, strings };

@@ -37,9 +37,11 @@ std::vector<SampleLine> lines_of(const Sample& sample, bool comments) {
       end = text.size();
     }
     std::string_view line = text.substr(begin, end - begin);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
+      line.remove_suffix(1);
     const auto first = line.find_first_not_of(" \t\r");
-    if (first != std::string_view::npos && is_comment(line.substr(first)) == comments) lines.push_back({line, begin});
+    if (first != std::string_view::npos && is_comment(line.substr(first)) == comments)
+      lines.push_back({line, begin});
     begin = end + 1;
   }
   return lines;
@@ -69,12 +71,12 @@ bool is_any(const std::string& word, std::initializer_list<std::string_view> wor
 }
 
 bool names_source(const std::string& word) {
-  return is_any(word, {"source", "src", "from", "u", "fromnodeid", "sourceid", "source_id", "src_id", "from_id", "start",
-                       "start_id", ":start_id", "node1", "head"});
+  return is_any(word, {"source", "src", "from", "u", "fromnodeid", "sourceid", "source_id", "src_id", "from_id",
+                       "start", "start_id", ":start_id", "node1", "head"});
 }
 bool names_target(const std::string& word) {
-  return is_any(word, {"target", "dst", "dest", "destination", "to", "v", "tonodeid", "targetid", "target_id", "dst_id",
-                       "to_id", "end", "end_id", ":end_id", "node2", "tail"});
+  return is_any(word, {"target", "dst", "dest", "destination", "to", "v", "tonodeid", "targetid", "target_id",
+                       "dst_id", "to_id", "end", "end_id", ":end_id", "node2", "tail"});
 }
 bool names_weight(const std::string& word) {
   return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
@@ -109,7 +111,8 @@ class Inspection {
   /// True when the ids of the first data line are not numbers.
   bool named() const {
     const Fields fields = data(0);
-    return fields.size() > std::max(source(), target()) && !(is_number(fields[source()]) && is_number(fields[target()]));
+    return fields.size() > std::max(source(), target()) &&
+           !(is_number(fields[source()]) && is_number(fields[target()]));
   }
 
   unsigned source() const { return column_named(names_source).value_or(0); }
@@ -121,7 +124,8 @@ class Inspection {
     if (asked == "none" || options_.weight_type == WeightType::none) return std::nullopt;
     if (const auto position = parse_number(asked)) {
       if (*position < 1 || *position > columns())
-        throw usage_error("{}: --weight-column {} asked for, but lines have {} columns", sample_.path, asked, columns());
+        throw usage_error("{}: --weight-column {} asked for, but lines have {} columns", sample_.path, asked,
+                          columns());
       return static_cast<unsigned>(*position - 1);
     }
     if (!asked.empty()) {
@@ -169,15 +173,17 @@ class Inspection {
   void find_header() {
     const Fields top = fields_of(lines_[0].text, delimiter_);
     if (top.size() < 2 || options_.header == HeaderMode::absent) return;
-    const bool words     = !is_number(top[0]) && !is_number(top[1]);
-    const bool named_top = std::any_of(top.begin(), top.end(), names_source) && std::any_of(top.begin(), top.end(), names_target);
-    bool       numbers_below = false;
+    const bool words = !is_number(top[0]) && !is_number(top[1]);
+    const bool named_top =
+        std::any_of(top.begin(), top.end(), names_source) && std::any_of(top.begin(), top.end(), names_target);
+    bool numbers_below = false;
     if (lines_.size() > 1) {
       const Fields below = fields_of(lines_[1].text, delimiter_);
       numbers_below      = below.size() >= 2 && is_number(below[0]) && is_number(below[1]);
     }
     // With names below, a first line of names is a header only if it says so.
-    if (options_.header == HeaderMode::present || (words && (named_top || (numbers_below && options_.ids != IdMode::string)))) {
+    if (options_.header == HeaderMode::present ||
+        (words && (named_top || (numbers_below && options_.ids != IdMode::string)))) {
       header_ = top;
       first_  = 1;
     }
@@ -242,10 +248,17 @@ void settle_vertices(EdgeText& text, const OwnBanner& banner, const Inspection& 
     return;
   }
   switch (options.ids) {
-    case IdMode::dense: text.dense = true; return;
-    case IdMode::sparse: text.ids = IdKind::numbers; return;
-    case IdMode::string: text.ids = IdKind::strings; return;
-    case IdMode::automatic: break;
+    case IdMode::dense:
+      text.dense = true;
+      return;
+    case IdMode::sparse:
+      text.ids = IdKind::numbers;
+      return;
+    case IdMode::string:
+      text.ids = IdKind::strings;
+      return;
+    case IdMode::automatic:
+      break;
   }
   if (!inspection.has_data()) return;
   if (inspection.named()) {
@@ -262,9 +275,10 @@ void settle_weights(EdgeText& text, const OwnBanner& banner, const Inspection& i
       throw usage_error("{}: --weight-type {} asked for, but lines have no weight column", job.path(),
                         to_string(*job.options.weight_type));
     if (inspection.columns() > 2 && job.options.weight_column.empty() && !job.options.weight_type)
-      job.notes.push_back(fmt::format("lines have {} columns; those past the ids are ignored (--weight-column N reads one "
-                                      "as weights)",
-                                      inspection.columns()));
+      job.notes.push_back(
+          fmt::format("lines have {} columns; those past the ids are ignored (--weight-column N reads one "
+                      "as weights)",
+                      inspection.columns()));
     return;
   }
   text.layout.weight  = *column;
@@ -282,6 +296,8 @@ ReadResult no_edges(const EdgeText& text, ReadJob& job) {
 }
 
 ReadResult read_edge_list(ReadJob& job) {
+  if (const auto nul = job.sample.text.find('\0'); nul != std::string::npos)
+    throw bad_input("{}: byte {} is 0: this is not text; name its format with --format", job.path(), nul);
   const Inspection inspection{job.sample, job.options};
   const OwnBanner  banner = own_banner_of(job.sample);
   EdgeText         text;
@@ -303,14 +319,16 @@ ReadResult read_edge_list(ReadJob& job) {
 
   ReadResult result = read_edge_text(text, job);
   if (result.ids.kind() == IdMap::Kind::numbers && job.options.ids == IdMode::automatic)
-    job.notes.push_back(fmt::format("ids have gaps: the {} that appear are the vertices (--ids dense or --vertices N "
-                                    "would add the others as isolated ones)",
-                                    with_commas(result.csr.vertex_count())));
+    job.notes.push_back(
+        fmt::format("ids have gaps: the {} that appear are the vertices (--ids dense or --vertices N "
+                    "would add the others as isolated ones)",
+                    with_commas(result.csr.vertex_count())));
   return result;
 }
 
 bool needs_quotes(std::string_view name) {
-  return name.empty() || name.find_first_of(" \t\r\n\",;") != std::string_view::npos || name.front() == '#' || name.front() == '%';
+  return name.empty() || name.find_first_of(" \t\r\n\",;") != std::string_view::npos || name.front() == '#' ||
+         name.front() == '%';
 }
 
 void append_id(std::string& out, const IdMap& ids, Vertex v) {
@@ -341,7 +359,8 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
     file.append(fmt::format("source{0}target{1}\n", delimiter,
                             graph.weight_type() == WeightType::none ? "" : fmt::format("{}weight", delimiter)));
   } else if (ids.kind() == IdMap::Kind::consecutive) {
-    file.append(fmt::format("{}: vertices {} first {} weights {}\n", own_banner, graph.vertex_count(), ids.first(), weights));
+    file.append(fmt::format("{}: vertices {} first {} weights {}\n", own_banner, graph.vertex_count(), ids.first(),
+                            weights));
   } else {
     file.append(fmt::format("{}: weights {}\n", own_banner, weights));
   }
@@ -374,13 +393,17 @@ void write_edge_list(const Graph& graph, OutputFile& file, Progress& progress, s
 }  // namespace
 
 Format edge_list_format() {
-  return {.name        = "edgelist",
-          .description = "text, one edge a line: space, tab, comma or semicolon; # and % comments; optional header",
-          .suffixes    = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
-          .is_edge_list = true,
-          .recognises  = [](const Sample& sample) { return Inspection{sample, {}}.looks_like_edges(); },
-          .read        = read_edge_list,
-          .write       = write_edge_list};
+  return {
+      .name         = "edgelist",
+      .description  = "text, one edge a line: space, tab, comma or semicolon; # and % comments; optional header",
+      .suffixes     = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
+      .is_edge_list = true,
+      .recognises =
+          [](const Sample& sample) {
+            return Inspection{sample, {}}.looks_like_edges();
+          },
+      .read  = read_edge_list,
+      .write = write_edge_list};
 }
 
 }  // namespace spillway

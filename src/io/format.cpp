@@ -14,9 +14,10 @@ namespace spillway {
 
 const std::vector<Format>& formats() {
   // In the order they are tried: exact magics first, files known by their sizes alone next, loose text last.
-  static const std::vector<Format> all{
-      spill_format(),  matrix_market_format(), npz_format(),   ligra_format(), galois_format(), gap_format(),
-      subway_format(), dimacs_format(),        ldbc_format(),  metis_format(), edge_list_format(), graph500_format()};
+  static const std::vector<Format> all{spill_format(), matrix_market_format(), npz_format(),
+                                       ligra_format(), dimacs_format(),        galois_format(),
+                                       gap_format(),   subway_format(),        ldbc_format(),
+                                       metis_format(), edge_list_format(),     graph500_format()};
   return all;
 }
 
@@ -34,7 +35,8 @@ const Format& format_named(const std::string& name) {
     if (format.name == name) return format;
   const auto near = nearest_word(name, format_names(false));
   throw usage_error("unknown format '{}'{}; known are: {}", printable(name),
-                    near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{}, joined(format_names(false)));
+                    near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{},
+                    joined(format_names(false)));
 }
 
 /// The suffix that says what the file is, in lower case, past a compression suffix.
@@ -79,13 +81,16 @@ const Format& recognised(const Sample& sample) {
   for (const Format& format : formats())
     if (format.recognises(sample)) fitting.push_back(&format);
   for (const Format* format : fitting)
+    if (format->has_magic) return *format;
+  for (const Format* format : fitting)
     if (has_suffix(*format, suffix)) return *format;
   if (!fitting.empty()) return *fitting.front();
   // Content fits nothing. Where the suffix makes a promise, its reader can say best what is wrong.
   for (const Format& format : formats())
     if (has_suffix(format, suffix)) return format;
   throw bad_input("{}: this is no graph format Spillway knows (it starts with '{}'); name one with --format: {}",
-                  sample.path, printable(std::string_view{sample.text}.substr(0, 16)), joined(format_names(false)));
+                  sample.path, printable(std::string_view{sample.text}.substr(0, 16)),
+                  joined(format_names(false)));
 }
 
 }  // namespace
@@ -98,16 +103,18 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
     result.csr.weights = result.in.weights = {};
     result.weight_type                     = WeightType::none;
   } else if (options.weight_type && *options.weight_type != result.weight_type) {
-    throw usage_error("{}: --weight-type {} asked for, but its weights are {}", path, to_string(*options.weight_type),
-                      to_string(result.weight_type));
+    throw usage_error("{}: --weight-type {} asked for, but its weights are {}", path,
+                      to_string(*options.weight_type), to_string(result.weight_type));
   }
 }
 
 /// Options that only edge lists can follow are refused elsewhere rather than ignored.
 void refuse_idle_options(const Format& format, const LoadOptions& options, const std::string& path) {
   if (format.is_edge_list) return;
-  if (options.vertices) throw usage_error("{}: --vertices is for edge lists; {} states its own", path, format.name);
-  if (options.ids != IdMode::automatic) throw usage_error("{}: --ids is for edge lists; {} states its own", path, format.name);
+  if (options.vertices)
+    throw usage_error("{}: --vertices is for edge lists; {} states its own", path, format.name);
+  if (options.ids != IdMode::automatic)
+    throw usage_error("{}: --ids is for edge lists; {} states its own", path, format.name);
   if (!options.weight_column.empty() && options.weight_column != "none")
     throw usage_error("{}: --weight-column is for text edge lists; {} has no columns", path, format.name);
 }
@@ -117,9 +124,10 @@ void refuse_idle_options(const Format& format, const LoadOptions& options, const
 std::unique_ptr<ByteStream> ReadJob::open() const {
   if (!sample.is_pipe) return open_stream(sample.path);
   if (!sample.pipe)
-    throw bad_input("{}: a pipe cannot be read twice, and the input turned out not to be what its start showed; "
-                    "state --ids and --weight-type, or read from a file",
-                    sample.path);
+    throw bad_input(
+        "{}: a pipe cannot be read twice, and the input turned out not to be what its start showed; "
+        "state --ids and --weight-type, or read from a file",
+        sample.path);
   return prefixed_stream(sample.text, std::move(sample.pipe));
 }
 
@@ -136,13 +144,13 @@ Graph open(const std::string& path, const LoadOptions& options) {
 
   refuse_idle_options(format, options, path);
 
-  ReadJob    job{.sample  = sample,
-                 .options = options,
-                 .context = {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
-                             .transform = options.transform,
-                             .threads   = thread_count(options.threads),
-                             .progress  = options.progress ? options.progress : &Progress::none()},
-                 .notes   = {}};
+  ReadJob         job{.sample  = sample,
+                      .options = options,
+                      .context = {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
+                                  .transform = options.transform,
+                                  .threads   = thread_count(options.threads),
+                                  .progress  = options.progress ? options.progress : &Progress::none()},
+                      .notes   = {}};
   const Stopwatch clock;
   ReadResult      result = format.read(job);
   settle_weights(result, options, path);
@@ -193,9 +201,11 @@ ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected
   ReadResult      result;
   const Stopwatch clock;
   const int       threads = job.context.threads;
-  if (undirected_file) job.context.transform.undirected = job.context.transform.symmetrize = false;  // it is already
+  if (undirected_file)
+    job.context.transform.undirected = job.context.transform.symmetrize = false;  // it is already
   check_indices(csr, weight_type, job.path(), threads);
-  if (job.context.transform.any() || !rows_sorted(csr, threads)) csr = rebuilt(csr, weight_type, job.context);
+  if (job.context.transform.any() || !rows_sorted(csr, weight_type, threads))
+    csr = rebuilt(csr, weight_type, job.context);
   result.csr         = std::move(csr);
   result.ids         = std::move(ids);
   result.weight_type = weight_type;
@@ -223,10 +233,11 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
 }
 
 void note_lost_ids(const Graph& graph, std::string_view format, std::vector<std::string>& notes) {
-  if (graph.ids().kind() != IdMap::Kind::consecutive)
-    notes.push_back(fmt::format("{} has no room for vertex ids: vertices are renumbered in the order of their ids "
-                                "(save the table with --id-map FILE)",
-                                format));
+  if (graph.ids().kind() != IdMap::Kind::consecutive || graph.ids().first() > 1)
+    notes.push_back(
+        fmt::format("{} has no room for vertex ids: vertices are renumbered in the order of their ids "
+                    "(save the table with --id-map FILE)",
+                    format));
 }
 
 }  // namespace spillway

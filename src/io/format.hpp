@@ -57,9 +57,10 @@ struct Format {
   std::string              name;
   std::string              description;
   std::vector<std::string> suffixes;              ///< without the dot
+  bool                     has_magic    = false;  ///< recognised for certain: the suffix is not asked
   bool                     is_edge_list = false;  ///< vertices are what edges name: --ids and --vertices apply
   /// True when the content can only be this format, or fits it exactly where there is no magic.
-  std::function<bool(const Sample&)> recognises;
+  std::function<bool(const Sample&)>  recognises;
   std::function<ReadResult(ReadJob&)> read;
   /// Appends notes on what the format cannot hold. Empty where Spillway does not write the format.
   std::function<void(const Graph&, OutputFile&, Progress&, std::vector<std::string>& notes)> write;

@@ -49,11 +49,11 @@ class StringArena {
   std::uint64_t bytes() const { return total_; }
 
  private:
-  static constexpr std::size_t          chunk_bytes = 1u << 20;
-  std::vector<std::unique_ptr<char[]>>  chunks_;
-  char*                                 next_  = nullptr;
-  std::size_t                           room_  = 0;
-  std::uint64_t                         total_ = 0;
+  static constexpr std::size_t         chunk_bytes = 1u << 20;
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  char*                                next_  = nullptr;
+  std::size_t                          room_  = 0;
+  std::uint64_t                        total_ = 0;
 };
 
 /// Key is std::uint64_t or std::string_view.
@@ -88,7 +88,8 @@ class Interner {
   }
 
   void grow() {
-    const std::uint64_t bytes = slots_.size() * 2 * sizeof(Vertex) + keys_.capacity() * sizeof(Key) + arena_.bytes();
+    const std::uint64_t bytes =
+        slots_.size() * 2 * sizeof(Vertex) + keys_.capacity() * sizeof(Key) + arena_.bytes();
     if (bytes > counted_) budget_->take(bytes - counted_, "the table of vertex ids"), counted_ = bytes;
     std::vector<Vertex> larger(slots_.size() * 2, empty);
     for (Vertex number = 0; number < keys_.size(); ++number) {

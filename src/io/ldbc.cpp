@@ -29,15 +29,16 @@ Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges
     if (line % 65536 == 0) check_cancelled(edges_job.progress());
     const auto first = word.find_first_not_of(" \t\r");
     if (first == std::string_view::npos) continue;
-    word           = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
-    const auto id  = parse_number(word);
+    word          = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
+    const auto id = parse_number(word);
     if (!id) throw bad_input("{}:{}: expected one vertex id (a number), found '{}'", path, line, printable(word));
     ids.push_back(*id);
   }
   std::sort(ids.begin(), ids.end());
   if (const auto twice = std::adjacent_find(ids.begin(), ids.end()); twice != ids.end())
     throw bad_input("{}: vertex {} is listed more than once", path, *twice);
-  if (ids.size() > max_vertices) throw bad_input("{}: {} vertices: at most 2^32-1 are supported", path, ids.size());
+  if (ids.size() > max_vertices)
+    throw bad_input("{}: {} vertices: at most 2^32-1 are supported", path, ids.size());
   return make_array<std::uint64_t>(ids, edges_job.context.budget, "the table of vertex ids");
 }
 
@@ -68,9 +69,11 @@ unsigned columns_of_first_line(const Sample& sample) {
 ReadResult read_ldbc(ReadJob& job) {
   const std::string stem = stem_of(job.path());
   if (job.path().ends_with(".v"))
-    throw bad_input("{}: this is the list of vertices; open {}e, the list of edges, and both are read", job.path(), stem);
+    throw bad_input("{}: this is the list of vertices; open {}e, the list of edges, and both are read", job.path(),
+                    stem);
   const std::string vertices = stem + "v";
-  if (!file_exists(vertices)) throw bad_input("{}: expected the list of vertices beside it, {}", job.path(), vertices);
+  if (!file_exists(vertices))
+    throw bad_input("{}: expected the list of vertices beside it, {}", job.path(), vertices);
   if (directed_by_properties(stem + "properties") == false && !job.context.transform.symmetrize)
     job.context.transform.undirected = true;
 
@@ -91,12 +94,13 @@ ReadResult read_ldbc(ReadJob& job) {
 }  // namespace
 
 Format ldbc_format() {
-  return {.name        = "ldbc",
-          .description = "LDBC Graphalytics: NAME.e with NAME.v (and NAME.properties) beside it",
-          .suffixes    = {"e", "v"},
-          .recognises  = [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(stem_of(s.path) + "v"); },
-          .read        = read_ldbc,
-          .write       = {}};
+  return {
+      .name        = "ldbc",
+      .description = "LDBC Graphalytics: NAME.e with NAME.v (and NAME.properties) beside it",
+      .suffixes    = {"e", "v"},
+      .recognises  = [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(stem_of(s.path) + "v"); },
+      .read        = read_ldbc,
+      .write       = {}};
 }
 
 }  // namespace spillway

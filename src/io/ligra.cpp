@@ -140,6 +140,7 @@ Format ligra_format() {
   return {.name        = "ligra",
           .description = "Ligra, adjacency text (AdjacencyGraph, WeightedAdjacencyGraph)",
           .suffixes    = {"adj", "ligra"},
+          .has_magic   = true,
           .recognises  = recognises_ligra,
           .read        = [](ReadJob& job) { return LigraReader{job}.read(); },
           .write       = {}};

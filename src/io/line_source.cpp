@@ -21,7 +21,8 @@ std::uint64_t count_newlines(const char* begin, const char* end) {
 
 LineSource::LineSource(const ReadJob& job, std::uint64_t start)
     : job_(job), readers_(static_cast<std::size_t>(job.context.threads)) {
-  for (Reader& reader : readers_) reader.buffer = Buffer<char>{piece_bytes, job.context.budget, "reading the input"};
+  for (Reader& reader : readers_)
+    reader.buffer = Buffer<char>{piece_bytes, job.context.budget, "reading the input"};
   if (!job.sample.is_pipe && !job.sample.compressed) {
     file_ = open_for_reading(job.path());
     split_file(start);
@@ -42,8 +43,8 @@ void LineSource::split_file(std::uint64_t start) {
   for (std::uint64_t part = 0; part < parts; ++part) {
     Reader& reader  = readers_[part];
     reader.position = position;
-    reader.end      = part + 1 == parts ? bytes : std::max(position, line_start_at(start + body / parts * (part + 1)));
-    position        = reader.end;
+    reader.end = part + 1 == parts ? bytes : std::max(position, line_start_at(start + body / parts * (part + 1)));
+    position   = reader.end;
   }
 }
 

@@ -23,10 +23,11 @@ Banner banner_of(const std::string& path, std::string_view line) {
   split_fields(line, ' ', words);
   for (std::string& word : words) word = lower_case(word);
   if (words.size() < 5 || !starts_with_banner(line))
-    throw bad_input("{}:1: expected the banner '%%MatrixMarket matrix coordinate FIELD SYMMETRY', found '{}'", path,
-                    printable(line, 60));
+    throw bad_input("{}:1: expected the banner '%%MatrixMarket matrix coordinate FIELD SYMMETRY', found '{}'",
+                    path, printable(line, 60));
   if (words[1] != "matrix") refuse_word(path, "object", words[1], "'matrix'");
-  if (words[2] != "coordinate") refuse_word(path, "format", words[2], "'coordinate' (dense 'array' files are not read)");
+  if (words[2] != "coordinate")
+    refuse_word(path, "format", words[2], "'coordinate' (dense 'array' files are not read)");
   if (words[3] == "double") words[3] = "real";
   if (words[3] != "pattern" && words[3] != "integer" && words[3] != "real")
     refuse_word(path, "field", words[3], "pattern, integer or real");
@@ -39,7 +40,7 @@ Banner banner_of(const std::string& path, std::string_view line) {
 
 struct SizeLine {
   std::uint64_t rows = 0, columns = 0, entries = 0;
-  std::uint64_t line = 0;   ///< its number
+  std::uint64_t line  = 0;  ///< its number
   std::uint64_t after = 0;  ///< byte at which the next line starts
 };
 
@@ -74,11 +75,12 @@ ReadResult read_matrix_market(ReadJob& job) {
   const Banner           banner = banner_of(job.path(), text.substr(0, text.find_first_of("\r\n")));
   const SizeLine         size   = size_line_of(job.sample);
   if (size.rows != size.columns)
-    throw bad_input("{}:{}: the matrix is {} by {}; a graph's is square", job.path(), size.line, size.rows, size.columns);
+    throw bad_input("{}:{}: the matrix is {} by {}; a graph's is square", job.path(), size.line, size.rows,
+                    size.columns);
   if (size.rows > max_vertices)
     throw bad_input("{}:{}: {} vertices: at most 2^32-1 are supported", job.path(), size.line, size.rows);
-  job.context.budget->expect(building_bytes(size.rows, 0, false), fmt::format("{}: a graph of {} vertices", job.path(),
-                                                                              with_commas(size.rows)));
+  job.context.budget->expect(building_bytes(size.rows, 0, false),
+                             fmt::format("{}: a graph of {} vertices", job.path(), with_commas(size.rows)));
 
   EdgeText edges;
   edges.layout.comments = "%";
@@ -106,7 +108,8 @@ ReadResult read_matrix_market(ReadJob& job) {
   return read_edge_text(edges, job);
 }
 
-void write_matrix_market(const Graph& graph, OutputFile& file, Progress& progress, std::vector<std::string>& notes) {
+void write_matrix_market(const Graph& graph, OutputFile& file, Progress& progress,
+                         std::vector<std::string>& notes) {
   note_lost_ids(graph, "Matrix Market", notes);
   const Csr&       csr   = graph.out();
   const WeightType type  = graph.weight_type();
@@ -128,12 +131,14 @@ void write_matrix_market(const Graph& graph, OutputFile& file, Progress& progres
 }  // namespace
 
 Format matrix_market_format() {
-  return {.name        = "mtx",
-          .description = "Matrix Market coordinate: pattern, integer or real; general, symmetric or skew-symmetric",
-          .suffixes    = {"mtx", "mm"},
-          .recognises  = [](const Sample& sample) { return starts_with_banner(sample.text); },
-          .read        = read_matrix_market,
-          .write       = write_matrix_market};
+  return {
+      .name        = "mtx",
+      .description = "Matrix Market coordinate: pattern, integer or real; general, symmetric or skew-symmetric",
+      .suffixes    = {"mtx", "mm"},
+      .has_magic   = true,
+      .recognises  = [](const Sample& sample) { return starts_with_banner(sample.text); },
+      .read        = read_matrix_market,
+      .write       = write_matrix_market};
 }
 
 }  // namespace spillway

@@ -506,6 +506,7 @@ Format npz_format() {
   return {.name        = "npz",
           .description = "scipy, sparse CSR matrix (save_npz)",
           .suffixes    = {"npz"},
+          .has_magic   = true,
           .recognises  = [](const Sample& sample) { return sample.text.starts_with("PK\x03\x04"); },
           .read        = read_npz,
           .write       = {}};

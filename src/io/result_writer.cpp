@@ -40,7 +40,8 @@ void append_quoted(std::string& out, std::string_view text) {
 
 /// Only names can hold what a table cannot.
 void append_cell(std::string& out, const std::string& cell, char delimiter) {
-  const bool quote = cell.find_first_of("\"\r\n") != std::string::npos || cell.find(delimiter) != std::string::npos;
+  const bool quote =
+      cell.find_first_of("\"\r\n") != std::string::npos || cell.find(delimiter) != std::string::npos;
   quote ? append_quoted(out, cell) : static_cast<void>(out += cell);
 }
 
@@ -99,8 +100,10 @@ class Rows {
     const bool        named = graph_.ids().kind() == IdMap::Kind::strings;
     const std::size_t width = named ? longest_name() : sizeof(std::int64_t);
     std::string       types = named ? fmt::format("('vertex', '|S{}')", width) : "('vertex', '<u8')";
-    for (const Column& column : result_.columns) types += fmt::format(", ('{}', '{}')", column.name, npy_type(column));
-    std::string top = fmt::format("{{'descr': [{}], 'fortran_order': False, 'shape': ({},), }}", types, graph_.vertex_count());
+    for (const Column& column : result_.columns)
+      types += fmt::format(", ('{}', '{}')", column.name, npy_type(column));
+    std::string top =
+        fmt::format("{{'descr': [{}], 'fortran_order': False, 'shape': ({},), }}", types, graph_.vertex_count());
     const std::size_t unpadded = 12 + top.size() + 1;  // magic, version, length, text, newline
     top.append((64 - unpadded % 64) % 64, ' ');
     top += '\n';
@@ -137,7 +140,8 @@ class Rows {
   std::string json_value(const Column& column, Vertex v) const {
     if (is_missing(column, v)) return "null";
     if (column.vertices) return id(std::get<std::vector<std::uint32_t>>(column.values)[v]);
-    const bool finite = std::visit([&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
+    const bool finite = std::visit(
+        [&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
     std::string text;
     append_value(text, column, v, graph_.ids());
     return finite ? text : '"' + text + '"';  // JSON has no infinity
@@ -162,11 +166,13 @@ class Rows {
   }
 
   void append_binary(std::string& out, const Column& column, Vertex v) const {
-    if (!column.vertices) return std::visit([&](const auto& values) { append_raw(out, values[v]); }, column.values);
-    const Vertex  entry = std::get<std::vector<std::uint32_t>>(column.values)[v];
-    std::int64_t  shown = -1;
+    if (!column.vertices)
+      return std::visit([&](const auto& values) { append_raw(out, values[v]); }, column.values);
+    const Vertex entry = std::get<std::vector<std::uint32_t>>(column.values)[v];
+    std::int64_t shown = -1;
     if (entry != no_vertex)
-      shown = numbered_vertices(column) ? static_cast<std::int64_t>(*parse_number(graph_.ids().name(entry))) : entry;
+      shown =
+          numbered_vertices(column) ? static_cast<std::int64_t>(*parse_number(graph_.ids().name(entry))) : entry;
     append_raw(out, shown);
   }
 
@@ -186,14 +192,16 @@ void append_value(std::string& out, const Column& column, Vertex v, const IdMap&
 
 void check_result_path(const std::string& path) {
   if (suffix_of(path).empty())
-    throw usage_error("{}: results are written as .csv, .tsv, .json or .npy; give the file one of these endings", path);
+    throw usage_error("{}: results are written as .csv, .tsv, .json or .npy; give the file one of these endings",
+                      path);
 }
 
 void write_result(const Result& result, const Graph& graph, const std::string& path, Progress& progress) {
   check_result_path(path);
   for (const Column& column : result.columns)
     if (column_size(column) != graph.vertex_count())
-      throw internal_error("column {} has {} entries for {} vertices", column.name, column_size(column), graph.vertex_count());
+      throw internal_error("column {} has {} entries for {} vertices", column.name, column_size(column),
+                           graph.vertex_count());
   OutputFile        file{path};
   Rows              rows{result, graph, file, progress};
   const std::string suffix = suffix_of(path);

@@ -12,10 +12,12 @@ Device device_at(int index, const cudaDeviceProp& properties) {
   device.model        = properties.name;
   device.memory_total = properties.totalGlobalMem;
   device.cores        = properties.multiProcessorCount;
-  device.detail       = "compute capability " + std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                  ", L2 " + std::to_string(properties.l2CacheSize >> 20) + " MiB";
+  device.detail       = "compute capability " + std::to_string(properties.major) + "." +
+                  std::to_string(properties.minor) + ", L2 " + std::to_string(properties.l2CacheSize >> 20) +
+                  " MiB";
   std::size_t free = 0, total = 0;
-  if (cudaSetDevice(index) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess) device.memory_free = free;
+  if (cudaSetDevice(index) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess)
+    device.memory_free = free;
   return device;
 }
 
@@ -30,7 +32,8 @@ CudaDevices cuda_devices() {
   }
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, index) == cudaSuccess) found.devices.push_back(device_at(index, properties));
+    if (cudaGetDeviceProperties(&properties, index) == cudaSuccess)
+      found.devices.push_back(device_at(index, properties));
   }
   if (found.devices.empty()) found.absence = "the driver lists no GPU";
   return found;

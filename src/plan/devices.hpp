@@ -8,7 +8,7 @@
 namespace spillway {
 
 struct Device {
-  std::string   name;   ///< as --device takes it: cpu, cuda:0, …
+  std::string   name;  ///< as --device takes it: cpu, cuda:0, …
   std::string   model;
   std::uint64_t memory_total = 0;
   std::uint64_t memory_free  = 0;

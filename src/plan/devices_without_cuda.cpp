@@ -2,6 +2,8 @@
 
 namespace spillway {
 
-CudaDevices cuda_devices() { return {.devices = {}, .absence = "this build has no CUDA code (nvcc was not found)"}; }
+CudaDevices cuda_devices() {
+  return {.devices = {}, .absence = "this build has no CUDA code (nvcc was not found)"};
+}
 
 }  // namespace spillway

@@ -9,7 +9,8 @@
 
 namespace spillway::store {
 
-static_assert(std::endian::native == std::endian::little, ".spill files are mapped as they are: little-endian only");
+static_assert(std::endian::native == std::endian::little,
+              ".spill files are mapped as they are: little-endian only");
 
 // The first byte is no text's, and the line ends show when a transfer has "corrected" them.
 inline constexpr std::array<char, 8> magic{'\x89', 'S', 'P', 'I', 'L', 'L', '\r', '\n'};

@@ -14,14 +14,22 @@ namespace spillway::store {
 
 std::string_view to_string(SectionKind kind) {
   switch (kind) {
-    case SectionKind::out_offsets: return "out-edge offsets";
-    case SectionKind::out_targets: return "out-edge targets";
-    case SectionKind::out_weights: return "out-edge weights";
-    case SectionKind::in_offsets: return "in-edge offsets";
-    case SectionKind::in_targets: return "in-edge sources";
-    case SectionKind::in_weights: return "in-edge weights";
-    case SectionKind::id_numbers: return "vertex ids";
-    case SectionKind::id_bytes: return "vertex names";
+    case SectionKind::out_offsets:
+      return "out-edge offsets";
+    case SectionKind::out_targets:
+      return "out-edge targets";
+    case SectionKind::out_weights:
+      return "out-edge weights";
+    case SectionKind::in_offsets:
+      return "in-edge offsets";
+    case SectionKind::in_targets:
+      return "in-edge sources";
+    case SectionKind::in_weights:
+      return "in-edge weights";
+    case SectionKind::id_numbers:
+      return "vertex ids";
+    case SectionKind::id_bytes:
+      return "vertex names";
   }
   return "unknown section";
 }
@@ -82,10 +90,11 @@ void SpillFile::load_header() {
     throw bad_input("{}: .spill version {}; this Spillway reads version {}: convert the graph again", path_,
                     header_.version, version);
   if (header_.section_count > most_sections)
-    throw bad_input("{}: byte 12: {} sections; at most {} are possible", path_, header_.section_count, most_sections);
+    throw bad_input("{}: byte 12: {} sections; at most {} are possible", path_, header_.section_count,
+                    most_sections);
   if (header_.file_bytes != bytes.size())
-    throw bad_input("{}: {} bytes where the header promises {}; the file was cut off or added to", path_, bytes.size(),
-                    header_.file_bytes);
+    throw bad_input("{}: {} bytes where the header promises {}; the file was cut off or added to", path_,
+                    bytes.size(), header_.file_bytes);
   if (bytes.size() < sizeof(Header) + header_.section_count * sizeof(Section))
     throw bad_input("{}: too short for its {} sections", path_, header_.section_count);
   sections_.resize(header_.section_count);
@@ -102,8 +111,8 @@ void SpillFile::check_sections() const {
     const auto     name    = to_string(section.kind);
     if (section.offset % section_alignment != 0 || section.offset > header_.file_bytes ||
         section.bytes > header_.file_bytes - section.offset)
-      throw bad_input("{}: section {} ({}) lies outside the file (bytes {} and {} on)", path_, i, name, section.offset,
-                      section.bytes);
+      throw bad_input("{}: section {} ({}) lies outside the file (bytes {} and {} on)", path_, i, name,
+                      section.offset, section.bytes);
     for (std::size_t j = 0; j < i; ++j)
       if (sections_[j].kind == section.kind) throw bad_input("{}: there are two sections of {}", path_, name);
   }
@@ -124,8 +133,8 @@ Array<T> SpillFile::array(SectionKind kind, std::uint64_t count) const {
   const Section* section = find(kind);
   if (!section) throw bad_input("{}: the section of {} is missing", path_, to_string(kind));
   if (section->bytes % sizeof(T) != 0 || section->bytes / sizeof(T) != count)
-    throw bad_input("{}: {} bytes of {} where {} entries of {} bytes belong", path_, section->bytes, to_string(kind), count,
-                    sizeof(T));
+    throw bad_input("{}: {} bytes of {} where {} entries of {} bytes belong", path_, section->bytes,
+                    to_string(kind), count, sizeof(T));
   const auto bytes = bytes_of(*section);
   return {{reinterpret_cast<const T*>(bytes.data()), count}, file_};
 }
@@ -147,12 +156,16 @@ Graph::Parts SpillFile::parts() const {
     if (weighted) parts.in.weights = array<std::uint32_t>(SectionKind::in_weights, m);
   }
   switch (static_cast<IdMap::Kind>(header_.id_kind)) {
-    case IdMap::Kind::consecutive: parts.ids = IdMap::consecutive(header_.first_id); break;
-    case IdMap::Kind::numbers: parts.ids = IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n)); break;
+    case IdMap::Kind::consecutive:
+      parts.ids = IdMap::consecutive(header_.first_id);
+      break;
+    case IdMap::Kind::numbers:
+      parts.ids = IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n));
+      break;
     case IdMap::Kind::strings: {
       const Section* names = find(SectionKind::id_bytes);
-      parts.ids = IdMap::strings(array<std::uint64_t>(SectionKind::id_numbers, n),
-                                 array<char>(SectionKind::id_bytes, names ? names->bytes : 0));
+      parts.ids            = IdMap::strings(array<std::uint64_t>(SectionKind::id_numbers, n),
+                                            array<char>(SectionKind::id_bytes, names ? names->bytes : 0));
       break;
     }
   }
@@ -275,12 +288,14 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
   const Graph graph{file.parts()};
   verdicts.push_back({"rows", graph.arc_count() * sizeof(Vertex), complaint_of([&] { graph.out(); })});
   verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
-  const bool usable = std::all_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.problem.empty(); });
+  const bool usable =
+      std::all_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.problem.empty(); });
   if (!usable) return verdicts;
   if (graph.symmetric() || graph.has_in()) {
-    const BuildContext context{.budget = graph.budget(), .transform = {}, .threads = thread_count(), .progress = &progress};
-    const Csr          turned = transposed(graph.out(), graph.weight_type(), context);
-    const bool         same   = same_rows(turned, graph.in());
+    const BuildContext context{
+        .budget = graph.budget(), .transform = {}, .threads = thread_count(), .progress = &progress};
+    const Csr  turned = transposed(graph.out(), graph.weight_type(), context);
+    const bool same   = same_rows(turned, graph.in());
     verdicts.push_back({"in-edges", turned.bytes(),
                         same                ? std::string{}
                         : graph.symmetric() ? "the header says that every arc has its reverse; one has not"
@@ -297,6 +312,7 @@ Format spill_format() {
   return {.name        = "spill",
           .description = "Spillway's own: maps in milliseconds, checksummed, holds ids, weights and in-edges",
           .suffixes    = {"spill"},
+          .has_magic   = true,
           .recognises =
               [](const Sample& sample) {
                 return sample.text.starts_with(std::string_view{store::magic.data(), store::magic.size()});

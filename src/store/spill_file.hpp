@@ -18,8 +18,8 @@ class SpillFile {
  public:
   explicit SpillFile(const std::string& path);
 
-  const Header&             header() const { return header_; }
-  std::span<const Section>  sections() const { return sections_; }
+  const Header&              header() const { return header_; }
+  std::span<const Section>   sections() const { return sections_; }
   std::span<const std::byte> bytes_of(const Section& section) const;
 
   /// The graph over the mapped sections, indices unchecked (Graph::out checks them).

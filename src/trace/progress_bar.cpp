@@ -80,13 +80,14 @@ std::string ProgressBar::line() const {
   const auto          rate    = static_cast<std::uint64_t>(static_cast<double>(done) / seconds);
   const char*         what    = unit_ == ProgressUnit::edges ? " edges" : "";
   if (total_ == 0) return fmt::format("{} {}{} ({}/s)", stage_, amount(done, unit_), what, amount(rate, unit_));
-  const double share   = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
-  const double left    = share > 0 ? seconds / share - seconds : 0;
-  const int    width   = 24;
-  const int    filled  = static_cast<int>(share * width);
+  const double share  = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+  const double left   = share > 0 ? seconds / share - seconds : 0;
+  const int    width  = 24;
+  const int    filled = static_cast<int>(share * width);
   std::string  bar;
   for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
-  return fmt::format("{:<10} {} {:3.0f}%  {}{}/s  {:.0f} s left", stage_, bar, share * 100, amount(rate, unit_), what, left);
+  return fmt::format("{:<10} {} {:3.0f}%  {}{}/s  {:.0f} s left", stage_, bar, share * 100, amount(rate, unit_),
+                     what, left);
 }
 
 }  // namespace spillway

@@ -35,7 +35,8 @@ std::vector<std::string> names() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, ::testing::ValuesIn(names()), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, ::testing::ValuesIn(names()),
+                         [](const auto& test) { return test.param; });
 
 TEST(Degrees, TheOracleCatchesABrokenResult) {
   const Graph graph  = testing::random_graph(3);

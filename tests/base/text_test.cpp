@@ -11,12 +11,14 @@ TEST(Text, ReadsSizesAsPeopleWriteThem) {
   EXPECT_EQ(parse_size("512M"), 512u << 20);
   EXPECT_EQ(parse_size("4GiB"), 4ull << 30);
   EXPECT_EQ(parse_size("1.5 gb"), 3ull << 29);
-  for (const char* wrong : {"", "x", "-1", "4Q", "4GiBs", "1e3", "99999999999E", "nan"}) EXPECT_FALSE(parse_size(wrong)) << wrong;
+  for (const char* wrong : {"", "x", "-1", "4Q", "4GiBs", "1e3", "99999999999E", "nan"})
+    EXPECT_FALSE(parse_size(wrong)) << wrong;
 }
 
 TEST(Text, ReadsNumbersThatFit) {
   EXPECT_EQ(parse_number("18446744073709551615"), UINT64_MAX);
-  for (const char* wrong : {"", "-1", "+1", " 1", "1 ", "1.0", "18446744073709551616"}) EXPECT_FALSE(parse_number(wrong)) << wrong;
+  for (const char* wrong : {"", "-1", "+1", " 1", "1 ", "1.0", "18446744073709551616"})
+    EXPECT_FALSE(parse_number(wrong)) << wrong;
 }
 
 TEST(Text, WritesForPeople) {
@@ -25,7 +27,9 @@ TEST(Text, WritesForPeople) {
   EXPECT_EQ(with_commas(1234567), "1,234,567");
   EXPECT_EQ(human_bytes(1023), "1023 B");
   EXPECT_EQ(human_bytes(1536), "1.50 KiB");
-  EXPECT_EQ(printable("a\x01" "b\n"), "a\\x01b\\x0a");
+  EXPECT_EQ(printable("a\x01"
+                      "b\n"),
+            "a\\x01b\\x0a");
 }
 
 TEST(Text, FindsTheNearestWord) {

@@ -23,9 +23,11 @@ class CommandLine : public ::testing::Test {
  protected:
   /// Runs `spillway` with the arguments, in a folder of the test's own.
   Outcome spillway(const std::string& arguments, const std::string& before = "") {
-    const std::string command = "cd '" + (folder_ / "") + "' && " + before + "'" SPILLWAY_BINARY "' " + arguments + " >out.log 2>err.log";
-    const int         status  = std::system(command.c_str());
-    Outcome           outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder_ / "out.log"), read_file(folder_ / "err.log")};
+    const std::string command =
+        "cd '" + (folder_ / "") + "' && " + before + "'" SPILLWAY_BINARY "' " + arguments + " >out.log 2>err.log";
+    const int status = std::system(command.c_str());
+    Outcome   outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder_ / "out.log"),
+                    read_file(folder_ / "err.log")};
     std::filesystem::remove(folder_ / "out.log");
     std::filesystem::remove(folder_ / "err.log");
     return outcome;
@@ -47,7 +49,8 @@ TEST_F(CommandLine, ConvertsInspectsVerifiesAndRuns) {
   EXPECT_EQ(spillway("run degrees g.spill --output d.tsv").code, 0);
   EXPECT_EQ(read_file(folder_ / "d.tsv"), "vertex\tout\tin\n10\t2\t1\n20\t1\t1\n30\t1\t2\n");
   EXPECT_EQ(spillway("run degrees g.spill --output d.json").code, 0);
-  EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "d.json"))[2], (nlohmann::json{{"vertex", 30}, {"out", 1}, {"in", 2}}));
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "d.json"))[2],
+            (nlohmann::json{{"vertex", 30}, {"out", 1}, {"in", 2}}));
   EXPECT_EQ(spillway("run degrees g.spill --output d.npy").code, 0);
   const std::string npy = read_file(folder_ / "d.npy");
   EXPECT_TRUE(npy.starts_with("\x93NUMPY"));
@@ -57,7 +60,8 @@ TEST_F(CommandLine, ConvertsInspectsVerifiesAndRuns) {
 TEST_F(CommandLine, PrintsTheTop) {
   folder_.write("g.txt", "ann bob\nann cid\nbob cid\n");
   const Outcome outcome = spillway("run degrees g.txt --top 1");
-  EXPECT_NE(outcome.out.find("                 ann              2              0\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("                 ann              2              0\n"), std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(CommandLine, SpeaksJson) {
@@ -70,14 +74,16 @@ TEST_F(CommandLine, SpeaksJson) {
   EXPECT_EQ(nlohmann::json::parse(spillway("info g.txt --json").out)["loops"], 0);
   EXPECT_TRUE(nlohmann::json::parse(spillway("devices --json").out)["devices"].is_array());
   EXPECT_EQ(nlohmann::json::parse(spillway("algorithms --json").out)[0]["name"], "degrees");
-  EXPECT_EQ(nlohmann::json::parse(spillway("convert g.txt g.sg --weight-type none --json").out)["graph"]["arcs"], 2);
+  EXPECT_EQ(nlohmann::json::parse(spillway("convert g.txt g.sg --weight-type none --json").out)["graph"]["arcs"],
+            2);
 }
 
 TEST_F(CommandLine, ReadsPipesAndWritesStandardOutput) {
   folder_.write("g.txt", "0 1\n1 2\n");
   EXPECT_NE(spillway("info -", "cat g.txt | ").out.find("vertices           3"), std::string::npos);
   EXPECT_NE(spillway("info -", "gzip -c g.txt | ").out.find("vertices           3"), std::string::npos);
-  EXPECT_EQ(spillway("convert g.txt - --to edgelist").out, "# Spillway edge list: vertices 3 first 0 weights none\n0 1\n1 2\n");
+  EXPECT_EQ(spillway("convert g.txt - --to edgelist").out,
+            "# Spillway edge list: vertices 3 first 0 weights none\n0 1\n1 2\n");
   const Outcome big = spillway("info -", "(seq 1 60000 | awk '{print $1, $1+1}'; echo 5 99999999999) | ");
   EXPECT_EQ(big.code, 3);
   EXPECT_NE(big.err.find("--ids"), std::string::npos) << big.err;
@@ -110,7 +116,8 @@ TEST_F(CommandLine, SuggestsWhatWasMeant) {
   const auto says = [&](const std::string& arguments, const std::string& text) {
     const Outcome outcome = spillway(arguments);
     EXPECT_EQ(outcome.code, 2) << arguments;
-    EXPECT_NE(outcome.err.find("did you mean '" + text + "'"), std::string::npos) << arguments << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find("did you mean '" + text + "'"), std::string::npos)
+        << arguments << ": " << outcome.err;
   };
   says("run degres g.txt", "degrees");
   says("covert g.txt g.spill", "convert");

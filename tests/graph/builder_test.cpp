@@ -100,8 +100,8 @@ TEST(Building, TransposesBackToItself) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Graph  graph = testing::random_graph(seed);
     BuildContext context{.budget = graph.budget(), .transform = {}, .threads = 2};
-    const Csr    back  = transposed(graph.in(), graph.weight_type(), context);
-    const Csr&   out   = graph.out();
+    const Csr    back = transposed(graph.in(), graph.weight_type(), context);
+    const Csr&   out  = graph.out();
     EXPECT_TRUE(std::ranges::equal(back.offsets.span(), out.offsets.span()));
     EXPECT_TRUE(std::ranges::equal(back.targets.span(), out.targets.span()));
     EXPECT_TRUE(std::ranges::equal(back.weights.span(), out.weights.span()));
@@ -120,9 +120,9 @@ TEST(Building, SortsAHubThatIsTooLargeForTheRadixSort) {
 }
 
 TEST(Building, HoldsLittleMoreThanTheResult) {
-  const Input   input = random_input(3, 1u << 20, 16u << 20, false);
-  const Graph   graph = from_arcs(input.sources, input.targets);
-  const double  ratio = static_cast<double>(graph.report().peak_bytes) / static_cast<double>(graph.out().bytes());
+  const Input  input = random_input(3, 1u << 20, 16u << 20, false);
+  const Graph  graph = from_arcs(input.sources, input.targets);
+  const double ratio = static_cast<double>(graph.report().peak_bytes) / static_cast<double>(graph.out().bytes());
   EXPECT_LT(ratio, 2.2);
   EXPECT_GT(ratio, 1.0) << "the peak cannot be below the result: the count is wrong";
 }
@@ -130,8 +130,9 @@ TEST(Building, HoldsLittleMoreThanTheResult) {
 TEST(Building, RefusesWhatTheBudgetCannotHold) {
   const Input input = random_input(3, 1000, 1'000'000, false);
   LoadOptions options;
-  options.host_memory       = 2u << 20;
-  const auto [code, message] = testing::failure_of([&] { from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options); });
+  options.host_memory = 2u << 20;
+  const auto [code, message] =
+      testing::failure_of([&] { from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options); });
   EXPECT_EQ(code, ExitCode::does_not_fit);
   EXPECT_NE(message.find("--host-memory"), std::string::npos) << message;
 }
@@ -166,7 +167,8 @@ TEST(Budget, CountsPeakAndGivesBack) {
 
 TEST(Statistics, CountWhatIsThere) {
   // 0->0, 0->1 twice, 1->2; 3 and 4 alone.
-  const Graph           graph  = from_arcs(std::vector<Vertex>{0, 0, 0, 1}, std::vector<Vertex>{0, 1, 1, 2}, {}, WeightType::none, 5);
+  const Graph graph =
+      from_arcs(std::vector<Vertex>{0, 0, 0, 1}, std::vector<Vertex>{0, 1, 1, 2}, {}, WeightType::none, 5);
   const GraphStatistics counts = statistics(graph, 2, Progress::none());
   EXPECT_EQ(counts.loops, 1u);
   EXPECT_EQ(counts.duplicates, 1u);

@@ -12,8 +12,8 @@ namespace spillway {
 namespace {
 
 using testing::arcs_of;
-using testing::names_of;
 using testing::NamedArc;
+using testing::names_of;
 using testing::TemporaryFolder;
 
 Graph read(const std::string& text, const LoadOptions& options = {}, const std::string& name = "list.txt") {
@@ -23,15 +23,18 @@ Graph read(const std::string& text, const LoadOptions& options = {}, const std::
 
 TEST(EdgeList, ReadsEverySeparator) {
   const std::vector<NamedArc> expected{{"0", "1", 0}, {"1", "2", 0}, {"2", "0", 0}};
-  for (const char* text : {"0 1\n1 2\n2 0\n", "0\t1\n1\t2\n2\t0\n", "0,1\n1,2\n2,0\n", "0;1\n1;2\n2;0\n", "0 , 1\n1 ,2\n2, 0",
-                           "  0   1  \r\n1\t 2\r\n\r\n2 0", "# c\n% d\n0 1\n#x\n\n1 2\n2 0 # trailing\n"})
+  for (const char* text :
+       {"0 1\n1 2\n2 0\n", "0\t1\n1\t2\n2\t0\n", "0,1\n1,2\n2,0\n", "0;1\n1;2\n2;0\n", "0 , 1\n1 ,2\n2, 0",
+        "  0   1  \r\n1\t 2\r\n\r\n2 0", "# c\n% d\n0 1\n#x\n\n1 2\n2 0 # trailing\n"})
     EXPECT_EQ(arcs_of(read(text)), expected) << text;
 }
 
 TEST(EdgeList, ReadsHeadersInAnyColumnOrder) {
   EXPECT_EQ(arcs_of(read("source,target\n5,6\n6,5\n")), (std::vector<NamedArc>{{"5", "6", 0}, {"6", "5", 0}}));
-  EXPECT_EQ(arcs_of(read("weight,to,from\n7,1,0\n9,0,1\n")), (std::vector<NamedArc>{{"0", "1", 7}, {"1", "0", 9}}));
-  EXPECT_EQ(arcs_of(read("a b\n1 2\n2 1\n")), (std::vector<NamedArc>{{"1", "2", 0}, {"2", "1", 0}})) << "words over numbers";
+  EXPECT_EQ(arcs_of(read("weight,to,from\n7,1,0\n9,0,1\n")),
+            (std::vector<NamedArc>{{"0", "1", 7}, {"1", "0", 9}}));
+  EXPECT_EQ(arcs_of(read("a b\n1 2\n2 1\n")), (std::vector<NamedArc>{{"1", "2", 0}, {"2", "1", 0}}))
+      << "words over numbers";
   EXPECT_EQ(names_of(read("from,to\nann,bob\n")), (std::vector<std::string>{"ann", "bob"}));
   LoadOptions plain;
   plain.header = HeaderMode::absent;
@@ -62,7 +65,8 @@ TEST(EdgeList, StatesIsolatedVerticesWhenAsked) {
 TEST(EdgeList, ReadsSparse64BitIds) {
   const Graph graph = read("18446744073709551615 5\n5 9223372036854775808\n");
   EXPECT_EQ(names_of(graph), (std::vector<std::string>{"5", "9223372036854775808", "18446744073709551615"}));
-  EXPECT_EQ(arcs_of(graph), (std::vector<NamedArc>{{"5", "9223372036854775808", 0}, {"18446744073709551615", "5", 0}}));
+  EXPECT_EQ(arcs_of(graph),
+            (std::vector<NamedArc>{{"5", "9223372036854775808", 0}, {"18446744073709551615", "5", 0}}));
 }
 
 TEST(EdgeList, NoticesWideIdsLate) {
@@ -149,12 +153,14 @@ TEST(EdgeList, ReadsCompressedFiles) {
 TEST(EdgeList, IsTheSameForEveryNumberOfThreads) {
   const TemporaryFolder folder;
   std::string           text;
-  for (int i = 0; i < 300'000; ++i) text += std::to_string(i * 7919 % 50'021) + " " + std::to_string(i * 104729 % 50'021) + " " + std::to_string(i % 13) + "\n";
+  for (std::int64_t i = 0; i < 300'000; ++i)
+    text += std::to_string(i * 7919 % 50'021) + " " + std::to_string(i * 104729 % 50'021) + " " +
+            std::to_string(i % 13) + "\n";
   folder.write("list.wel", text);
   LoadOptions one, five;
   one.threads  = 1;
   five.threads = 5;
-  EXPECT_EQ(arcs_of(open(folder / "list.wel", one)), arcs_of(open(folder / "list.wel", five)));
+  EXPECT_TRUE(arcs_of(open(folder / "list.wel", one)) == arcs_of(open(folder / "list.wel", five)));
 }
 
 TEST(EdgeList, RefusesBeforeReadingWhatCannotFit) {
@@ -162,7 +168,7 @@ TEST(EdgeList, RefusesBeforeReadingWhatCannotFit) {
   std::string           text;
   for (int i = 0; i < 400'000; ++i) text += std::to_string(i) + " 5\n";
   LoadOptions options;
-  options.host_memory        = 3u << 20;
+  options.host_memory        = 2u << 20;
   options.threads            = 1;
   const auto [code, message] = testing::failure_of([&] { open(folder.write("list.txt", text), options); });
   EXPECT_EQ(code, ExitCode::does_not_fit);
@@ -181,7 +187,9 @@ TEST(EdgeList, StopsWhenToldTo) {
 }
 
 struct Tally : Progress {
-  void          begin(std::string_view, std::uint64_t expected, ProgressUnit) override { total = std::max(total, expected); }
+  void begin(std::string_view, std::uint64_t expected, ProgressUnit) override {
+    total = std::max(total, expected);
+  }
   void          advance(std::uint64_t amount) override { done += amount; }
   std::uint64_t total = 0, done = 0;
 };

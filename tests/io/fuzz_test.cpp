@@ -58,17 +58,38 @@ class Mutator {
  private:
   void change(std::string& bytes, const std::string& other) {
     const auto at = [&](const std::string& text) { return text.empty() ? 0 : random_() % text.size(); };
-    static const std::vector<std::string> words{"-1", "4294967295", "4294967296", "18446744073709551616", "nan", "1e999",
-                                                "\n",  " ",          ",",          "\"",                   "%",   std::string(1, '\0'),
-                                                "\xff\xff\xff\xff\xff\xff\xff\xff", "\r\n", "0x1", "#"};
+    static const std::vector<std::string> words{"-1",
+                                                "4294967295",
+                                                "4294967296",
+                                                "18446744073709551616",
+                                                "nan",
+                                                "1e999",
+                                                "\n",
+                                                " ",
+                                                ",",
+                                                "\"",
+                                                "%",
+                                                std::string(1, '\0'),
+                                                "\xff\xff\xff\xff\xff\xff\xff\xff",
+                                                "\r\n",
+                                                "0x1",
+                                                "#"};
     switch (random_() % 6) {
       case 0:
         if (!bytes.empty()) bytes[at(bytes)] ^= static_cast<char>(1u << (random_() % 8));
         break;
-      case 1: bytes.resize(at(bytes)); break;
-      case 2: bytes.insert(at(bytes), words[random_() % words.size()]); break;
-      case 3: bytes.insert(at(bytes), other.substr(at(other), random_() % 64)); break;
-      case 4: bytes.erase(at(bytes), random_() % 16); break;
+      case 1:
+        bytes.resize(at(bytes));
+        break;
+      case 2:
+        bytes.insert(at(bytes), words[random_() % words.size()]);
+        break;
+      case 3:
+        bytes.insert(at(bytes), other.substr(at(other), random_() % 64));
+        break;
+      case 4:
+        bytes.erase(at(bytes), random_() % 16);
+        break;
       default: {
         const std::string& word = words[random_() % words.size()];
         bytes.replace(std::min(at(bytes), bytes.size()), word.size(), word);
@@ -94,7 +115,8 @@ TEST_P(Fuzz, FindsNothing) {
   EXPECT_GT(runs, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Readers, Fuzz, ::testing::ValuesIn(fuzz::targets()), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Readers, Fuzz, ::testing::ValuesIn(fuzz::targets()),
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace spillway

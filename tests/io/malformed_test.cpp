@@ -34,24 +34,37 @@ const std::vector<BadFile>& bad_files() {
       {"wide.wel", "0 1 5\n1 2 4294967296\n", ":2: weight '4294967296' does not fit 32 bits"},
       {"huge.txt", "0 1\n1 99999999999999999999999\n", ":2: id '99999999999999999999999' does not fit 64 bits"},
       {"quote.txt", "a b\n\"c d\n", ":2: a quote is opened and not closed"},
-      {"rubbish.txt", nul("\x00\x01\x02\xff\xfe\x00gh", 8), "no graph format Spillway knows"},
-      {"prose.txt", "It was the best of times,\nit was the worst.\n", "no graph format Spillway knows"},
-      {"one.txt", "5\n6\n", "no graph format Spillway knows"},
+      {"rubbish.txt", nul("\x00\x01\x02\xff\xfe\x00gh", 8), "byte 0 is 0: this is not text"},
+      {"prose.txt", "It was the best of times,\nit was the worst.\n",
+       ":1: expected a target in column 2, but it is empty"},
+      {"one.txt", "5\n6\n", "expected at least two columns"},
+      {"unknown", "5\n6\n", "no graph format Spillway knows"},
 
       {"banner.mtx", "%%MatrixMarket matrix\n2 2 1\n1 1\n", ":1: expected the banner"},
-      {"array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", ":1: Matrix Market format 'array'"},
-      {"complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n", ":1: Matrix Market field 'complex'"},
-      {"hermitian.mtx", "%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", ":1: Matrix Market symmetry 'hermitian'"},
-      {"size.mtx", "%%MatrixMarket matrix coordinate pattern general\n% note\n3 3\n", ":3: expected the size line"},
-      {"nosize.mtx", "%%MatrixMarket matrix coordinate pattern general\n% only this\n", "size line 'ROWS COLUMNS ENTRIES' is missing"},
+      {"array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n",
+       ":1: Matrix Market format 'array'"},
+      {"complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n",
+       ":1: Matrix Market field 'complex'"},
+      {"hermitian.mtx", "%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n",
+       ":1: Matrix Market symmetry 'hermitian'"},
+      {"size.mtx", "%%MatrixMarket matrix coordinate pattern general\n% note\n3 3\n",
+       ":3: expected the size line"},
+      {"nosize.mtx", "%%MatrixMarket matrix coordinate pattern general\n% only this\n",
+       "size line 'ROWS COLUMNS ENTRIES' is missing"},
       {"oblong.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 1\n", ":2: the matrix is 3 by 4"},
-      {"range.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 1\n1 4\n", ":4: vertex 4 is out of range: ids run from 1 to 3"},
-      {"zero.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n0 1\n", ":3: vertex 0 is out of range"},
-      {"few.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 1\n", "line 2 says 2 edges, but 1 follow"},
-      {"many.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1\n2 2\n", "line 2 says 1 edges, but 2 follow"},
+      {"range.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 1\n1 4\n",
+       ":4: vertex 4 is out of range: ids run from 1 to 3"},
+      {"zero.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n0 1\n",
+       ":3: vertex 0 is out of range"},
+      {"few.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 1\n",
+       "line 2 says 2 edges, but 1 follow"},
+      {"many.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1\n2 2\n",
+       "line 2 says 1 edges, but 2 follow"},
       {"novalue.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1\n", ":3: expected a weight"},
-      {"diagonal.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n", ":3: a skew-symmetric matrix"},
-      {"giant.mtx", "%%MatrixMarket matrix coordinate pattern general\n4294967296 4294967296 0\n", ":2: 4294967296 vertices: at most 2^32-1"},
+      {"diagonal.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n",
+       ":3: a skew-symmetric matrix"},
+      {"giant.mtx", "%%MatrixMarket matrix coordinate pattern general\n4294967296 4294967296 0\n",
+       ":2: 4294967296 vertices: at most 2^32-1"},
 
       {"kind.gr", "c x\np max 3 1\na 1 2 3\n", ":2: problem 'max' is not read"},
       {"short.gr", "p sp 3\na 1 2 3\n", ":1: expected 'p sp VERTICES ARCS'"},
@@ -110,8 +123,8 @@ TEST(Malformed, TheLineIsCountedFromTheTopInEveryThread) {
 TEST(Malformed, OptionsThatCannotBeFollowedAreRefused) {
   const testing::TemporaryFolder folder;
   const std::string              list = folder.write("a.txt", "0 1\n");
-  const std::string              matrix = folder.write("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n");
-  const auto refused = [&](const std::string& path, auto&& change) {
+  const std::string matrix  = folder.write("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n");
+  const auto        refused = [&](const std::string& path, auto&& change) {
     LoadOptions options;
     change(options);
     return testing::failure_of([&] { open(path, options); }).first;

@@ -35,7 +35,7 @@ TEST_P(RoundTrip, GivesTheSameGraph) {
   const auto [format, suffix] = GetParam();
   int written                 = 0;
   for (const auto& member : testing::zoo()) {
-    const std::string path = folder / (member.name + "." + suffix);
+    const std::string path     = folder / (member.name + "." + suffix);
     const auto [code, message] = testing::failure_of([&] { save(member.graph, path, format); });
     if (code == ExitCode::usage) continue;  // the format cannot hold it and says so; below, not too often
     ASSERT_EQ(code, ExitCode::done) << member.name << ": " << message;

@@ -16,10 +16,12 @@ Graph read(const std::string& name, const std::string& text, const LoadOptions& 
 }
 
 TEST(MatrixMarketFormats, ExpandsSymmetricAndKeepsDimensions) {
-  const Graph graph = read("a.mtx", "%%MatrixMarket MATRIX Coordinate Pattern Symmetric\n% c\n\n5 5 3\n2 1\n3 3\n\n4 2\n");
+  const Graph graph =
+      read("a.mtx", "%%MatrixMarket MATRIX Coordinate Pattern Symmetric\n% c\n\n5 5 3\n2 1\n3 3\n\n4 2\n");
   EXPECT_EQ(graph.vertex_count(), 5u) << "vertex 5 is isolated, and stated";
   EXPECT_TRUE(graph.symmetric());
-  EXPECT_EQ(arcs_of(graph), (std::vector<NamedArc>{{"1", "2", 0}, {"2", "1", 0}, {"2", "4", 0}, {"3", "3", 0}, {"4", "2", 0}}));
+  EXPECT_EQ(arcs_of(graph),
+            (std::vector<NamedArc>{{"1", "2", 0}, {"2", "1", 0}, {"2", "4", 0}, {"3", "3", 0}, {"4", "2", 0}}));
 }
 
 TEST(MatrixMarketFormats, NegatesTheOtherTriangleOfSkewMatrices) {
@@ -28,14 +30,18 @@ TEST(MatrixMarketFormats, NegatesTheOtherTriangleOfSkewMatrices) {
 }
 
 TEST(MatrixMarketFormats, KeepsIntegersRealsZerosAndDuplicates) {
-  EXPECT_EQ(read("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 7\n").weight_type(), WeightType::u32);
-  EXPECT_EQ(read("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 -7\n").weight_type(), WeightType::f32);
-  EXPECT_EQ(arcs_of(read("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 0\n1 2 0.25\n1 2 0\n")),
-            (std::vector<NamedArc>{{"1", "2", 0}, {"1", "2", 0}, {"1", "2", 0.25}}));
+  EXPECT_EQ(read("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 7\n").weight_type(),
+            WeightType::u32);
+  EXPECT_EQ(read("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 -7\n").weight_type(),
+            WeightType::f32);
+  EXPECT_EQ(
+      arcs_of(read("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 0\n1 2 0.25\n1 2 0\n")),
+      (std::vector<NamedArc>{{"1", "2", 0}, {"1", "2", 0}, {"1", "2", 0.25}}));
 }
 
 TEST(MatrixMarketFormats, IsRecognisedUnderAnyName) {
-  EXPECT_EQ(read("graph.txt", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n").report().format, "mtx");
+  EXPECT_EQ(read("graph.txt", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n").report().format,
+            "mtx");
   EXPECT_EQ(read("list.mtx", "0 1\n1 2\n").report().format, "edgelist") << "content wins where the suffix lies";
 }
 
