@@ -26,6 +26,8 @@ struct LineProblem {
 struct IdsAreWider {};
 struct WeightsAreFractional {};
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 const char* skip_blanks(const char* p) {
@@ -43,16 +45,36 @@ std::string word_at(const char* p, char delimiter) {
   return end == p ? "the end of the line" : fmt::format("'{}'", printable({p, static_cast<std::size_t>(end - p)}));
 }
 
-/// A decimal number; `p` is moved past it. Stops by itself at any other byte, the final newline included.
+/// The value of `length` (1 to 8) decimal digits that `digits` holds as numbers 0 to 9, first digit lowest: pairs,
+/// then fours, then eights are joined by one multiplication each (Lemire's SWAR scheme).
+std::uint64_t joined_digits(std::uint64_t digits, unsigned length) {
+  digits <<= 64 - 8 * length;
+  digits = digits * 10 + (digits >> 8);
+  return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u +
+          (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+         32;
+}
+
+/// A decimal number; `p` is moved past it. Eight bytes are looked at together, since the lengths of ids are what
+/// no branch predictor can guess; longer numbers take a plain loop.
 bool parse_digits(const char*& p, std::uint64_t& value) {
+  static_assert(std::endian::native == std::endian::little && readable_past >= sizeof(std::uint64_t));
+  std::uint64_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  const std::uint64_t digits = bytes ^ 0x3030303030303030u;
+  // Adding 0x76 carries into the top bit of every byte above 9; a carry spoils only bytes behind such a one.
+  const std::uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
+  const auto          length = static_cast<unsigned>(std::countr_zero(others)) / 8;
+  if (length > 0 && length < 8) [[likely]] {
+    value = joined_digits(digits, length);
+    p += length;
+    return true;
+  }
   const char* const first = p;
-  std::uint64_t     sum   = 0;
-  for (unsigned digit; (digit = static_cast<unsigned char>(*p) - unsigned{'0'}) <= 9; ++p) sum = sum * 10 + digit;
-  value = sum;
-  if (p - first < 20) return p != first;
-  const auto exact = parse_number({first, static_cast<std::size_t>(p - first)});  // may not fit 64 bits
-  value            = exact.value_or(0);
-  return exact.has_value();
+  while (*p >= '0' && *p <= '9') ++p;
+  const auto number = parse_number({first, static_cast<std::size_t>(p - first)});  // may not fit 64 bits
+  value             = number.value_or(0);
+  return number.has_value();
 }
 
 /// Weight bits of the type that T names; `p` is moved past it.
@@ -109,14 +131,16 @@ class NumberLines {
   std::uint64_t parse(const LineChunk& chunk, Add&& add) const {
     std::uint64_t edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
-      p = skip_blanks(p);
-      if (*p == '\n') {
-        ++p;
-        continue;
-      }
-      if (layout_.comments.find(*p) != std::string::npos) {
-        p = end_of_line(p) + 1;
-        continue;
+      if (!is_digit(*p)) [[unlikely]] {
+        p = skip_blanks(p);
+        if (*p == '\n') {
+          ++p;
+          continue;
+        }
+        if (is_comment(*p)) {
+          p = end_of_line(p) + 1;
+          continue;
+        }
       }
       const char* const line = p;
       if (layout_.lead) p = past_lead(p);
@@ -136,6 +160,8 @@ class NumberLines {
   }
 
  private:
+  bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
+
   const char* past_lead(const char* p) const {
     if (*p != layout_.lead || !is_blank(p[1]))
       throw LineProblem{
@@ -168,10 +194,12 @@ class NumberLines {
   }
 
   const char* past_line(const char* p) const {
+    if (*p == '\n') [[likely]]
+      return p + 1;
     p = skip_blanks(p);
     if (*p == '\n') return p + 1;
     constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
-    if (layout_.columns > used || layout_.comments.find(*p) != std::string::npos) return end_of_line(p) + 1;
+    if (layout_.columns > used || is_comment(*p)) return end_of_line(p) + 1;
     throw LineProblem{
         p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
   }
@@ -231,8 +259,10 @@ class FieldLines {
   }
 
   std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line) const {
-    const std::string text  = field(fields, layout_.weight, line, "weight") + '\n';  // parsers stop at a newline
-    const char*       place = text.c_str();
+    // Parsers stop at a newline, and may look past it.
+    const std::string text =
+        field(fields, layout_.weight, line, "weight") + '\n' + std::string(readable_past, '\0');
+    const char* place = text.c_str();
     try {
       const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated);
       if (*skip_blanks(place) == '\n') return bits;
@@ -240,7 +270,7 @@ class FieldLines {
       throw LineProblem{line, problem.message};
     }
     throw LineProblem{line, fmt::format("expected a weight in column {}, found '{}'", layout_.weight + 1,
-                                        printable({text.data(), text.size() - 1}))};
+                                        printable(fields[layout_.weight]))};
   }
 
   const EdgeText&   text_;
@@ -286,18 +316,17 @@ class EdgeTextReader {
   }
 
  private:
-  /// Parses all pieces on all threads; add(thread, source, target, weight, place).
-  template <class Lines, class Add>
-  void parse(const Lines& lines, Add&& add) {
+  /// Parses all pieces on all threads; adder(thread) gives what takes (source, target, weight, place) there.
+  template <class Lines, class Adder>
+  void parse(const Lines& lines, Adder&& adder) {
     std::atomic<std::uint64_t> edges{0};
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk chunk;
+      auto      add = adder(thread);
       while (!failed_ && source_.next(thread, chunk)) {
         try {
-          edges += lines.parse(chunk, [&](auto source, auto target, std::uint32_t weight, const char* place) {
-            add(thread, source, target, weight, place);
-          });
+          edges += lines.parse(chunk, add);
         } catch (const LineProblem& problem) {
           failed_ = true;
           throw bad_input("{}:{}: {}", job_.path(), source_.line_of(chunk, problem.place), problem.message);
@@ -318,16 +347,18 @@ class EdgeTextReader {
     return with_collector(job_.context, text_.weight_type, [&](auto& collector) {
       const std::uint64_t limit = text_.vertices.value_or(max_vertices);
       const std::uint64_t first = text_.first_id;
-      parse(lines,
-            [&](int thread, std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
-              // Below first_id the subtraction wraps to a number past every limit.
-              const std::uint64_t u = source - first, v = target - first;
-              if (u >= limit || v >= limit) [[unlikely]]
-                out_of_range(u >= limit ? source : target, place);
-              auto& appender = collector.appender(thread);
-              appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
-              if (text_.layout.negate_reverse) add_negated(appender, u, v, weight, place);
-            });
+      const bool          skew  = text_.layout.negate_reverse;
+      parse(lines, [&](int thread) {
+        return [&, limit, first, skew, &appender = collector.appender(thread)](
+                   std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
+          // Below first_id the subtraction wraps to a number past every limit.
+          const std::uint64_t u = source - first, v = target - first;
+          if (u >= limit || v >= limit) [[unlikely]]
+            out_of_range(u >= limit ? source : target, place);
+          appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
+          if (skew) add_negated(appender, u, v, weight, place);
+        };
+      });
       const Stopwatch              clock;
       std::optional<std::uint64_t> vertices = text_.vertices;
       if (!vertices && text_.dense) vertices = collector.id_bound();
@@ -368,10 +399,13 @@ class EdgeTextReader {
     std::vector<MetEdges>                       met(threads);
     for (std::size_t i = 0; i < threads; ++i)
       interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
-    parse(lines, [&](int thread, Key source, Key target, std::uint32_t weight, const char*) {
-      Interner<Key>& interner = *interners[static_cast<std::size_t>(thread)];
-      const Vertex   u        = interner.number_of(source);
-      met[static_cast<std::size_t>(thread)].add({u, interner.number_of(target), weight}, job_.context.budget);
+    parse(lines, [&](int thread) {
+      return [&, &interner = *interners[static_cast<std::size_t>(thread)],
+              &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
+                                                              const char*) {
+        const Vertex u = interner.number_of(source);
+        edges.add({u, interner.number_of(target), weight}, job_.context.budget);
+      };
     });
 
     const Stopwatch        clock;

@@ -13,6 +13,9 @@ constexpr std::uint64_t piece_bytes = 1u << 20;
 // A longer line is no edge, and most likely no text.
 constexpr std::uint64_t longest_line = 256u << 20;
 
+// Room for a newline at the very end, and for scans that look ahead.
+constexpr std::uint64_t spare = 1 + readable_past;
+
 std::uint64_t count_newlines(const char* begin, const char* end) {
   return static_cast<std::uint64_t>(std::count(begin, end, '\n'));
 }
@@ -81,7 +84,7 @@ bool LineSource::next_from_file(Reader& reader, LineChunk& chunk) {
   if (reader.position >= reader.end) return false;
   std::uint64_t filled = 0;
   for (;;) {
-    const std::uint64_t room = reader.buffer.size() - 1 - filled;  // one byte for a newline at the very end
+    const std::uint64_t room = reader.buffer.size() - spare - filled;
     const std::uint64_t want = std::min(room, reader.end - reader.position - filled);
     read_at(file_, job_.path(), reader.position + filled, reader.buffer.data() + filled, want);
     filled += want;
@@ -110,7 +113,7 @@ bool LineSource::next_from_stream(Reader& reader, LineChunk& chunk) {
   std::memcpy(reader.buffer.data(), carry_.data(), carry_.size());
   std::uint64_t filled = carry_.size();
   for (;;) {
-    const std::uint64_t room = reader.buffer.size() - 1 - filled;
+    const std::uint64_t room = reader.buffer.size() - spare - filled;
     const std::uint64_t got  = stream_->read(reader.buffer.data() + filled, room);
     filled += got;
     stream_ended_     = got < room;

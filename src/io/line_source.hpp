@@ -9,13 +9,16 @@
 
 namespace spillway {
 
-/// Whole lines; the last byte is always a newline, so a scan that stops there needs no other bound.
+/// Whole lines; the last byte is always a newline, so a scan that stops there needs no other bound, and
+/// readable_past more bytes may be looked at (not relied on) behind it.
 struct LineChunk {
   const char*   begin  = nullptr;
   const char*   end    = nullptr;
   std::uint64_t offset = 0;  ///< of `begin` in the (decompressed) input
   std::uint64_t lines  = 0;  ///< before `begin`; known only where the input is read in order
 };
+
+inline constexpr std::uint64_t readable_past = 8;
 
 class LineSource {
  public:
