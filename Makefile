@@ -2,6 +2,8 @@
 # SPILLWAY_SKIP_SETUP=1 leaves the machine's packages alone.
 SHELL := /bin/bash
 FUZZ_SECONDS ?= 60
+# Tests of what reads bytes that anyone may have written. One process: each would pay for its own search for leaks.
+UNTRUSTED = *Malformed*:*Fuzz*:*Format*:Store.*:EdgeList.*:Npz.*:Metis.*:Gap.*:Ligra.*:Galois.*:Subway.*:Graph500.*
 BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
 
 .PHONY: all demo test test-asan test-tsan gpu-test bench fuzz lint format clean
@@ -21,11 +23,12 @@ test: build/setup-test
 	@$(call BUILD,dev)
 	ctest --test-dir build/dev --output-on-failure -j 2
 	@$(call BUILD,asan) --target spillway_tests
-	ctest --test-dir build/asan --output-on-failure -j 2 -R 'Malformed|Fuzz|Formats|Store|EdgeList|Npz'
+	build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='$(UNTRUSTED)'
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)
-	ctest --test-dir build/asan --output-on-failure -j 2
+	build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='-CommandLine.*'
+	ASAN_OPTIONS=detect_leaks=0 build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='CommandLine.*'
 
 test-tsan: build/setup-tsan
 	@$(call BUILD,tsan)

@@ -43,7 +43,7 @@ std::vector<std::uint8_t> with_fitting_checksum(const std::uint8_t* data, std::s
   header.section_count = std::min<std::uint32_t>(
       header.section_count, static_cast<std::uint32_t>((size - sizeof header) / sizeof(store::Section)));
   std::vector<store::Section> sections(std::min(header.section_count, store::most_sections));
-  std::memcpy(sections.data(), data + sizeof header, sections.size() * sizeof(store::Section));
+  if (!sections.empty()) std::memcpy(sections.data(), data + sizeof header, sections.size() * sizeof(store::Section));
   header.checksum = store::header_checksum(header, sections);
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;

@@ -89,9 +89,8 @@ void SpillFile::load_header() {
   if (header_.version != version)
     throw bad_input("{}: .spill version {}; this Spillway reads version {}: convert the graph again", path_,
                     header_.version, version);
-  if (header_.section_count > most_sections)
-    throw bad_input("{}: byte 12: {} sections; at most {} are possible", path_, header_.section_count,
-                    most_sections);
+  if (header_.section_count == 0 || header_.section_count > most_sections)
+    throw bad_input("{}: byte 12: {} sections; 1 to {} are possible", path_, header_.section_count, most_sections);
   if (header_.file_bytes != bytes.size())
     throw bad_input("{}: {} bytes where the header promises {}; the file was cut off or added to", path_,
                     bytes.size(), header_.file_bytes);
