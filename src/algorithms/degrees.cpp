@@ -56,22 +56,23 @@ Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions&
 
 /// The oracle: walks the arcs one by one and keeps its own tallies.
 Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result) {
-  std::map<Vertex, std::pair<std::uint64_t, std::uint64_t>> tally;
+  struct Tally {
+    std::uint64_t out = 0, in = 0;
+  };
+  std::vector<Tally> tally(graph.vertex_count());
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
     for (const Vertex target : graph.out().neighbors(v)) {
-      ++tally[v].first;
-      ++tally[target].second;
+      ++tally[v].out;
+      ++tally[target].in;
     }
   }
   const auto& out = std::get<Counts>(result.columns.at(0).values);
   const auto& in  = std::get<Counts>(result.columns.at(1).values);
   Verdict     verdict{.how = "serial oracle", .problem = {}};
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
-    const auto found    = tally.find(v);
-    const auto expected = found == tally.end() ? std::pair<std::uint64_t, std::uint64_t>{} : found->second;
-    if (out[v] == expected.first && in[v] == expected.second) continue;
+    if (out[v] == tally[v].out && in[v] == tally[v].in) continue;
     verdict.problem = fmt::format("vertex {}: {} out and {} in, expected {} and {}", graph.ids().name(v), out[v],
-                                  in[v], expected.first, expected.second);
+                                  in[v], tally[v].out, tally[v].in);
     break;
   }
   return verdict;

@@ -1,5 +1,7 @@
 #include "plan/footprint.hpp"
 
+#include <algorithm>
+
 namespace spillway {
 namespace {
 
@@ -7,7 +9,7 @@ namespace {
 constexpr std::uint64_t state_bytes_per_vertex = 40;
 
 // Two blocks in flight and one in use while a graph streams.
-constexpr std::uint64_t streaming_bytes = 3 * (64u << 20);
+constexpr std::uint64_t streaming_bytes = 3 * (std::uint64_t{64} << 20);
 
 }  // namespace
 
@@ -20,7 +22,7 @@ std::vector<Footprint> footprints(const Graph& graph) {
   return {{"cpu, out-edges", 0, rows + state},
           {"cpu, out- and in-edges", 0, both + state},
           {"gpu, all resident", both + state, 0},
-          {"gpu, edges streamed", state + streaming_bytes, both}};
+          {"gpu, edges streamed", state + std::min(streaming_bytes, both), both}};
 }
 
 }  // namespace spillway
