@@ -43,7 +43,8 @@ std::vector<std::uint8_t> with_fitting_checksum(const std::uint8_t* data, std::s
   header.section_count = std::min<std::uint32_t>(
       header.section_count, static_cast<std::uint32_t>((size - sizeof header) / sizeof(store::Section)));
   std::vector<store::Section> sections(std::min(header.section_count, store::most_sections));
-  if (!sections.empty()) std::memcpy(sections.data(), data + sizeof header, sections.size() * sizeof(store::Section));
+  if (!sections.empty())
+    std::memcpy(sections.data(), data + sizeof header, sections.size() * sizeof(store::Section));
   header.checksum = store::header_checksum(header, sections);
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;
@@ -92,7 +93,7 @@ void read(const std::string& path, const std::string& format) {
   LoadOptions options;
   options.format      = format;
   options.host_memory = 64u << 20;
-  options.threads     = 1;
+  options.threads     = 2;
   try {
     walk(open(path, options));
   } catch (const Error& error) {

@@ -30,16 +30,16 @@ struct Transform {
 };
 
 struct LoadOptions {
-  std::string                  format = "auto";  ///< a name of `formats()`, or "auto": by content, then suffix
-  IdMode                       ids    = IdMode::automatic;
-  std::optional<std::uint64_t> vertices;       ///< edge lists: ids are 0 to N-1, isolated ones included
-  std::string                  weight_column;  ///< text: a position (from 1) or a name; "none" ignores weights
-  std::optional<WeightType>    weight_type;    ///< read weights as this; by default as the input states them
-  HeaderMode                   header      = HeaderMode::automatic;
-  Transform                    transform   = {};
-  std::uint64_t                host_memory = 0;  ///< bytes all loading may hold; 0: what the machine has free
-  int                          threads     = 0;  ///< 0: all cores
-  Progress*                    progress    = nullptr;
+  std::string                  format     = "auto";  ///< a name of `formats()`, or "auto": by content, then suffix
+  IdMode                       ids        = IdMode::automatic;
+  std::optional<std::uint64_t> vertices   = {};  ///< edge lists: ids are 0 to N-1, isolated ones included
+  std::string               weight_column = {};  ///< text: a position (from 1) or a name; "none" ignores weights
+  std::optional<WeightType> weight_type   = {};  ///< read weights as this; by default as the input states them
+  HeaderMode                header        = HeaderMode::automatic;
+  Transform                 transform     = {};
+  std::uint64_t             host_memory   = 0;  ///< bytes all loading may hold; 0: what the machine has free
+  int                       threads       = 0;  ///< 0: all cores
+  Progress*                 progress      = nullptr;
 };
 
 }  // namespace spillway

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,8 +29,9 @@ struct RunStatistics {
 };
 
 struct Result {
-  std::vector<Column> columns;
-  RunStatistics       statistics;
+  std::vector<Column>         columns;
+  RunStatistics               statistics;
+  std::shared_ptr<const void> memory;  ///< keeps the columns counted in the graph's budget
 };
 
 }  // namespace spillway

@@ -4,6 +4,7 @@
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
+#include "base/memory.hpp"
 #include "base/parallel.hpp"
 #include "graph/csr.hpp"
 
@@ -41,6 +42,9 @@ Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions&
   Progress&  progress = options.progress ? *options.progress : Progress::none();
   Stopwatch  clock;
   Result     result;
+  const auto memory = std::make_shared<Charge>(graph.budget(), "the result");
+  memory->raise_to(graph.vertex_count() * 2 * sizeof(std::uint64_t));
+  result.memory                = memory;
   const Csr& out               = graph.out();
   const bool in_at_hand        = graph.has_in();
   const Csr* in                = in_at_hand ? &graph.in() : nullptr;
@@ -59,6 +63,8 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
   struct Tally {
     std::uint64_t out = 0, in = 0;
   };
+  Charge memory{graph.budget(), "verifying the result"};
+  memory.raise_to(graph.vertex_count() * sizeof(Tally));
   std::vector<Tally> tally(graph.vertex_count());
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
     for (const Vertex target : graph.out().neighbors(v)) {

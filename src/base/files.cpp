@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/fail.hpp"
 
@@ -36,12 +38,16 @@ bool writes_in_place(const std::string& path) {
 
 }  // namespace
 
-FileHandle::~FileHandle() {
-  if (descriptor_ >= 0) close(descriptor_);
+FileHandle::~FileHandle() { close(); }
+
+bool FileHandle::close() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  return descriptor < 0 || ::close(descriptor) == 0;
 }
 
 FileHandle open_for_reading(const std::string& path) {
   FileHandle file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.get() < 0 && errno == EINTR) throw Error{ExitCode::interrupted, "interrupted"};
   if (file.get() < 0) throw system_error("open", path);
   struct stat info {};
   if (fstat(file.get(), &info) != 0) throw system_error("inspect", path);
@@ -78,6 +84,19 @@ void read_at(const FileHandle& file, const std::string& path, std::uint64_t offs
   }
 }
 
+std::string read_whole(const std::string& path) {
+  const FileHandle file = open_for_reading(path);
+  std::string      text(file_size(file, path), '\0');
+  read_at(file, path, 0, text.data(), text.size());
+  return text;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return a == b || std::filesystem::equivalent(a, b, none) ||
+         std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none);
+}
+
 MappedFile::MappedFile(const std::string& path) {
   const FileHandle file = open_for_reading(path);
   size_                 = file_size(file, path);
@@ -105,8 +124,11 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (file_.get() < 0) throw system_error("open", path_);
     return;
   }
-  temporary_ = fmt::format("{}.{}.tmp", path_, getpid());
-  file_      = FileHandle{open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  // A link is written through, as every other program does.
+  if (std::filesystem::is_symlink(path_)) path_ = std::filesystem::weakly_canonical(path_).string();
+  static std::atomic<unsigned> serial{0};  // two files of one process may be on their way to one name
+  temporary_ = fmt::format("{}.{}-{}.tmp", path_, getpid(), serial++);
+  file_      = FileHandle{open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
   if (file_.get() < 0) {
     temporary_.clear();
     throw system_error("create", path_);
@@ -136,6 +158,10 @@ void OutputFile::resize(std::uint64_t bytes) {
 void OutputFile::commit() {
   committed_ = true;
   if (temporary_.empty()) return;
+  if (!file_.close()) {  // some file systems say only now that the disk is full
+    committed_ = false;
+    throw system_error("write", path_);
+  }
   if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     committed_ = false;
     throw system_error("rename into place", path_);

@@ -22,6 +22,8 @@ class FileHandle {
   ~FileHandle();
 
   int get() const { return descriptor_; }
+  /// False if the system reports an error that writing had not shown.
+  bool close();
 
  private:
   int descriptor_ = -1;
@@ -37,7 +39,13 @@ bool          is_regular_file(const std::string& path);
 void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into,
              std::uint64_t bytes);
 
-/// A whole file, mapped read-only.
+/// A small file as text.
+std::string read_whole(const std::string& path);
+
+/// True when both names lead to one file.
+bool same_file(const std::string& a, const std::string& b);
+
+/// A whole file, mapped read-only. It must not shrink while it is in use: the system answers that with SIGBUS.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -31,12 +31,33 @@ std::uint64_t number_in_file(const std::string& path) {
   return file >> value ? value : std::numeric_limits<std::uint64_t>::max();  // absent, or "max"
 }
 
-/// Free memory under the control group this process is in, version 2 or 1.
+/// What a group counts as used although it can be taken back at once: pages of files.
+std::uint64_t file_pages(const std::string& folder) {
+  std::ifstream stat{folder + "/memory.stat"};
+  std::uint64_t bytes = 0;
+  std::string   name;
+  for (std::uint64_t value = 0; stat >> name >> value;)
+    if (name == "inactive_file" || name == "active_file") bytes += value;
+  return bytes;
+}
+
+std::uint64_t headroom_at(const std::string& folder, const char* limit_file, const char* used_file) {
+  const std::uint64_t limit = number_in_file(folder + limit_file);
+  if (limit >= std::numeric_limits<std::int64_t>::max() / 2) return std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t used = number_in_file(folder + used_file);
+  const std::uint64_t hard = used - std::min(used, file_pages(folder));
+  return limit - std::min(limit, hard);
+}
+
+/// Free memory under the control groups this process is in, version 2 or 1: the tightest from its own up to the
+/// root. Inside a container the named folder may not be there; the root then is the container's own.
 std::uint64_t control_group_headroom() {
   std::uint64_t headroom = std::numeric_limits<std::uint64_t>::max();
-  const auto    consider = [&](std::uint64_t limit, std::uint64_t used) {
-    if (limit >= std::numeric_limits<std::int64_t>::max() / 2) return;  // version 1 writes "none" like this
-    headroom = std::min(headroom, limit > used ? limit - used : 0);
+  const auto    climb    = [&](const std::string& root, std::string folder, const char* limit, const char* used) {
+    for (;; folder.resize(folder.find_last_of('/'))) {
+      headroom = std::min(headroom, headroom_at(root + folder, limit, used));
+      if (folder.find('/') == std::string::npos) return;
+    }
   };
   std::ifstream groups{"/proc/self/cgroup"};
   for (std::string line; std::getline(groups, line);) {
@@ -46,11 +67,9 @@ std::uint64_t control_group_headroom() {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string folder      = line.substr(second + 1);
     if (controllers.empty()) {
-      const std::string path = "/sys/fs/cgroup" + folder;
-      consider(number_in_file(path + "/memory.max"), number_in_file(path + "/memory.current"));
+      climb("/sys/fs/cgroup", folder, "/memory.max", "/memory.current");
     } else if (controllers.find("memory") != std::string::npos) {
-      const std::string path = "/sys/fs/cgroup/memory" + folder;
-      consider(number_in_file(path + "/memory.limit_in_bytes"), number_in_file(path + "/memory.usage_in_bytes"));
+      climb("/sys/fs/cgroup/memory", folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes");
     }
   }
   return headroom;
@@ -91,7 +110,7 @@ void MemoryBudget::take(std::uint64_t bytes, std::string_view what) {
 }
 
 void MemoryBudget::expect(std::uint64_t bytes, std::string_view what) const {
-  if (bytes > limit_ || used() > limit_ - bytes) refuse(bytes, what);
+  if (!has_room(bytes)) refuse(bytes, what);
 }
 
 void MemoryBudget::refuse(std::uint64_t bytes, std::string_view what) const {

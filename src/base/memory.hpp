@@ -25,6 +25,8 @@ class MemoryBudget {
   /// Throws if `bytes` more could not be taken: asked before long work starts.
   void expect(std::uint64_t bytes, std::string_view what) const;
 
+  bool has_room(std::uint64_t bytes) const { return bytes <= limit_ && used() <= limit_ - bytes; }
+
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   std::uint64_t limit() const { return limit_; }
@@ -38,6 +40,25 @@ class MemoryBudget {
   bool                       stated_;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
+};
+
+/// Memory of ordinary containers, counted against a budget by hand.
+class Charge {
+ public:
+  Charge(std::shared_ptr<MemoryBudget> budget, std::string_view what) : budget_(std::move(budget)), what_(what) {}
+  Charge(const Charge&) = delete;
+  ~Charge() { budget_->give(bytes_); }
+
+  void raise_to(std::uint64_t bytes) {
+    if (bytes <= bytes_) return;
+    budget_->take(bytes - bytes_, what_);
+    bytes_ = bytes;
+  }
+
+ private:
+  std::shared_ptr<MemoryBudget> budget_;
+  std::string_view              what_;
+  std::uint64_t                 bytes_ = 0;
 };
 
 /// Memory that this process may use without being killed: free memory, or less under a control group.

@@ -23,7 +23,7 @@ void list_algorithms(const Common& common) {
                       {"parameters", parameters},
                       {"columns", columns}});
     }
-    fmt::print("{}\n", list.dump(2));
+    print_json(list);
     return;
   }
   for (const Algorithm& algorithm : algorithms()) {

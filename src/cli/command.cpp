@@ -4,8 +4,16 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "io/format.hpp"
 
 namespace spillway::cli {
+
+std::vector<std::string> format_names(bool written) {
+  std::vector<std::string> names;
+  for (const Format& format : formats())
+    if (!written || format.write) names.push_back(format.name);
+  return names;
+}
 
 void add_common_options(CLI::App& command, Common& common) {
   command.add_flag("--json", common.json, "Print one JSON object instead of text");
@@ -22,7 +30,8 @@ void add_transform_options(CLI::App& command, Transform& transform) {
 
 void LoadArguments::add_to(CLI::App& command) {
   command.add_option("GRAPH", path, "Graph file; - reads standard input")->required();
-  command.add_option("--format", format, "Format of the input (default: by content)");
+  command.add_option("--format", format,
+                     fmt::format("Format of the input (default: by content): {}", joined(format_names())));
   command.add_option("--ids", ids, "Edge lists: auto, dense, sparse or string ids")
       ->check(CLI::IsMember({"auto", "dense", "sparse", "string"}));
   command.add_option("--vertices", vertices, "Edge lists: ids are 0 to N-1, isolated ones included");
@@ -43,10 +52,7 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
                    : ids == "sparse" ? IdMode::sparse
                    : ids == "string" ? IdMode::string
                                      : IdMode::automatic;
-  if (!vertices.empty()) {
-    options.vertices = parse_number(vertices);
-    if (!options.vertices) throw usage_error("--vertices takes a whole number, not '{}'", printable(vertices));
-  }
+  if (vertices) options.vertices = number_argument("--vertices", *vertices);
   options.weight_column = weight_column;
   if (!weight_type.empty())
     options.weight_type = weight_type == "u32"   ? WeightType::u32
@@ -62,16 +68,27 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
   return options;
 }
 
-std::uint64_t size_argument(const std::string& option, const std::string& text) {
-  if (text.empty()) return 0;
-  const auto bytes = parse_size(text);
+std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text) {
+  if (!text) return 0;
+  const auto bytes = parse_size(*text);
   if (!bytes || *bytes == 0)
-    throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(text));
+    throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(*text));
   return *bytes;
 }
 
+std::uint64_t number_argument(const std::string& option, const std::string& text) {
+  if (const auto number = parse_number(text)) return *number;
+  throw usage_error("{} takes a whole number from 0 to 18446744073709551615, not '{}'", option, printable(text));
+}
+
+void print_json(const Json& document) {
+  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void complain(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
+
 void note(const Common& common, const std::string& text) {
-  if (!common.quiet) fmt::print(stderr, "note: {}\n", text);
+  if (!common.quiet) complain("note: " + text);
 }
 
 void note_all(const Common& common, const std::vector<std::string>& notes) {

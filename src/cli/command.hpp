@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "trace/progress_bar.hpp"
@@ -31,20 +32,33 @@ void add_common_options(CLI::App& command, Common& common);
 
 /// Options of every command that opens a graph, as text until they are all there.
 struct LoadArguments {
-  std::string path;
-  std::string format = "auto";
-  std::string ids    = "auto";
-  std::string vertices, weight_column, weight_type, header = "auto", host_memory;
-  Transform   transform;
+  std::string                path;
+  std::string                format = "auto";
+  std::string                ids    = "auto";
+  std::string                weight_column, weight_type, header = "auto";
+  std::optional<std::string> vertices, host_memory;
+  Transform                  transform;
 
   void        add_to(CLI::App& command);
   LoadOptions options(const Common& common, Progress& progress) const;
 };
 
+/// Names of the formats that are read, or of those that are written.
+std::vector<std::string> format_names(bool written = false);
+
 void add_transform_options(CLI::App& command, Transform& transform);
 
 /// "--host-memory 4GiB" as bytes; nothing given is 0.
-std::uint64_t size_argument(const std::string& option, const std::string& text);
+std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text);
+
+/// A whole number of an option; anything else is Error{usage}.
+std::uint64_t number_argument(const std::string& option, const std::string& text);
+
+/// One object on standard output. What is not UTF-8 in it is replaced, never an error.
+void print_json(const Json& document);
+
+/// A line on standard error. It never fails: nobody may be there to read it.
+void complain(const std::string& line);
 
 /// One line on standard error, unless --quiet.
 void note(const Common& common, const std::string& text);

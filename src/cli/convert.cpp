@@ -35,26 +35,38 @@ void write_id_map(const Graph& graph, const std::string& path) {
   file.commit();
 }
 
+void check_paths(const ConvertArguments& arguments, const Common& common) {
+  if (common.json && arguments.output == "-")
+    throw usage_error("--json and the graph cannot both go to standard output");
+  if (arguments.in_edges && !lower_case(arguments.output).ends_with(".spill") && arguments.to != "spill")
+    throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
+  if (arguments.id_map.empty()) return;
+  for (const std::string& other : {arguments.load.path, arguments.output})
+    if (same_file(arguments.id_map, other))
+      throw usage_error("--id-map {}: this is the graph itself; give the table a file of its own",
+                        arguments.id_map);
+}
+
 void convert(const ConvertArguments& arguments, const Common& common) {
+  check_paths(arguments, common);
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
   const Graph graph = open(arguments.load.path, arguments.load.options(common, bar));
   note_all(common, graph.report().notes);
   if (arguments.in_edges) graph.in();
   const double load_ms = clock.lap();
-  note_all(common, save(graph, arguments.output, arguments.to, &bar));
   if (!arguments.id_map.empty()) write_id_map(graph, arguments.id_map);
+  note_all(common, save(graph, arguments.output, arguments.to, &bar));
   const double write_ms = clock.lap();
   if (common.json) {
-    fmt::print("{}\n", Json{{"graph", graph_json(graph)},
-                            {"output", arguments.output},
-                            {"time_ms",
-                             {{"read", graph.report().read_ms},
-                              {"build", graph.report().build_ms},
-                              {"load", load_ms},
-                              {"write", write_ms}}},
-                            {"memory", {{"host_peak", graph.budget()->peak()}}}}
-                           .dump(2));
+    print_json(Json{{"graph", graph_json(graph)},
+                    {"output", arguments.output},
+                    {"time_ms",
+                     {{"read", graph.report().read_ms},
+                      {"build", graph.report().build_ms},
+                      {"load", load_ms},
+                      {"write", write_ms}}},
+                    {"memory", {{"host_peak", graph.budget()->peak()}}}});
   } else if (arguments.output != "-") {
     fmt::print("{}: {} vertices, {} arcs; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
                with_commas(graph.vertex_count()), with_commas(graph.arc_count()), load_ms / 1000, write_ms / 1000);
@@ -68,7 +80,9 @@ void add_convert(CLI::App& app, Context& context) {
   auto  arguments = std::make_shared<ConvertArguments>();
   arguments->load.add_to(*command);
   command->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
-  command->add_option("--to", arguments->to, "Format of the output (default: by suffix)");
+  command->add_option(
+      "--to", arguments->to,
+      fmt::format("Format of the output (default: by suffix): {}", joined(format_names(/*written=*/true))));
   command->add_option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
   command->add_flag("--in-edges", arguments->in_edges,
                     ".spill: store in-edges too, so that no run has to build them");

@@ -21,7 +21,7 @@ void list_devices(const Common& common) {
                       {"memory_total", device.memory_total},
                       {"memory_free", device.memory_free},
                       {"detail", device.detail}});
-    fmt::print("{}\n", Json{{"devices", list}, {"cuda_absence", cuda.absence}}.dump(2));
+    print_json(Json{{"devices", list}, {"cuda_absence", cuda.absence}});
     return;
   }
   fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {}\n", "device", "cores", "memory", "free", "model");

@@ -15,34 +15,39 @@ namespace spillway::cli {
 namespace {
 
 struct GenerateArguments {
-  std::string     kind, output, to = "auto", weights = "none", weight_range = "1:64", host_memory;
-  std::uint64_t   seed = 1;
-  Transform       transform;
-  GeneratorValues values;
+  std::string                kind, output, to = "auto", weights = "none", seed = "1";
+  std::optional<std::string> weight_range, host_memory;
+  Transform                  transform;
+  GeneratorValues            values;
 };
 
 void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
   options.weight_type = arguments.weights == "u32"   ? WeightType::u32
                         : arguments.weights == "f32" ? WeightType::f32
                                                      : WeightType::none;
-  const auto colon    = arguments.weight_range.find(':');
+  if (!arguments.weight_range) return;
+  if (options.weight_type == WeightType::none) throw usage_error("--weight-range needs --weights u32 or f32");
+  const std::string& range = *arguments.weight_range;
+  const auto         colon = range.find(':');
   try {
     std::size_t used = 0;
     if (colon == std::string::npos) throw std::invalid_argument{""};
-    options.weight_min = std::stod(arguments.weight_range.substr(0, colon), &used);
+    options.weight_min = std::stod(range.substr(0, colon), &used);
     if (used != colon) throw std::invalid_argument{""};
-    const std::string high = arguments.weight_range.substr(colon + 1);
+    const std::string high = range.substr(colon + 1);
     options.weight_max     = std::stod(high, &used);
     if (used != high.size()) throw std::invalid_argument{""};
   } catch (const std::exception&) {
-    throw usage_error("--weight-range takes LOW:HIGH, such as 1:64, not '{}'", printable(arguments.weight_range));
+    throw usage_error("--weight-range takes LOW:HIGH, such as 1:64, not '{}'", printable(range));
   }
 }
 
 void generate_to_file(const GenerateArguments& arguments, const Common& common) {
+  if (common.json && arguments.output == "-")
+    throw usage_error("--json and the graph cannot both go to standard output");
   ProgressBar     bar = progress_bar(common);
   GenerateOptions options;
-  options.seed        = arguments.seed;
+  options.seed        = number_argument("--seed", arguments.seed);
   options.transform   = arguments.transform;
   options.host_memory = size_argument("--host-memory", arguments.host_memory);
   options.threads     = common.threads;
@@ -55,17 +60,16 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   note_all(common, save(graph, arguments.output, arguments.to, &bar));
   const double write_ms = clock.lap();
   if (common.json) {
-    fmt::print("{}\n", Json{{"kind", arguments.kind},
-                            {"seed", arguments.seed},
-                            {"graph", graph_json(graph)},
-                            {"output", arguments.output},
-                            {"time_ms",
-                             {{"generate", graph.report().read_ms},
-                              {"build", graph.report().build_ms},
-                              {"make", make_ms},
-                              {"write", write_ms}}},
-                            {"memory", {{"host_peak", graph.budget()->peak()}}}}
-                           .dump(2));
+    print_json(Json{{"kind", arguments.kind},
+                    {"seed", options.seed},
+                    {"graph", graph_json(graph)},
+                    {"output", arguments.output},
+                    {"time_ms",
+                     {{"generate", graph.report().read_ms},
+                      {"build", graph.report().build_ms},
+                      {"make", make_ms},
+                      {"write", write_ms}}},
+                    {"memory", {{"host_peak", graph.budget()->peak()}}}});
   } else if (arguments.output != "-") {
     fmt::print("{}: {} vertices, {} arcs; generated in {:.2f} s, written in {:.2f} s\n", arguments.output,
                with_commas(graph.vertex_count()), with_commas(graph.arc_count()), make_ms / 1000, write_ms / 1000);

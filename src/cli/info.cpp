@@ -113,7 +113,7 @@ void info(const LoadArguments& arguments, const Common& common) {
   const GraphStatistics counts   = statistics(graph, thread_count(common.threads), bar);
   const double          count_ms = clock.lap();
   if (common.json) {
-    fmt::print("{}\n", to_json(graph, counts, load_ms, count_ms).dump(2));
+    print_json(to_json(graph, counts, load_ms, count_ms));
   } else {
     print_text(graph, counts, arguments.path);
   }

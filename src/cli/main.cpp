@@ -1,7 +1,8 @@
 // The command line: parses, runs one command, and turns every error into a message and an exit code.
 #include <fmt/format.h>
 
-#include <csignal>
+#include <cstdio>
+#include <system_error>
 
 #include "base/fail.hpp"
 #include "base/parallel.hpp"
@@ -36,20 +37,21 @@ std::string message_of(const CLI::App& command, const CLI::ParseError& error) {
 }
 
 int usage_exit(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  if (error.get_exit_code() == 0) {  // --help, --version
+    app.exit(error);
+    if (std::cout.flush().fail()) throw system_error("write", "standard output");
+    return 0;
+  }
   const CLI::App& command = deepest(app);
-  std::string     name    = "spillway";
-  if (&command != &app) name += " " + command.get_name();
-  fmt::print(stderr, "error: {}\n`{} --help` lists what it takes.\n", message_of(command, error), name);
+  std::string     name    = command.get_name();
+  for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
+    name = parent->get_name() + " " + name;
+  complain(fmt::format("error: {}\n`{} --help` lists what it takes.", message_of(command, error), name));
   return static_cast<int>(ExitCode::usage);
 }
 
 int report(const Error& error) {
-  if (error.code() == ExitCode::interrupted) {
-    fmt::print(stderr, "interrupted\n");
-  } else {
-    fmt::print(stderr, "error: {}\n", error.what());
-  }
+  complain(error.code() == ExitCode::interrupted ? "interrupted" : fmt::format("error: {}", error.what()));
   return static_cast<int>(error.code());
 }
 
@@ -78,8 +80,8 @@ int run(int argc, char** argv) {
   }
   use_threads(context.common.threads);
   ProgressBar::listen_for_interrupt();
-  std::signal(SIGPIPE, SIG_IGN);
   context.action();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw system_error("write", "standard output");
   return 0;
 }
 
@@ -91,11 +93,14 @@ int main(int argc, char** argv) {
     return spillway::cli::run(argc, argv);
   } catch (const spillway::Error& error) {
     return spillway::cli::report(error);
+  } catch (const std::system_error& error) {  // of printing to standard output
+    spillway::cli::complain(fmt::format("error: {}", error.what()));
+    return static_cast<int>(spillway::ExitCode::bad_input);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error: out of memory; --host-memory bounds what is held\n");
+    spillway::cli::complain("error: out of memory; --host-memory bounds what is held");
     return static_cast<int>(spillway::ExitCode::does_not_fit);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "internal error: {}\n", error.what());
+    spillway::cli::complain(fmt::format("internal error: {}", error.what()));
     return static_cast<int>(spillway::ExitCode::internal_error);
   }
 }

@@ -7,11 +7,11 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/memory.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "io/result_writer.hpp"
-#include "plan/devices.hpp"
 
 #include <spillway/algorithms.hpp>
 
@@ -22,8 +22,7 @@ struct RunArguments {
   std::string   algorithm;
   LoadArguments load;
   std::string   device = "auto", method = "auto", output;
-  std::uint64_t top    = 0;
-  std::uint64_t repeat = 1;
+  std::string   top = "0", repeat = "1";
   bool          verify = false;
 };
 
@@ -36,31 +35,55 @@ void check_device(const RunArguments& arguments) {
                     printable(arguments.device));
 }
 
-void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
-  if (result.columns.empty()) return;
+/// The vertices with the largest values of the first column; the smaller id first where values are the same.
+std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top) {
+  if (result.columns.empty() || top == 0) return {};
   std::vector<Vertex> order(graph.vertex_count());
   std::iota(order.begin(), order.end(), 0);
-  const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(top, order.size()));
+  order.resize(std::min<std::uint64_t>(top, order.size()));
   std::visit(
       [&](const auto& values) {
-        std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Vertex a, Vertex b) {
+        const auto before = [&](Vertex a, Vertex b) {
           return values[a] != values[b] ? values[a] > values[b] : a < b;
-        });
+        };
+        std::make_heap(order.begin(), order.end(), before);
+        for (std::uint64_t v = order.size(); v < graph.vertex_count(); ++v) {
+          if (!before(static_cast<Vertex>(v), order.front())) continue;
+          std::pop_heap(order.begin(), order.end(), before);
+          order.back() = static_cast<Vertex>(v);
+          std::push_heap(order.begin(), order.end(), before);
+        }
+        std::sort_heap(order.begin(), order.end(), before);
       },
       result.columns.front().values);
+  return order;
+}
+
+std::string value_text(const Column& column, Vertex v, const IdMap& ids) {
+  std::string text;
+  append_value(text, column, v, ids);
+  return text;
+}
+
+void print_top(const Result& result, const Graph& graph, const std::vector<Vertex>& top) {
   fmt::print("{:>20}", "vertex");
   for (const Column& column : result.columns) fmt::print(" {:>14}", column.name);
   fmt::print("\n");
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    const Vertex v = order[static_cast<std::size_t>(i)];
+  for (const Vertex v : top) {
     fmt::print("{:>20}", printable(graph.ids().name(v)));
-    for (const Column& column : result.columns) {
-      std::string text;
-      append_value(text, column, v, graph.ids());
-      fmt::print(" {:>14}", text);
-    }
+    for (const Column& column : result.columns) fmt::print(" {:>14}", value_text(column, v, graph.ids()));
     fmt::print("\n");
   }
+}
+
+Json top_json(const Result& result, const Graph& graph, const std::vector<Vertex>& top) {
+  Json list = Json::array();
+  for (const Vertex v : top) {
+    Json entry{{"vertex", graph.ids().name(v)}};
+    for (const Column& column : result.columns) entry[column.name] = value_text(column, v, graph.ids());
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 Json to_json(const RunArguments& arguments, const Graph& graph, const Result& result, double load_ms,
@@ -86,6 +109,13 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
   if (arguments.method != "auto") throw usage_error("--method takes auto, not '{}'", printable(arguments.method));
   if (!arguments.output.empty()) check_result_path(arguments.output);
 
+  const std::uint64_t top    = number_argument("--top", arguments.top);
+  const std::uint64_t repeat = number_argument("--repeat", arguments.repeat);
+  if (repeat == 0) throw usage_error("--repeat takes a whole number from 1 on");
+  if (!arguments.output.empty() && same_file(arguments.output, arguments.load.path))
+    throw usage_error("--output {}: this is the graph itself; give the result a file of its own",
+                      arguments.output);
+
   ProgressBar  bar = progress_bar(common);
   Stopwatch    clock;
   const Graph  graph   = open(arguments.load.path, arguments.load.options(common, bar));
@@ -94,7 +124,7 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
 
   Result              result;
   std::vector<double> run_ms;
-  for (std::uint64_t i = 0; i < arguments.repeat; ++i) {
+  for (std::uint64_t i = 0; i < repeat; ++i) {
     result = algorithm.run(graph, {}, {.threads = common.threads, .progress = &bar});
     run_ms.push_back(result.statistics.run_ms);
   }
@@ -103,9 +133,11 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
   if (!arguments.output.empty() && verdict.problem.empty()) write_result(result, graph, arguments.output, bar);
 
   if (common.json) {
-    fmt::print("{}\n", to_json(arguments, graph, result, load_ms, run_ms, verdict).dump(2));
+    Json document = to_json(arguments, graph, result, load_ms, run_ms, verdict);
+    if (top > 0) document["top"] = top_json(result, graph, top_vertices(result, graph, top));
+    print_json(document);
   } else {
-    if (arguments.top > 0) print_top(result, graph, arguments.top);
+    if (top > 0) print_top(result, graph, top_vertices(result, graph, top));
     std::sort(run_ms.begin(), run_ms.end());
     fmt::print("{} on {} vertices and {} arcs: {:.2f} ms (loaded in {:.2f} s{})\n", arguments.algorithm,
                with_commas(graph.vertex_count()), with_commas(graph.arc_count()), run_ms[run_ms.size() / 2],
@@ -127,8 +159,7 @@ void add_run(CLI::App& app, Context& context) {
   command->add_option("--method", arguments->method, "auto (default)");
   command->add_option("-o,--output", arguments->output, "Write all results: .csv, .tsv, .json or .npy");
   command->add_option("--top", arguments->top, "Print the N vertices with the largest values");
-  command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)")
-      ->check(CLI::Range(1, 1000000));
+  command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
   command->add_flag("--verify", arguments->verify, "Check the result against an independent one");
   add_common_options(*command, context.common);
   command->callback([&context, arguments] {

@@ -21,7 +21,7 @@ void verify_file(const std::string& path, const Common& common) {
     Json checks = Json::array();
     for (const auto& verdict : verdicts)
       checks.push_back({{"part", verdict.section}, {"bytes", verdict.bytes}, {"problem", verdict.problem}});
-    fmt::print("{}\n", Json{{"file", path}, {"good", good}, {"checks", checks}}.dump(2));
+    print_json(Json{{"file", path}, {"good", good}, {"checks", checks}});
   } else {
     for (const auto& verdict : verdicts)
       fmt::print("{:<18} {:>12}  {}\n", verdict.section, verdict.bytes ? human_bytes(verdict.bytes) : "",

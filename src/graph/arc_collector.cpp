@@ -10,26 +10,30 @@
 namespace spillway {
 namespace {
 
-// Blocks start small, so that a graph with few arcs in each bucket stays small, and grow so that a large
-// bucket consists of few blocks; the cap keeps what lies unused at the end of each bucket in bounds.
-constexpr std::uint64_t first_block_bytes   = 480;
+// Blocks grow with their bucket: what lies unused at its end is then at most an eighth of it, however many threads
+// share the arcs, and a large bucket still consists of few blocks.
+constexpr std::uint64_t first_block_bytes   = 512;
 constexpr std::uint64_t largest_block_bytes = 256u << 10;
+constexpr std::uint64_t growth_divisor      = 8;
+constexpr std::uint64_t block_page          = 4096;
 constexpr std::uint64_t first_slab_bytes    = 1u << 20;
-constexpr std::uint64_t largest_slab_bytes  = 32u << 20;
+constexpr std::uint64_t largest_slab_bytes  = 8u << 20;
 
 constexpr Vertex bucket_width = 1u << bucket_bits;
 
-// Sorting a bucket by radix needs room for two copies of it. Up to a tenth of the result, shared by the
-// threads, may go into that; larger buckets (hubs) are sorted row by row in place.
-constexpr std::uint64_t scratch_floor_bytes = 64u << 20;
-constexpr std::uint64_t scratch_divisor     = 10;
+// Sorting a bucket by radix needs room for two copies of it. Up to 40 % of the result, shared by the threads, may
+// go into that: with arcs waiting at 150 % this is within the 220 % that building may hold. Larger buckets (hubs)
+// are sorted row by row in place.
+constexpr std::uint64_t scratch_floor_bytes = 16u << 20;
+constexpr std::uint64_t scratch_percent     = 40;
 constexpr unsigned      largest_digit_bits  = 11;
 
 }  // namespace
 
-BlockPool::Block BlockPool::take(std::uint64_t bytes) {
+BlockPool::Block BlockPool::take(std::uint64_t bytes, std::uint64_t alignment) {
   const std::scoped_lock lock{mutex_};
-  if (slabs_.empty() || slabs_.back().bytes() - used_in_last_ < bytes) {
+  used_in_last_ = (used_in_last_ + alignment - 1) / alignment * alignment;
+  if (slabs_.empty() || slabs_.back().bytes() < used_in_last_ + bytes) {
     const std::uint64_t last = slabs_.empty() ? first_slab_bytes / 2 : slabs_.back().bytes();
     slabs_.emplace_back(std::min(last * 2, largest_slab_bytes), budget_, "collecting the arcs");
     used_in_last_ = 0;
@@ -47,40 +51,44 @@ void BlockPool::release(const Block& block) {
 }
 
 template <class Record>
-void ArcCollector<Record>::Appender::refill(Bucket& bucket) {
-  const std::uint64_t last  = bucket.blocks.empty() ? first_block_bytes / 4 : bucket.blocks.back().bytes;
-  const std::uint64_t bytes = std::min(last * 4, largest_block_bytes);
-  // Whole records, whole cache lines: neighbouring blocks may belong to different threads.
-  const BlockPool::Block block = pool_.take((bytes + 63) / 64 * 64);
-  bucket.blocks.push_back(block);
-  bucket.next = reinterpret_cast<Record*>(block.data);
-  bucket.end  = bucket.next + block.bytes / sizeof(Record);
+void ArcCollector<Record>::Appender::refill(std::size_t bucket) {
+  const std::uint64_t held  = bytes_[bucket];
+  const std::uint64_t bytes = std::clamp(held / growth_divisor, first_block_bytes, largest_block_bytes);
+  // Whole pages, so that they can be given back; small blocks whole cache lines, since their neighbours may belong
+  // to other threads.
+  const std::uint64_t unit  = bytes < block_page ? 64 : block_page;
+  const auto          block = pool_.take((bytes + unit - 1) / unit * unit, unit);
+  blocks_[bucket].push_back(block);
+  bytes_[bucket] += block.bytes;
+  auto* first    = reinterpret_cast<Record*>(block.data);
+  heads_[bucket] = {first, first + block.bytes / sizeof(Record)};
 }
 
 template <class Record>
-void ArcCollector<Record>::Appender::append_segments(std::size_t index, std::vector<std::span<Record>>& segments) {
-  if (index >= buckets_.size()) return;
-  const Bucket& bucket = buckets_[index];
-  for (std::size_t i = 0; i < bucket.blocks.size(); ++i) {
-    auto*      first = reinterpret_cast<Record*>(bucket.blocks[i].data);
-    const bool last  = i + 1 == bucket.blocks.size();
-    segments.emplace_back(first, last ? bucket.next : first + bucket.blocks[i].bytes / sizeof(Record));
+void ArcCollector<Record>::Appender::append_segments(std::size_t                     bucket,
+                                                     std::vector<std::span<Record>>& segments) {
+  if (bucket >= blocks_.size()) return;
+  for (const BlockPool::Block& block : blocks_[bucket]) {
+    auto*      first = reinterpret_cast<Record*>(block.data);
+    const bool last  = &block == &blocks_[bucket].back();
+    segments.emplace_back(first, last ? heads_[bucket].next : first + block.bytes / sizeof(Record));
   }
 }
 
 template <class Record>
-void ArcCollector<Record>::Appender::release(std::size_t index) {
-  if (index >= buckets_.size()) return;
-  for (const BlockPool::Block& block : buckets_[index].blocks) pool_.release(block);
-  buckets_[index] = {};
+void ArcCollector<Record>::Appender::release(std::size_t bucket) {
+  if (bucket >= blocks_.size()) return;
+  for (const BlockPool::Block& block : blocks_[bucket]) pool_.release(block);
+  blocks_[bucket] = {};
+  heads_[bucket]  = {};
 }
 
 template <class Record>
 EdgeIndex ArcCollector<Record>::Appender::arc_count() const {
   EdgeIndex arcs = 0;
-  for (const Bucket& bucket : buckets_) {
-    for (const BlockPool::Block& block : bucket.blocks) arcs += block.bytes / sizeof(Record);
-    arcs -= static_cast<EdgeIndex>(bucket.end - bucket.next);
+  for (std::size_t bucket = 0; bucket < blocks_.size(); ++bucket) {
+    for (const BlockPool::Block& block : blocks_[bucket]) arcs += block.bytes / sizeof(Record);
+    arcs -= static_cast<EdgeIndex>(heads_[bucket].end - heads_[bucket].next);
   }
   return arcs;
 }
@@ -132,9 +140,12 @@ class RowBuilder {
     offsets_ = Buffer<EdgeIndex>{vertices + 1, context.budget, "the row offsets"};
     targets_ = Buffer<Vertex>{arcs, uncounted, "the arcs"};
     if (Record::weighted) weights_ = Buffer<std::uint32_t>{arcs, uncounted, "the weights"};
-    scratch_bytes_ = std::max(scratch_floor_bytes, arcs * arc_bytes / scratch_divisor) /
+    scratch_bytes_ = std::max(scratch_floor_bytes, arcs * arc_bytes * scratch_percent / 100) /
                      static_cast<std::uint64_t>(context.threads);
   }
+
+  RowBuilder(const RowBuilder&) = delete;
+  ~RowBuilder() { context_.budget->give(taken_); }
 
   /// Builds the rows of one bucket at `base`; returns how many arcs it kept.
   EdgeIndex build(std::size_t bucket, const Segments& segments, EdgeIndex base, Scratch& scratch) {
@@ -147,7 +158,7 @@ class RowBuilder {
     start_rows(bucket, scratch);
     if (sorted) {
       for (const auto& segment : segments) scatter(segment, base, scratch);
-    } else if (total * sizeof(Record) * 2 <= scratch_bytes_) {
+    } else if (make_room(total, scratch)) {
       scatter(sorted_by_target(segments, total, scratch), base, scratch);
     } else {
       for (const auto& segment : segments) scatter(segment, base, scratch);
@@ -174,7 +185,7 @@ class RowBuilder {
     });
     offsets_[vertices_] = arcs;
 
-    const std::uint64_t per_array = taken_ / (Record::weighted ? 2 : 1);
+    const std::uint64_t per_array = taken_.exchange(0) / (Record::weighted ? 2 : 1);
     targets_.count_in(context_.budget, per_array);
     targets_.shrink(arcs);
     if (Record::weighted) {
@@ -232,17 +243,23 @@ class RowBuilder {
     }
   }
 
+  /// Room for two copies of the bucket, if that is within bounds; without, rows are sorted where they lie.
+  bool make_room(EdgeIndex total, Scratch& scratch) {
+    const std::uint64_t bytes = total * sizeof(Record);
+    if (bytes * 2 > scratch_bytes_) return false;
+    if (scratch.records[0].size() >= total) return true;
+    for (auto& copy : scratch.records) copy = {};
+    if (!context_.budget->has_room(bytes * 2 + (1u << 20))) return false;
+    for (auto& copy : scratch.records) copy = Buffer<Record>{total, context_.budget, "sorting the arcs"};
+    return true;
+  }
+
   /// All records of the bucket, stably sorted by target with a least-significant-digit radix sort.
   std::span<const Record> sorted_by_target(const Segments& segments, EdgeIndex total, Scratch& scratch) {
     const auto     bits   = static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(vertices_ - 1, 1)));
     const unsigned passes = (bits + largest_digit_bits - 1) / largest_digit_bits;
     const unsigned digit  = (bits + passes - 1) / passes;
-    for (auto& copy : scratch.records)
-      if (copy.size() < total) {
-        copy = {};
-        copy = Buffer<Record>{total, context_.budget, "sorting the arcs"};
-      }
-    Segments from = segments;
+    Segments       from   = segments;
     for (unsigned pass = 0; pass < passes; ++pass) {
       Record* to = scratch.records[pass % 2].data();
       sort_digit(from, pass * digit, digit, to);

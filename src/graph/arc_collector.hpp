@@ -33,7 +33,7 @@ struct BuiltCsr {
 };
 
 /// Sources that share a bucket differ in these bits only; what is left of the source fits 16 bits.
-inline constexpr unsigned bucket_bits = 15;
+inline constexpr unsigned bucket_bits = 14;
 
 #pragma pack(push, 2)
 struct Arc {
@@ -66,7 +66,7 @@ class BlockPool {
 
   explicit BlockPool(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {}
 
-  Block take(std::uint64_t bytes);
+  Block take(std::uint64_t bytes, std::uint64_t alignment);
   void  release(const Block& block);
 
  private:
@@ -135,31 +135,36 @@ class ArcCollector<Record>::Appender {
   void release(std::size_t bucket);
 
  private:
-  struct Bucket {
-    Record*                       next = nullptr;
-    Record*                       end  = nullptr;
-    std::vector<BlockPool::Block> blocks;
+  /// Where the next record of a bucket goes. Kept apart from the blocks: these are what every push touches.
+  struct Head {
+    Record* next = nullptr;
+    Record* end  = nullptr;
   };
 
   void push(Vertex source, Vertex target, std::uint32_t weight) {
-    const std::size_t index = source >> bucket_bits;
-    if (index >= buckets_.size()) [[unlikely]]
-      buckets_.resize(index + 1);
-    Bucket& bucket = buckets_[index];
-    if (bucket.next == bucket.end) [[unlikely]]
+    const std::size_t bucket = source >> bucket_bits;
+    if (bucket >= heads_.size()) [[unlikely]] {
+      heads_.resize(bucket + 1);
+      bytes_.resize(bucket + 1);
+      blocks_.resize(bucket + 1);
+    }
+    Head& head = heads_[bucket];
+    if (head.next == head.end) [[unlikely]]
       refill(bucket);
-    *bucket.next++ = Record::make(source, target, weight);
+    *head.next++ = Record::make(source, target, weight);
   }
 
-  void refill(Bucket& bucket);
+  void refill(std::size_t bucket);
 
-  BlockPool&          pool_;
-  bool                both_ways_;
-  bool                drop_loops_;
-  bool                any_     = false;
-  Vertex              largest_ = 0;
-  std::vector<Vertex> dropped_loops_;
-  std::vector<Bucket> buckets_;
+  BlockPool&                                 pool_;
+  bool                                       both_ways_;
+  bool                                       drop_loops_;
+  bool                                       any_     = false;
+  Vertex                                     largest_ = 0;
+  std::vector<Vertex>                        dropped_loops_;
+  std::vector<Head>                          heads_;
+  std::vector<std::uint64_t>                 bytes_;  ///< of each bucket's blocks
+  std::vector<std::vector<BlockPool::Block>> blocks_;
 };
 
 extern template class ArcCollector<Arc>;

@@ -54,14 +54,6 @@ void check_targets(const Csr& csr, const std::string& where, int threads) {
   });
 }
 
-void check_weights(const Csr& csr, const std::string& where, int threads) {
-  for_each_share(threads, csr.weights.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-    for (std::uint64_t i = begin; i < end; ++i)
-      if (std::isnan(std::bit_cast<float>(csr.weights[i])))
-        throw bad_input("{}: the weight of arc {} is not a number", where, i);
-  });
-}
-
 /// By target, and by weight where targets are the same.
 bool row_sorted(const Csr& csr, WeightType weight_type, EdgeIndex begin, EdgeIndex end) {
   bool sorted = true, repeated = false;
@@ -116,10 +108,18 @@ bool rows_sorted(const Csr& csr, WeightType weight_type, int threads) {
   return first_unsorted_row(csr, weight_type, threads) == csr.vertex_count();
 }
 
+void check_weights(std::span<const std::uint32_t> weights, const std::string& where, int threads) {
+  for_each_share(threads, weights.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      if (!std::isfinite(std::bit_cast<float>(weights[i])))
+        throw bad_input("{}: the weight of arc {} is not a finite number", where, i);
+  });
+}
+
 void check_indices(const Csr& csr, WeightType weight_type, const std::string& where, int threads) {
   check_offsets(csr, where, threads);
   check_targets(csr, where, threads);
-  if (weight_type == WeightType::f32) check_weights(csr, where, threads);
+  if (weight_type == WeightType::f32) check_weights(csr.weights.span(), where, threads);
 }
 
 void check_rows(const Csr& csr, WeightType weight_type, const std::string& where, int threads) {

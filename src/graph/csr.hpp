@@ -15,9 +15,12 @@ namespace spillway {
 template <class Body>
 void for_each_row_range(const Csr& csr, int threads, Body&& body);
 
-/// Checks all that indexing relies on: offsets ascend from 0 to m, targets are below n; and that no weight
-/// is NaN. Throws bad_input naming `where`.
+/// Checks all that indexing relies on: offsets ascend from 0 to m, targets are below n; and that
+/// weights are finite. Throws bad_input naming `where`.
 void check_indices(const Csr& csr, WeightType weight_type, const std::string& where, int threads);
+
+/// Refuses weights that are not finite.
+void check_weights(std::span<const std::uint32_t> weights, const std::string& where, int threads);
 
 /// The same, and that rows are sorted, which every graph promises.
 void check_rows(const Csr& csr, WeightType weight_type, const std::string& where, int threads);

@@ -13,6 +13,7 @@ namespace spillway {
 
 struct Graph::State {
   Parts             parts;
+  bool              in_given = false;  ///< in-edges came with the graph
   std::mutex        mutex;
   std::atomic<bool> ids_checked{false};
   std::atomic<bool> out_checked{false};
@@ -27,6 +28,7 @@ Graph::Graph(Parts parts) : state_(std::make_shared<State>()) {
   if (parts.out.offsets.empty()) parts.out.offsets = Array<EdgeIndex>{no_rows, nullptr};
   state_->ids_checked = parts.trusted;
   state_->out_checked = parts.trusted;
+  state_->in_given    = !parts.in.offsets.empty();
   state_->in_ready    = parts.trusted && !parts.in.offsets.empty();
   state_->parts       = std::move(parts);
 }
@@ -62,7 +64,9 @@ const Csr& Graph::out() const {
   return state.parts.out;
 }
 
-bool Graph::has_in() const { return symmetric() || !state_->parts.in.offsets.empty(); }
+bool Graph::has_in() const {
+  return symmetric() || state_->in_given || state_->in_ready.load(std::memory_order_acquire);
+}
 
 const Csr& Graph::in() const {
   if (symmetric()) return out();
@@ -71,7 +75,7 @@ const Csr& Graph::in() const {
   if (!state.in_ready.load(std::memory_order_acquire)) {
     const std::scoped_lock lock{state.mutex};
     if (!state.in_ready) {
-      if (state.parts.in.offsets.empty()) {
+      if (!state.in_given) {
         const BuildContext context{.budget = state.parts.budget, .transform = {}, .threads = thread_count()};
         state.parts.in = transposed(forward, state.parts.weight_type, context);
       } else {
@@ -140,6 +144,7 @@ Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets
   if (vertex_count == 0) vertex_count = least;
   if (vertex_count > max_vertices) throw bad_input("{} vertices: at most 2^32-1 are supported", vertex_count);
   if (least > vertex_count) throw bad_input("vertex {} in a graph of {} vertices", least - 1, vertex_count);
+  if (weight_type == WeightType::f32) check_weights(weights, "weight array", thread_count(options.threads));
 
   const BuildContext context = context_of(options);
   const Stopwatch    clock;

@@ -65,28 +65,44 @@ std::uint64_t mixed(std::uint64_t value) {  // the finaliser of splitmix64
   return value ^ value >> 31;
 }
 
-/// Arcs that lead upwards count for, the others against: where all pair off the sum is 0, and where they do not
-/// it is 0 by accident once in 2^64 (the seed is drawn, so that no file can be made to). One pass at the speed of
-/// memory, where looking for every reverse is a cache miss an arc.
-std::uint64_t imbalance(const Csr& csr, int threads, const Progress& progress) {
-  std::random_device         random;
-  const std::uint64_t        seed = std::uint64_t{random()} << 32 | random();
+/// Drawn anew each time, so that no file can be made to pass.
+std::uint64_t drawn_seed() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+/// The sum of term(v, target, key of the arc's ends and weight) over all arcs: one pass at the speed of memory,
+/// where looking for every reverse is a cache miss an arc. Sums that must agree differ by accident once in 2^64.
+template <class Ends, class Term>
+std::uint64_t keyed_sum(const Csr& csr, std::uint64_t seed, int threads, const Progress& progress, Ends&& ends,
+                        Term&& term) {
   std::atomic<std::uint64_t> total{0};
   for_each_row_range(csr, threads, [&](Vertex first, Vertex last, int) {
     std::uint64_t sum = 0;
     for (Vertex v = first; v < last; ++v) {
       for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
-        const std::uint64_t target = csr.targets[i];
-        std::uint64_t       key =
-            mixed(seed ^ (std::min<std::uint64_t>(v, target) << 32 | std::max<std::uint64_t>(v, target)));
+        const Vertex  target = csr.targets[i];
+        std::uint64_t key    = mixed(seed ^ ends(v, target));
         if (!csr.weights.empty()) key = mixed(key + csr.weights[i]);
-        sum += target == v ? 0 : target > v ? key : 0 - key;
+        sum += term(v, target, key);
       }
       if ((v & 0xFFFF) == 0) check_cancelled(progress);
     }
     total += sum;
   });
   return total;
+}
+
+std::uint64_t joined_ends(std::uint64_t first, std::uint64_t second) { return first << 32 | second; }
+
+/// Arcs that lead upwards count for, the others against: where all pair off the sum is 0.
+std::uint64_t imbalance(const Csr& csr, int threads, const Progress& progress) {
+  return keyed_sum(
+      csr, drawn_seed(), threads, progress,
+      [](Vertex v, Vertex target) { return joined_ends(std::min(v, target), std::max(v, target)); },
+      [](Vertex v, Vertex target, std::uint64_t key) { return target == v  ? 0
+                                                              : target > v ? key
+                                                                           : 0 - key; });
 }
 
 /// One pass over the arcs that lead upwards, or over those that lead downwards, looking for the reverse of each.
@@ -138,6 +154,16 @@ std::optional<LoneArc> find_lone_arc(const Csr& csr, int threads, const Progress
   if (imbalance(csr, threads, progress) == 0) return std::nullopt;
   if (const auto lone = Pass{csr, true}.run(threads, progress)) return lone;
   return Pass{csr, false}.run(threads, progress);
+}
+
+bool are_transposed(const Csr& csr, const Csr& back, int threads, const Progress& progress) {
+  if (csr.vertex_count() != back.vertex_count() || csr.arc_count() != back.arc_count()) return false;
+  const std::uint64_t seed = drawn_seed();
+  const auto          key  = [](Vertex, Vertex, std::uint64_t value) { return value; };
+  return keyed_sum(
+             csr, seed, threads, progress, [](Vertex v, Vertex target) { return joined_ends(v, target); }, key) ==
+         keyed_sum(
+             back, seed, threads, progress, [](Vertex v, Vertex source) { return joined_ends(source, v); }, key);
 }
 
 }  // namespace spillway

@@ -11,6 +11,7 @@
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 
 namespace spillway {
 namespace {
@@ -29,7 +30,10 @@ class PlainStream : public ByteStream {
     std::size_t filled = 0;
     while (filled < bytes) {
       const ssize_t done = ::read(file_.get(), into + filled, bytes - filled);
-      if (done < 0 && errno == EINTR) continue;
+      if (done < 0 && errno == EINTR) {
+        if (interrupt_requested) throw Error{ExitCode::interrupted, "interrupted"};
+        continue;
+      }
       if (done < 0) throw system_error("read", path_);
       if (done == 0) break;
       filled += static_cast<std::size_t>(done);
@@ -170,6 +174,9 @@ class ZstdStream : public ByteStream {
 Compression compression_of(std::string_view first_bytes) {
   if (first_bytes.starts_with("\x1f\x8b")) return Compression::gzip;
   if (first_bytes.starts_with("\x28\xb5\x2f\xfd")) return Compression::zstd;
+  // A skippable frame, as parallel compressors put first.
+  if (first_bytes.size() == 4 && (first_bytes[0] & 0xF0) == 0x50 && first_bytes.ends_with("\x2a\x4d\x18"))
+    return Compression::zstd;
   return Compression::none;
 }
 

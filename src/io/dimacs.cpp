@@ -22,7 +22,7 @@ std::optional<ProblemLine> problem_line_of(const Sample& sample) {
     begin = end + 1;
     ++line;
     if (!split_fields(whole, ' ', words)) return std::nullopt;
-    if (words.empty() || words[0] == "c" || whole.starts_with("c")) continue;
+    if (words.empty() || words[0] == "c") continue;
     if (words[0] != "p") return std::nullopt;
     ProblemLine problem{
         .kind = words.size() > 1 ? words[1] : "", .line = line, .after = std::min(begin, text.size())};
@@ -64,11 +64,13 @@ ReadResult read_dimacs(ReadJob& job) {
   return read_edge_text(edges, job);
 }
 
+/// Comments and then a whole problem line; a damaged one is left to the suffix to claim.
 bool recognises_dimacs(const Sample& sample) {
   try {
-    return (sample.text.starts_with('c') || sample.text.starts_with('p')) && problem_line_of(sample).has_value();
+    const auto problem = problem_line_of(sample);
+    return problem && problem->kind == "sp";
   } catch (const Error&) {
-    return true;  // it has a problem line, a damaged one: reading will say so
+    return false;
   }
 }
 

@@ -88,16 +88,17 @@ struct IntegerWeight {
            const char* const first = p;
            std::uint64_t     value = 0;
            const bool        good  = parse_digits(p, value);
-           const bool        ends  = is_blank(*p) || *p == '\n' || *p == delimiter;
+           const bool        ends  = p != first && (is_blank(*p) || *p == '\n' || *p == delimiter);
            if (good && ends && value <= UINT32_MAX) return static_cast<std::uint32_t>(value);
     float      as_float = 0;
            const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
-           if (parsed.ec != std::errc{} || !std::isfinite(as_float) || (good && ends))
-      throw LineProblem{first, good && ends
-                                          ? fmt::format("weight {} does not fit 32 bits (at most 4294967295); read "
-                                                               "weights as floats with --weight-type f32",
-                                                        word_at(first, delimiter))
-                                          : fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+           if (ends)
+      throw LineProblem{first,
+                        fmt::format("weight {} does not fit 32 bits (at most 4294967295); read weights as floats "
+                                                  "with --weight-type f32",
+                                           word_at(first, delimiter))};
+    if (parsed.ec != std::errc{} || !std::isfinite(as_float))
+      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!fixed) throw WeightsAreFractional{};
     throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
                                                        "floats with --weight-type f32",
@@ -112,6 +113,8 @@ struct FloatWeight {
            const char* const first = p;
            const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
            if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
+      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (!is_blank(*end.ptr) && *end.ptr != '\n' && *end.ptr != delimiter)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!std::isfinite(value))
       throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
@@ -174,11 +177,11 @@ class NumberLines {
     std::uint64_t value = 0;
     if (parse_digits(p, value) && (is_blank(*p) || *p == layout_.delimiter || *p == '\n')) return value;
     const bool digits_only = p != first && (is_blank(*p) || *p == layout_.delimiter || *p == '\n');
-    throw LineProblem{
-        first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string",
-                                         word_at(first, layout_.delimiter))
-                           : fmt::format("expected {} (a number), found {}; if ids are names, say --ids string",
-                                         what, word_at(first, layout_.delimiter))};
+    throw LineProblem{first, digits_only
+                                 ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string",
+                                               word_at(first, layout_.delimiter))
+                                 : fmt::format("expected {} (a number), found {}{}", what,
+                                               word_at(first, layout_.delimiter), text_.hint)};
   }
 
   const char* past_delimiter(const char* p, const char* what) const {
@@ -251,10 +254,8 @@ class FieldLines {
       return text;
     } else {
       if (const auto number = parse_number(text)) return *number;
-      throw LineProblem{line,
-                        fmt::format("expected a {} id (a number) in column {}, found '{}'; if ids are names, say "
-                                    "--ids string",
-                                    what, column + 1, printable(text))};
+      throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'{}", what,
+                                          column + 1, printable(text), text_.hint)};
     }
   }
 
@@ -303,8 +304,8 @@ class EdgeTextReader {
     return with_weight(text_.weight_type, [&](auto weight) {
       using Weight               = decltype(weight);
       const EdgeLayout& layout   = text_.layout;
-      const bool        in_order = layout.source == 0 && layout.target == 1 &&
-                            (text_.weight_type == WeightType::none || layout.weight == 2);
+      const bool        in_order = layout.delimiter != '\t' && !layout.quoted && layout.source == 0 &&
+                            layout.target == 1 && (text_.weight_type == WeightType::none || layout.weight == 2);
       if (text_.ids == IdKind::strings)
         return interned<std::string_view>(FieldLines<Weight, std::string_view>{text_});
       if (text_.ids == IdKind::numbers)
@@ -324,37 +325,44 @@ class EdgeTextReader {
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk chunk;
       auto      add = adder(thread);
-      while (!failed_ && source_.next(thread, chunk)) {
-        try {
-          edges += lines.parse(chunk, add);
-        } catch (const LineProblem& problem) {
-          failed_ = true;
-          throw bad_input("{}:{}: {}", job_.path(), source_.line_of(chunk, problem.place), problem.message);
-        } catch (...) {
-          failed_ = true;
-          throw;
-        }
+      try {
+        // Whoever works before the first problem goes on, so that the same line is told however threads run.
+        while (source_.next(thread, chunk) && chunk.offset < first_problem_) edges += lines.parse(chunk, add);
+      } catch (const LineProblem& problem) {
+        report(chunk, problem);
+      } catch (...) {
+        first_problem_ = 0;
+        throw;
       }
     });
     job_.progress().end();
+    if (!problem_.empty()) throw bad_input("{}", problem_);
     if (text_.edges && edges != *text_.edges)
       throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
                       edges.load());
   }
 
+  void report(const LineChunk& chunk, const LineProblem& problem) {
+    const std::scoped_lock lock{mutex_};
+    if (chunk.offset >= first_problem_) return;
+    first_problem_ = chunk.offset;
+    problem_       = fmt::format("{}:{}: {}", job_.path(), source_.line_of(chunk, problem.place), problem.message);
+  }
+
   template <class Lines>
   ReadResult small_numbers(const Lines& lines) {
     return with_collector(job_.context, text_.weight_type, [&](auto& collector) {
-      const std::uint64_t limit = text_.vertices.value_or(max_vertices);
+      const std::uint64_t limit = text_.vertices.value_or(text_.dense ? max_vertices : text_.id_limit);
       const std::uint64_t first = text_.first_id;
-      const bool          skew  = text_.layout.negate_reverse;
+      const bool          skew = text_.layout.negate_reverse, one_triangle = text_.layout.one_triangle;
       parse(lines, [&](int thread) {
-        return [&, limit, first, skew, &appender = collector.appender(thread)](
+        return [&, limit, first, skew, one_triangle, &appender = collector.appender(thread)](
                    std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
           // Below first_id the subtraction wraps to a number past every limit.
           const std::uint64_t u = source - first, v = target - first;
           if (u >= limit || v >= limit) [[unlikely]]
             out_of_range(u >= limit ? source : target, place);
+          if (one_triangle && u != v) note_triangle(u > v, place);
           appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
           if (skew) add_negated(appender, u, v, weight, place);
         };
@@ -376,7 +384,18 @@ class EdgeTextReader {
     appender.add(static_cast<Vertex>(v), static_cast<Vertex>(u), negated(text_.weight_type, weight));
   }
 
+  /// Each triangle says that it was seen before it asks after the other, so that one of two threads finds out.
+  void note_triangle(bool lower, const char* place) {
+    std::atomic<bool>& ours = lower ? lower_seen_ : upper_seen_;
+    if (!ours.load(std::memory_order_relaxed)) ours.store(true);
+    if ((lower ? upper_seen_ : lower_seen_).load())
+      throw LineProblem{place,
+                        "a symmetric matrix states one triangle only, and this entry is in the other; if the file "
+                        "lists every entry, its symmetry is 'general'"};
+  }
+
   [[noreturn]] void out_of_range(std::uint64_t id, const char* place) const {
+    if (text_.vertices == 0) throw LineProblem{place, fmt::format("vertex {} in a graph that has none", id)};
     if (text_.vertices)
       throw LineProblem{place, fmt::format("vertex {} is out of range: ids run from {} to {}", id, text_.first_id,
                                            text_.first_id + *text_.vertices - 1)};
@@ -408,13 +427,18 @@ class EdgeTextReader {
       };
     });
 
-    const Stopwatch        clock;
-    const std::vector<Key> keys = final_keys(interners);
+    const Stopwatch         clock;
+    const OrderedKeys<Key>  ordered{interners, job_.context.budget};
+    const std::vector<Key>  listed = listed_keys<Key>();
+    const std::vector<Key>& keys   = text_.vertex_list_path.empty() ? ordered.keys() : listed;
     if (keys.size() > max_vertices)
       throw bad_input("{}: {} vertices: at most 2^32-1 are supported", job_.path(), keys.size());
     ReadResult result = with_collector(job_.context, text_.weight_type, [&](auto& collector) {
       for_each_task(job_.context.threads, threads, [&](std::uint64_t i, int thread) {
-        const std::vector<Vertex> places = places_in(interners[i]->keys(), keys);
+        const std::vector<Vertex> places = ordered.places_in(keys, i, [&](const Key& missing) {
+          throw bad_input("{}: an edge names vertex {}, which {} does not list", job_.path(), missing,
+                          text_.vertex_list_path);
+        });
         auto&                     to     = collector.appender(thread);
         met[i].drain([&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
       });
@@ -451,24 +475,11 @@ class EdgeTextReader {
     std::uint64_t                  used_ = 0;
   };
 
+  /// The ids that a list of vertices states; only numbers come with one.
   template <class Key>
-  std::vector<Key> final_keys(const std::vector<std::unique_ptr<Interner<Key>>>& interners) const {
-    if constexpr (std::is_same_v<Key, std::uint64_t>)
-      if (!text_.vertex_list_path.empty()) return {text_.vertex_list.begin(), text_.vertex_list.end()};
-    return merged_keys(interners);
-  }
-
-  template <class Key>
-  std::vector<Vertex> places_in(const std::vector<Key>& met, const std::vector<Key>& keys) const {
-    std::vector<Vertex> places(met.size());
-    for (std::size_t i = 0; i < met.size(); ++i) {
-      const auto place = std::lower_bound(keys.begin(), keys.end(), met[i]);
-      if (place == keys.end() || *place != met[i])
-        throw bad_input("{}: an edge names vertex {}, which {} does not list", job_.path(), met[i],
-                        text_.vertex_list_path);
-      places[i] = static_cast<Vertex>(place - keys.begin());
-    }
-    return places;
+  std::vector<Key> listed_keys() const {
+    if constexpr (std::is_same_v<Key, std::uint64_t>) return {text_.vertex_list.begin(), text_.vertex_list.end()};
+    return {};
   }
 
   IdMap id_map(const std::vector<std::uint64_t>& keys) const {
@@ -490,22 +501,41 @@ class EdgeTextReader {
     return IdMap::strings(std::move(ends).freeze(), std::move(text).freeze());
   }
 
-  const EdgeText&   text_;
-  ReadJob&          job_;
-  LineSource        source_;
-  std::atomic<bool> failed_{false};
+  const EdgeText&            text_;
+  ReadJob&                   job_;
+  LineSource                 source_;
+  std::mutex                 mutex_;
+  std::atomic<std::uint64_t> first_problem_{UINT64_MAX};  ///< offset of the first piece with one
+  std::string                problem_;
+  std::atomic<bool>          lower_seen_{false}, upper_seen_{false};
 };
 
-/// Refuses before the work starts what cannot fit by the look of its first lines.
+/// Mean length of the lines in a piece of text; the last, cut off, counts as a part.
+double mean_line(std::string_view text) {
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  return static_cast<double>(text.size()) / static_cast<double>(lines + 1);
+}
+
+/// At least how many lines follow: the longest mean of three places counts, since sorted lists start with short
+/// lines.
+std::uint64_t fewest_lines(const EdgeText& text, const ReadJob& job) {
+  const std::uint64_t bytes = job.sample.file_bytes;
+  double              mean  = mean_line(std::string_view{job.sample.text}.substr(text.start));
+  const FileHandle    file  = open_for_reading(job.path());
+  std::string         piece(std::min<std::uint64_t>(bytes, 64u << 10), '\0');
+  for (const std::uint64_t offset : {bytes / 2, bytes}) {
+    read_at(file, job.path(), std::min(offset, bytes - piece.size()), piece.data(), piece.size());
+    mean = std::max(mean, mean_line(piece));
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(bytes - text.start) / mean);
+}
+
+/// Refuses before the work starts what cannot fit by the look of its lines.
 void expect_to_fit(const EdgeText& text, const ReadJob& job) {
-  const std::string& sample = job.sample.text;
-  if (job.sample.file_bytes == 0 || job.sample.compressed || sample.size() <= text.start) return;
-  const auto lines = static_cast<std::uint64_t>(
-      std::count(sample.begin() + static_cast<std::ptrdiff_t>(text.start), sample.end(), '\n'));
-  const double mean  = static_cast<double>(sample.size() - text.start) / static_cast<double>(lines + 1);
-  auto         edges = static_cast<std::uint64_t>(static_cast<double>(job.sample.file_bytes - text.start) / mean);
-  if (text.edges) edges = *text.edges;
-  const std::uint64_t arcs = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
+  if (job.sample.file_bytes == 0 || job.sample.compressed || job.sample.text.size() <= text.start) return;
+  const std::uint64_t edges = text.edges.value_or(fewest_lines(text, job));
+  const std::uint64_t arcs  = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
+  if (arcs > job.sample.file_bytes) return;  // more than the file can hold: reading will say so
   job.context.budget->expect(building_bytes(text.vertices.value_or(0), arcs, text.weight_type != WeightType::none),
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
@@ -514,7 +544,7 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
 
 bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields) {
   fields.clear();
-  const auto  blank = [](char c) { return is_blank(c); };
+  const auto  blank = [&](char c) { return is_blank(c) && (delimiter == ' ' || c != delimiter); };
   std::size_t i     = 0;
   for (;;) {
     while (i < line.size() && blank(line[i])) ++i;
@@ -553,6 +583,9 @@ ReadResult read_edge_text(EdgeText text, ReadJob& job) {
       text.ids = IdKind::numbers;
     } catch (const WeightsAreFractional&) {
       text.weight_type = WeightType::f32;
+      job.notes.push_back(
+          "some weights are not whole numbers: all are read as 32-bit floats, which round whole ones "
+          "above 16,777,216");
     }
   }
 }

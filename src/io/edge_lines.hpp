@@ -11,13 +11,15 @@ namespace spillway {
 
 /// How one line reads.
 struct EdgeLayout {
-  char        delimiter      = ' ';   ///< ' ' stands for any run of blanks and tabs
+  char        delimiter      = ' ';   ///< ' ' stands for any run of blanks and tabs; '\t' for one tab
   std::string comments       = "#%";  ///< a line that starts with one of these is skipped
   char        lead           = 0;     ///< DIMACS: lines start with this letter
   unsigned    source         = 0;     ///< columns, from 0
   unsigned    target         = 1;
   unsigned    weight         = 2;      ///< used when weights are read
   unsigned    columns        = 2;      ///< that a line has; what no column above names is skipped
+  bool        quoted         = false;  ///< fields may stand in quotes
+  bool        one_triangle   = false;  ///< symmetric matrices: no edges on both sides of the diagonal
   bool        negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign
 };
 
@@ -29,13 +31,15 @@ struct EdgeText {
   IdKind                       ids   = IdKind::small_numbers;
   std::optional<std::uint64_t> vertices;  ///< ids are first_id to first_id + vertices - 1
   std::uint64_t                first_id       = 0;
-  bool                         dense          = false;  ///< every number up to the largest is a vertex
+  bool                         dense          = false;         ///< every number up to the largest is a vertex
+  std::uint64_t                id_limit       = max_vertices;  ///< ids from here on make all be looked up instead
   WeightType                   weight_type    = WeightType::none;
   bool                         weights_stated = false;  ///< the type is fixed: what does not fit it is an error
   std::optional<std::uint64_t> edges;                   ///< how many lines there must be
   std::string                  edges_stated_by;         ///< "line 1", for the message when there are not
   Array<std::uint64_t>         vertex_list;             ///< ids listed elsewhere (LDBC), ascending
   std::string                  vertex_list_path;
+  std::string                  hint;  ///< what to do about an id that is no number, where something can be done
 };
 
 /// Reads all edges. Where the text turns out to need wider ids or fractional weights than its start showed,

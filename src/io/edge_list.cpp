@@ -1,6 +1,5 @@
 // Text edge lists: SNAP .txt, GAP .el/.wel, CSV and TSV, with or without header, comments and weights.
 #include <algorithm>
-#include <array>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -26,8 +25,8 @@ struct SampleLine {
 
 bool is_comment(std::string_view line) { return line.starts_with('#') || line.starts_with('%'); }
 
-/// Whole lines of the sample that are not blank; comments among them only if asked for.
-std::vector<SampleLine> lines_of(const Sample& sample, bool comments) {
+/// Whole lines of the sample that are neither blank nor comments.
+std::vector<SampleLine> lines_of(const Sample& sample) {
   std::vector<SampleLine> lines;
   const std::string_view  text = sample.text;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -40,17 +39,10 @@ std::vector<SampleLine> lines_of(const Sample& sample, bool comments) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
       line.remove_suffix(1);
     const auto first = line.find_first_not_of(" \t\r");
-    if (first != std::string_view::npos && is_comment(line.substr(first)) == comments)
-      lines.push_back({line, begin});
+    if (first != std::string_view::npos && !is_comment(line.substr(first))) lines.push_back({line, begin});
     begin = end + 1;
   }
   return lines;
-}
-
-char delimiter_of(std::string_view line) {
-  for (const char c : {',', ';'})
-    if (line.find(c) != std::string_view::npos) return c;
-  return ' ';
 }
 
 using Fields = std::vector<std::string>;
@@ -65,9 +57,33 @@ bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// A tab separates names that may hold anything else; around numbers it is one blank among others.
+char delimiter_of(std::string_view quoted) {
+  std::string line;  // what stands in quotes separates nothing
+  bool        inside = false;
+  for (const char c : quoted) {
+    if (c == '"') inside = !inside;
+    line += inside ? '"' : c;
+  }
+  if (line.find('\t') != std::string::npos) {
+    const Fields fields = fields_of(quoted, '\t');
+    return fields.size() >= 2 && is_number(fields[0]) && is_number(fields[1]) ? ' ' : '\t';
+  }
+  for (const char c : {',', ';'})
+    if (line.find(c) != std::string::npos) return c;
+  return ' ';
+}
+
 bool is_any(const std::string& word, std::initializer_list<std::string_view> words) {
   const std::string lowered = lower_case(word);
   return std::any_of(words.begin(), words.end(), [&](std::string_view each) { return lowered == each; });
+}
+
+/// Words that hardly anything but a header says.
+bool is_column_word(const std::string& word) {
+  return is_any(
+      word, {"source", "src", "sourceid", "source_id", "src_id", "fromnodeid", "from_id", ":start_id", "target",
+             "dst", "dest", "destination", "targetid", "target_id", "dst_id", "tonodeid", "to_id", ":end_id"});
 }
 
 bool names_source(const std::string& word) {
@@ -86,9 +102,9 @@ bool names_weight(const std::string& word) {
 class Inspection {
  public:
   Inspection(const Sample& sample, const LoadOptions& options)
-      : sample_(sample), options_(options), lines_(lines_of(sample, /*comments=*/false)) {
+      : sample_(sample), options_(options), lines_(lines_of(sample)) {
     if (lines_.empty()) return;
-    delimiter_ = delimiter_of(lines_[0].text);
+    delimiter_ = states_own_banner() ? ' ' : delimiter_of(lines_[0].text);
     find_header();
   }
 
@@ -115,8 +131,16 @@ class Inspection {
            !(is_number(fields[source()]) && is_number(fields[target()]));
   }
 
-  unsigned source() const { return column_named(names_source).value_or(0); }
-  unsigned target() const { return column_named(names_target).value_or(1); }
+  unsigned source() const { return source_; }
+  unsigned target() const { return target_; }
+
+  /// Source, target and weight must be three columns; a header that leaves that open is refused.
+  void require_clear_columns() const {
+    const auto weights = weight();
+    if (clear_ && weights != source_ && weights != target_) return;
+    throw bad_input("{}: the columns ({}) do not tell which are source and target; name them so in the header",
+                    sample_.path, header_.empty() ? "no header" : joined(header_));
+  }
 
   /// Where weights are: as asked for, by the header, or the third of exactly three columns.
   std::optional<unsigned> weight() const {
@@ -150,6 +174,8 @@ class Inspection {
     return WeightType::u32;
   }
 
+  bool quoted() const { return lines_[first_].text.find('"') != std::string_view::npos; }
+
   std::uint64_t start() const { return lines_[first_].offset; }
 
   /// Larger than indexing with the ids themselves could pay for.
@@ -160,7 +186,11 @@ class Inspection {
       for (const unsigned column : {source(), target()})
         if (column < fields.size()) largest = std::max(largest, parse_number(fields[column]).value_or(0));
     }
-    return largest >= max_vertices || largest > sparse_floor + sparse_factor * probable_edges();
+    return largest >= sparse_from();
+  }
+
+  std::uint64_t sparse_from() const {
+    return std::min(max_vertices, sparse_floor + sparse_factor * probable_edges());
   }
 
   bool states_own_banner() const { return sample_.text.starts_with(own_banner); }
@@ -172,20 +202,49 @@ class Inspection {
 
   void find_header() {
     const Fields top = fields_of(lines_[0].text, delimiter_);
-    if (top.size() < 2 || options_.header == HeaderMode::absent) return;
-    const bool words = !is_number(top[0]) && !is_number(top[1]);
-    const bool named_top =
-        std::any_of(top.begin(), top.end(), names_source) && std::any_of(top.begin(), top.end(), names_target);
-    bool numbers_below = false;
-    if (lines_.size() > 1) {
-      const Fields below = fields_of(lines_[1].text, delimiter_);
-      numbers_below      = below.size() >= 2 && is_number(below[0]) && is_number(below[1]);
-    }
-    // With names below, a first line of names is a header only if it says so.
-    if (options_.header == HeaderMode::present ||
-        (words && (named_top || (numbers_below && options_.ids != IdMode::string)))) {
+    if (top.size() < 2 || options_.header == HeaderMode::absent || states_own_banner()) return;
+    if (options_.header == HeaderMode::present || is_header(top)) {
       header_ = top;
       first_  = 1;
+      place_columns();
+      if (has_data() && !named() && delimiter_ == '\t' && header_.size() <= 3) delimiter_ = ' ';
+    }
+  }
+
+  /// Words above numbers are a header. Words above names are one only if they say so: in any list by words that
+  /// are nobody's name, in a table also as from,to and start,end.
+  bool is_header(const Fields& top) const {
+    if (is_number(top[0]) || is_number(top[1])) return false;
+    if (lines_.size() > 1 && options_.ids != IdMode::string) {
+      const Fields below = fields_of(lines_[1].text, delimiter_);
+      if (below.size() >= 2 && is_number(below[0]) && is_number(below[1])) return true;
+    }
+    const bool both =
+        std::any_of(top.begin(), top.end(), names_source) && std::any_of(top.begin(), top.end(), names_target);
+    if (!both) return false;
+    const auto sure = std::count_if(top.begin(), top.end(), is_column_word);
+    return sure >= 2 || (delimiter_ != ' ' && !is_any(top[0], {"u", "v", "head", "tail"}));
+  }
+
+  /// By the header's words; what they leave open is filled in only where one choice remains.
+  void place_columns() {
+    const auto from = column_named(names_source), to = column_named(names_target),
+               weights = column_named(names_weight);
+    std::vector<unsigned> others;
+    for (unsigned i = 0; i < header_.size(); ++i)
+      if (i != from && i != to && i != weights) others.push_back(i);
+    const auto is_other = [&](unsigned i) { return std::find(others.begin(), others.end(), i) != others.end(); };
+    source_             = from.value_or(0);
+    target_             = to.value_or(1);
+    if (from && to) return;
+    if (!from && !to && others.size() == 2) {
+      source_ = others[0], target_ = others[1];
+    } else if (!from && !to) {
+      clear_ = is_other(0) && is_other(1);
+    } else if (others.size() == 1) {
+      (from ? target_ : source_) = others[0];
+    } else {
+      clear_ = from ? source_ == 0 && is_other(1) : target_ == 1 && is_other(0);
     }
   }
 
@@ -206,13 +265,17 @@ class Inspection {
   std::vector<SampleLine> lines_;
   Fields                  header_;
   std::size_t             first_     = 0;
+  unsigned                source_    = 0;
+  unsigned                target_    = 1;
+  bool                    clear_     = true;
   char                    delimiter_ = ' ';
 };
 
 /// "# Spillway edge list: vertices 5 first 0 weights f32" in the first line.
 struct OwnBanner {
   std::optional<std::uint64_t> vertices;
-  std::uint64_t                first = 0;
+  std::uint64_t                first   = 0;
+  bool                         strings = false;
   std::optional<WeightType>    weights;
 };
 
@@ -224,11 +287,14 @@ OwnBanner own_banner_of(const Sample& sample) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "vertices") banner.vertices = parse_number(words[i + 1]);
     if (words[i] == "first") banner.first = parse_number(words[i + 1]).value_or(0);
+    if (words[i] == "ids") banner.strings = words[i + 1] == "strings";
     if (words[i] == "weights")
       banner.weights = words[i + 1] == "f32"   ? WeightType::f32
                        : words[i + 1] == "u32" ? WeightType::u32
                                                : WeightType::none;
   }
+  if (banner.first > UINT64_MAX - max_vertices)
+    throw bad_input("{}:1: the first id, {}, is too large", sample.path, banner.first);
   if (banner.vertices && *banner.vertices > max_vertices)
     throw bad_input("{}:1: {} vertices: at most 2^32-1 are supported", sample.path, *banner.vertices);
   return banner;
@@ -236,6 +302,8 @@ OwnBanner own_banner_of(const Sample& sample) {
 
 void settle_vertices(EdgeText& text, const OwnBanner& banner, const Inspection& inspection, const ReadJob& job) {
   const LoadOptions& options = job.options;
+  if (options.vertices && (options.ids == IdMode::string || options.ids == IdMode::sparse))
+    throw usage_error("--vertices states ids 0 to N-1, which --ids string and --ids sparse do not have");
   if (options.vertices) {
     if (*options.vertices > max_vertices)
       throw usage_error("--vertices {}: at most 2^32-1 vertices are supported", *options.vertices);
@@ -261,10 +329,12 @@ void settle_vertices(EdgeText& text, const OwnBanner& banner, const Inspection& 
       break;
   }
   if (!inspection.has_data()) return;
-  if (inspection.named()) {
+  if (banner.strings || inspection.named()) {
     text.ids = IdKind::strings;
   } else if (inspection.ids_are_sparse()) {
     text.ids = IdKind::numbers;
+  } else if (!job.sample.is_pipe) {
+    text.id_limit = inspection.sparse_from();  // a lone large id later on is not worth a bitmap up to it
   }
 }
 
@@ -281,9 +351,13 @@ void settle_weights(EdgeText& text, const OwnBanner& banner, const Inspection& i
                       inspection.columns()));
     return;
   }
-  text.layout.weight  = *column;
-  text.weight_type    = banner.weights.value_or(inspection.weight_type_at(*column));
-  text.weights_stated = banner.weights.has_value();
+  text.layout.weight = *column;
+  text.weight_type   = inspection.weight_type_at(*column);
+  // Somebody may have added a column to a list that was written without weights.
+  if (banner.weights && banner.weights != WeightType::none) {
+    text.weight_type    = *banner.weights;
+    text.weights_stated = true;
+  }
   if (job.options.weight_type) text.weight_type = *job.options.weight_type, text.weights_stated = true;
 }
 
@@ -295,9 +369,18 @@ ReadResult no_edges(const EdgeText& text, ReadJob& job) {
   });
 }
 
+/// Line ends of old Macintosh files would make one line of all.
+void refuse_bare_returns(const Sample& sample) {
+  for (std::size_t at = sample.text.find('\r'); at != std::string::npos; at = sample.text.find('\r', at + 1))
+    if (at + 1 < sample.text.size() && sample.text[at + 1] != '\n' && sample.text[at + 1] != '\r')
+      throw bad_input("{}: byte {} is a carriage return inside a line; end lines with a newline (tr '\\r' '\\n')",
+                      sample.path, at);
+}
+
 ReadResult read_edge_list(ReadJob& job) {
   if (const auto nul = job.sample.text.find('\0'); nul != std::string::npos)
     throw bad_input("{}: byte {} is 0: this is not text; name its format with --format", job.path(), nul);
+  refuse_bare_returns(job.sample);
   const Inspection inspection{job.sample, job.options};
   const OwnBanner  banner = own_banner_of(job.sample);
   EdgeText         text;
@@ -308,6 +391,9 @@ ReadResult read_edge_list(ReadJob& job) {
   }
   if (inspection.columns() < 2)
     throw bad_input("{}: expected at least two columns, source and target, in the first line of data", job.path());
+  inspection.require_clear_columns();
+  text.hint             = "; if ids are names, say --ids string";
+  text.layout.quoted    = inspection.quoted();
   text.start            = inspection.start();
   text.layout.delimiter = inspection.delimiter();
   text.layout.source    = inspection.source();
@@ -316,6 +402,9 @@ ReadResult read_edge_list(ReadJob& job) {
   // A name may well start with '#': with names, comments stand only at the top.
   if (text.ids == IdKind::strings) text.layout.comments.clear();
   settle_weights(text, banner, inspection, job);
+
+  if (text.ids == IdKind::strings && !inspection.header().empty() && job.options.header == HeaderMode::automatic)
+    job.notes.push_back("the first line was taken as a header (--header no reads it as an edge)");
 
   ReadResult result = read_edge_text(text, job);
   if (result.ids.kind() == IdMap::Kind::numbers && job.options.ids == IdMode::automatic)
@@ -362,8 +451,17 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
     file.append(fmt::format("{}: vertices {} first {} weights {}\n", own_banner, graph.vertex_count(), ids.first(),
                             weights));
   } else {
-    file.append(fmt::format("{}: weights {}\n", own_banner, weights));
+    const char* kind = ids.kind() == IdMap::Kind::strings ? "strings" : "numbers";
+    file.append(fmt::format("{}: ids {} weights {}\n", own_banner, kind, weights));
   }
+}
+
+/// A table has no place to say that 007 is a name.
+bool names_look_like_numbers(const Graph& graph) {
+  if (graph.ids().kind() != IdMap::Kind::strings) return false;
+  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v)
+    if (is_number(graph.ids().name(static_cast<Vertex>(v)))) return true;
+  return false;
 }
 
 void write_edge_list(const Graph& graph, OutputFile& file, Progress& progress, std::vector<std::string>& notes) {
@@ -372,21 +470,21 @@ void write_edge_list(const Graph& graph, OutputFile& file, Progress& progress, s
   const WeightType type      = graph.weight_type();
   const char       delimiter = delimiter_for(file.path());
   write_top(graph, file, delimiter);
+  if (delimiter != ' ' && names_look_like_numbers(graph))
+    notes.push_back("some names look like numbers; read the table back with --ids string");
   if (delimiter != ' ' || ids.kind() != IdMap::Kind::consecutive)
     if (const std::uint64_t isolated = isolated_count(graph); isolated > 0)
       notes.push_back(fmt::format("{} isolated vertices are not in the edge list, which has no place for them",
                                   with_commas(isolated)));
-  write_rows(graph, file, progress, [&](std::string& out, Vertex v) {
-    for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
-      append_id(out, ids, v);
+  write_arcs(graph, file, progress, [&](std::string& out, Vertex v, EdgeIndex i) {
+    append_id(out, ids, v);
+    out += delimiter;
+    append_id(out, ids, csr.targets[i]);
+    if (type != WeightType::none) {
       out += delimiter;
-      append_id(out, ids, csr.targets[i]);
-      if (type != WeightType::none) {
-        out += delimiter;
-        append_weight(out, type, csr.weights[i]);
-      }
-      out += '\n';
+      append_weight(out, type, csr.weights[i]);
     }
+    out += '\n';
   });
 }
 
@@ -397,6 +495,7 @@ Format edge_list_format() {
       .name         = "edgelist",
       .description  = "text, one edge a line: space, tab, comma or semicolon; # and % comments; optional header",
       .suffixes     = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
+      .is_loose     = true,
       .is_edge_list = true,
       .recognises =
           [](const Sample& sample) {

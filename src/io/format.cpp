@@ -70,6 +70,10 @@ Sample sample_of(const std::string& path) {
   sample.text.resize(sample_bytes);
   sample.text.resize(stream->read(sample.text.data(), sample.text.size()));
   sample.whole = sample.text.size() < sample_bytes;
+  if (sample.text.starts_with("\xef\xbb\xbf")) {
+    sample.skipped = 3;
+    sample.text.erase(0, 3);
+  }
   if (sample.is_pipe) sample.pipe = std::move(stream);
   return sample;
 }
@@ -84,10 +88,11 @@ const Format& recognised(const Sample& sample) {
     if (format->has_magic) return *format;
   for (const Format* format : fitting)
     if (has_suffix(*format, suffix)) return *format;
-  if (!fitting.empty()) return *fitting.front();
-  // Content fits nothing. Where the suffix makes a promise, its reader can say best what is wrong.
+  if (!fitting.empty() && !fitting.front()->is_loose) return *fitting.front();
+  // Content fits nothing for certain. Where the suffix makes a promise, its reader can say best what is wrong.
   for (const Format& format : formats())
     if (has_suffix(format, suffix)) return format;
+  if (!fitting.empty()) return *fitting.front();
   throw bad_input("{}: this is no graph format Spillway knows (it starts with '{}'); name one with --format: {}",
                   sample.path, printable(std::string_view{sample.text}.substr(0, 16)),
                   joined(format_names(false)));
@@ -110,19 +115,28 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
 
 /// Options that only edge lists can follow are refused elsewhere rather than ignored.
 void refuse_idle_options(const Format& format, const LoadOptions& options, const std::string& path) {
+  const auto refuse = [&](bool given, const char* option) {
+    if (given) throw usage_error("{}: {} is for text edge lists; {} states its own", path, option, format.name);
+  };
+  const bool text = format.is_edge_list && format.is_loose;
+  if (text) return;
+  refuse(options.header != HeaderMode::automatic, "--header");
+  refuse(!options.weight_column.empty() && options.weight_column != "none", "--weight-column");
+  refuse(options.ids == IdMode::string, "--ids string");
   if (format.is_edge_list) return;
-  if (options.vertices)
-    throw usage_error("{}: --vertices is for edge lists; {} states its own", path, format.name);
-  if (options.ids != IdMode::automatic)
-    throw usage_error("{}: --ids is for edge lists; {} states its own", path, format.name);
-  if (!options.weight_column.empty() && options.weight_column != "none")
-    throw usage_error("{}: --weight-column is for text edge lists; {} has no columns", path, format.name);
+  refuse(options.ids != IdMode::automatic, "--ids");
+  refuse(options.vertices.has_value(), "--vertices");
 }
 
 }  // namespace
 
 std::unique_ptr<ByteStream> ReadJob::open() const {
-  if (!sample.is_pipe) return open_stream(sample.path);
+  if (!sample.is_pipe) {
+    auto stream = open_stream(sample.path);
+    char mark[3];
+    stream->read(mark, sample.skipped);
+    return stream;
+  }
   if (!sample.pipe)
     throw bad_input(
         "{}: a pipe cannot be read twice, and the input turned out not to be what its start showed; "
@@ -139,7 +153,8 @@ void ReadJob::require_plain_file(std::string_view format) const {
 Graph open(const std::string& path, const LoadOptions& options) {
   if (path.empty()) throw usage_error("the name of the graph file is empty");
   Sample sample = sample_of(path);
-  if (sample.text.empty() && sample.whole) throw bad_input("{}: the file is empty; a graph was expected", path);
+  if (sample.text.empty() && sample.whole && !ldbc_format().recognises(sample))
+    throw bad_input("{}: the file is empty; a graph was expected", path);
   const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
 
   refuse_idle_options(format, options, path);
@@ -229,6 +244,7 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
   }
   result.weight_type = weight_type;
   result.symmetric   = transform.undirected || transform.symmetrize;
+  if (weight_type == WeightType::f32) check_weights(result.csr.weights.span(), job.path(), job.context.threads);
   return result;
 }
 

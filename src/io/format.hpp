@@ -23,6 +23,7 @@ struct Sample {
   std::uint64_t               file_bytes = 0;  ///< of a regular file; 0 for a pipe
   std::unique_ptr<ByteStream> pipe;            ///< what follows `text`, where a file cannot be opened twice
   bool                        is_pipe = false;
+  std::uint64_t               skipped = 0;  ///< bytes before `text`: a byte-order mark
 };
 
 inline constexpr std::size_t sample_bytes = 256u << 10;
@@ -58,6 +59,7 @@ struct Format {
   std::string              description;
   std::vector<std::string> suffixes;              ///< without the dot
   bool                     has_magic    = false;  ///< recognised for certain: the suffix is not asked
+  bool                     is_loose     = false;  ///< fits much that is meant otherwise: a known suffix goes first
   bool                     is_edge_list = false;  ///< vertices are what edges name: --ids and --vertices apply
   /// True when the content can only be this format, or fits it exactly where there is no magic.
   std::function<bool(const Sample&)>  recognises;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -60,9 +59,10 @@ class StringArena {
 template <class Key>
 class Interner {
  public:
-  explicit Interner(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)), slots_(1024, empty) {}
-  Interner(Interner&&) = delete;
-  ~Interner() { budget_->give(counted_); }
+  explicit Interner(std::shared_ptr<MemoryBudget> budget)
+      : charge_(std::move(budget), "the table of vertex ids"), slots_(1024, empty) {
+    keys_.reserve(slots_.size() / 2);
+  }
 
   Vertex number_of(Key key) {
     const std::uint64_t hash = hash_of(key);
@@ -81,17 +81,24 @@ class Interner {
   Vertex insert(std::size_t slot, Key key) {
     const auto number = static_cast<Vertex>(keys_.size());
     if (number == empty) throw Error{ExitCode::bad_input, "more than 2^32-1 distinct vertex ids"};
+    if (keys_.size() == keys_.capacity()) {
+      grow();
+      return number_of(key);
+    }
     keys_.push_back(arena_.keep(key));
     slots_[slot] = number;
-    if (keys_.size() * 2 > slots_.size()) grow();
+    charge_.raise_to(fixed_bytes_ + arena_.bytes());
     return number;
   }
 
+  /// Keys and slots double together, so that the table is never more than half full. The old ones live until they
+  /// are copied, which counts.
   void grow() {
-    const std::uint64_t bytes =
-        slots_.size() * 2 * sizeof(Vertex) + keys_.capacity() * sizeof(Key) + arena_.bytes();
-    if (bytes > counted_) budget_->take(bytes - counted_, "the table of vertex ids"), counted_ = bytes;
-    std::vector<Vertex> larger(slots_.size() * 2, empty);
+    const std::size_t capacity = keys_.capacity() * 2;
+    fixed_bytes_ = (capacity + keys_.size()) * sizeof(Key) + (capacity * 2 + slots_.size()) * sizeof(Vertex);
+    charge_.raise_to(fixed_bytes_ + arena_.bytes());
+    keys_.reserve(capacity);
+    std::vector<Vertex> larger(capacity * 2, empty);
     for (Vertex number = 0; number < keys_.size(); ++number) {
       std::size_t slot = hash_of(keys_[number]) & (larger.size() - 1);
       while (larger[slot] != empty) slot = (slot + 1) & (larger.size() - 1);
@@ -100,30 +107,71 @@ class Interner {
     slots_ = std::move(larger);
   }
 
-  std::shared_ptr<MemoryBudget> budget_;
-  std::uint64_t                 counted_ = 0;
-  std::vector<Vertex>           slots_;
-  std::vector<Key>              keys_;
-  StringArena                   arena_;
+  Charge              charge_;
+  std::uint64_t       fixed_bytes_ = 0;
+  std::vector<Vertex> slots_;  ///< a power of two of them
+  std::vector<Key>    keys_;
+  StringArena         arena_;
 };
 
-/// All keys of all interners, ascending, each once.
+/// All keys of all interners in order, and the place of each interner's own among them.
 template <class Key>
-std::vector<Key> merged_keys(const std::vector<std::unique_ptr<Interner<Key>>>& interners) {
-  std::vector<std::vector<Key>> sorted(interners.size());
-  for_each_task(static_cast<int>(interners.size()), interners.size(), [&](std::uint64_t i, int) {
-    sorted[i] = interners[i]->keys();
-    std::sort(sorted[i].begin(), sorted[i].end());
-  });
-  std::vector<Key> all;
-  for (auto& part : sorted) {
-    std::vector<Key> both;
-    both.reserve(all.size() + part.size());
-    std::set_union(all.begin(), all.end(), part.begin(), part.end(), std::back_inserter(both));
-    all  = std::move(both);
-    part = {};
+class OrderedKeys {
+ public:
+  using Interners = std::vector<std::unique_ptr<Interner<Key>>>;
+
+  OrderedKeys(const Interners& interners, const std::shared_ptr<MemoryBudget>& budget)
+      : charge_(budget, "putting the vertex ids in order"), sorted_(interners.size()) {
+    std::uint64_t total = 0;
+    for (const auto& interner : interners) total += interner->keys().size();
+    // Each thread's keys with their numbers, the union twice while it is merged, and the places handed out.
+    charge_.raise_to(total * (sizeof(Numbered) + 2 * sizeof(Key) + sizeof(Vertex)));
+    for_each_task(static_cast<int>(interners.size()), interners.size(), [&](std::uint64_t i, int) {
+      const std::vector<Key>& keys = interners[i]->keys();
+      sorted_[i].reserve(keys.size());
+      for (Vertex number = 0; number < keys.size(); ++number) sorted_[i].push_back({keys[number], number});
+      std::sort(sorted_[i].begin(), sorted_[i].end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    });
+    for (const auto& part : sorted_) merge(part);
   }
-  return all;
-}
+
+  const std::vector<Key>& keys() const { return keys_; }
+
+  /// For each number of interner `i`, where its key stands in `all`; missing(key) for one that does not.
+  template <class Missing>
+  std::vector<Vertex> places_in(const std::vector<Key>& all, std::size_t i, Missing&& missing) const {
+    std::vector<Vertex> places(sorted_[i].size());
+    std::size_t         place = 0;
+    for (const Numbered& each : sorted_[i]) {
+      while (place < all.size() && all[place] < each.key) ++place;
+      if (place == all.size() || all[place] != each.key) missing(each.key);
+      places[each.number] = static_cast<Vertex>(place);
+    }
+    return places;
+  }
+
+ private:
+  struct Numbered {
+    Key    key;
+    Vertex number;
+  };
+
+  void merge(const std::vector<Numbered>& part) {
+    std::vector<Key> both;
+    both.reserve(keys_.size() + part.size());
+    auto next = keys_.begin();
+    for (const Numbered& each : part) {
+      while (next != keys_.end() && *next < each.key) both.push_back(*next++);
+      if (next != keys_.end() && *next == each.key) ++next;
+      both.push_back(each.key);
+    }
+    both.insert(both.end(), next, keys_.end());
+    keys_ = std::move(both);
+  }
+
+  Charge                             charge_;
+  std::vector<std::vector<Numbered>> sorted_;
+  std::vector<Key>                   keys_;
+};
 
 }  // namespace spillway

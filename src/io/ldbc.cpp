@@ -1,6 +1,7 @@
 // LDBC Graphalytics: NAME.v lists the vertices, one id a line, NAME.e the edges; NAME.properties may say
 // whether they are directed. Ids are sparse 64-bit numbers; vertices without edges stand in NAME.v only.
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "base/fail.hpp"
@@ -10,20 +11,20 @@
 namespace spillway {
 namespace {
 
-/// The path with its last letter (.e, .v) taken off, dot kept; past a compression suffix.
+/// The path with its last letter (.e, .v) taken off, dot kept.
 std::string stem_of(const std::string& path) { return path.substr(0, path.find_last_of('.') + 1); }
 
 bool has_ldbc_suffix(const std::string& path) { return path.ends_with(".e") || path.ends_with(".v"); }
 
 /// Reads NAME.v: one number a line.
 Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges_job) {
-  const MappedFile           file{path};
-  const std::string_view     text = file.text();
+  const std::string          text = read_whole(path);
+  Charge                     charge{edges_job.context.budget, "the table of vertex ids"};
   std::vector<std::uint64_t> ids;
   std::uint64_t              line = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end  = std::min(text.find('\n', begin), text.size());
-    std::string_view  word = text.substr(begin, end - begin);
+    std::string_view  word = std::string_view{text}.substr(begin, end - begin);
     begin                  = end + 1;
     ++line;
     if (line % 65536 == 0) check_cancelled(edges_job.progress());
@@ -32,6 +33,8 @@ Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges
     word          = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
     const auto id = parse_number(word);
     if (!id) throw bad_input("{}:{}: expected one vertex id (a number), found '{}'", path, line, printable(word));
+    if (ids.size() == ids.capacity())
+      charge.raise_to((ids.capacity() * 3 + 1024) * sizeof(std::uint64_t) + text.size());
     ids.push_back(*id);
   }
   std::sort(ids.begin(), ids.end());
@@ -45,11 +48,11 @@ Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges
 /// NAME.properties: "graph.NAME.directed = false". Nothing where there is no such file or line.
 std::optional<bool> directed_by_properties(const std::string& path) {
   if (!file_exists(path)) return std::nullopt;
-  const MappedFile   file{path};
-  std::istringstream text{std::string{file.text()}};
+  std::istringstream text{read_whole(path)};
+  const std::string  name = std::filesystem::path{path}.stem().string();
   for (std::string line; std::getline(text, line);) {
     const auto equals = line.find('=');
-    if (equals == std::string::npos || line.find(".directed") > equals) continue;
+    if (equals == std::string::npos || line.find("graph." + name + ".directed") > equals) continue;
     const std::string value = lower_case(line.substr(equals + 1));
     if (value.find("true") != std::string::npos) return true;
     if (value.find("false") != std::string::npos) return false;

@@ -28,7 +28,7 @@ LineSource::LineSource(const ReadJob& job, std::uint64_t start)
     reader.buffer = Buffer<char>{piece_bytes, job.context.budget, "reading the input"};
   if (!job.sample.is_pipe && !job.sample.compressed) {
     file_ = open_for_reading(job.path());
-    split_file(start);
+    split_file(start + job.sample.skipped);
     return;
   }
   stream_ = job.open();

@@ -100,7 +100,10 @@ ReadResult read_matrix_market(ReadJob& job) {
   } else if (job.options.weight_type && *job.options.weight_type != WeightType::none) {
     throw usage_error("{}: --weight-type asked for, but a pattern has no weights", job.path());
   }
-  if (banner.symmetry == "symmetric") job.context.transform.undirected = true;
+  if (banner.symmetry == "symmetric") {
+    job.context.transform.undirected = true;
+    edges.layout.one_triangle        = true;
+  }
   if (banner.symmetry == "skew-symmetric") {
     edges.layout.negate_reverse = true;
     if (edges.weight_type == WeightType::u32) edges.weight_type = WeightType::f32;
@@ -116,15 +119,13 @@ void write_matrix_market(const Graph& graph, OutputFile& file, Progress& progres
   const char*      field = type == WeightType::none ? "pattern" : type == WeightType::u32 ? "integer" : "real";
   file.append(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n", field, csr.vertex_count(),
                           csr.vertex_count(), csr.arc_count()));
-  write_rows(graph, file, progress, [&](std::string& out, Vertex v) {
-    for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
-      fmt::format_to(std::back_inserter(out), "{} {}", std::uint64_t{v} + 1, std::uint64_t{csr.targets[i]} + 1);
-      if (type != WeightType::none) {
-        out += ' ';
-        append_weight(out, type, csr.weights[i]);
-      }
-      out += '\n';
+  write_arcs(graph, file, progress, [&](std::string& out, Vertex v, EdgeIndex i) {
+    fmt::format_to(std::back_inserter(out), "{} {}", std::uint64_t{v} + 1, std::uint64_t{csr.targets[i]} + 1);
+    if (type != WeightType::none) {
+      out += ' ';
+      append_weight(out, type, csr.weights[i]);
     }
+    out += '\n';
   });
 }
 

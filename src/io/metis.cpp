@@ -306,21 +306,30 @@ void append_number(std::string& text, std::uint64_t number) {
   text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
+/// How many rows end between the last arc before row v and its first: that of the arc, and all empty ones.
+std::size_t rows_ended_before(const Csr& csr, std::uint64_t v) {
+  std::size_t rows = 0;
+  while (v > 0) {
+    ++rows;
+    --v;
+    if (csr.degree(static_cast<Vertex>(v)) > 0) break;
+  }
+  return rows;
+}
+
 void write_metis(const Graph& graph, OutputFile& file, Progress& progress, std::vector<std::string>& notes) {
   check_writable(graph, progress);
   const Csr& csr      = graph.out();
   const bool weighted = !csr.weights.empty();
   file.append(fmt::format("{} {}{}\n", csr.vertex_count(), csr.arc_count() / 2, weighted ? " 001" : ""));
-  write_rows(graph, file, progress, [&](std::string& text, Vertex v) {
-    for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
-      if (i > csr.offsets[v]) text += ' ';
-      append_number(text, std::uint64_t{csr.targets[i]} + 1);
-      if (!weighted) continue;
-      text += ' ';
-      append_number(text, csr.weights[i]);
-    }
-    text += '\n';
+  write_arcs(graph, file, progress, [&](std::string& text, Vertex v, EdgeIndex i) {
+    i == csr.offsets[v] ? static_cast<void>(text.append(rows_ended_before(csr, v), '\n')) : text.push_back(' ');
+    append_number(text, std::uint64_t{csr.targets[i]} + 1);
+    if (!weighted) return;
+    text += ' ';
+    append_number(text, csr.weights[i]);
   });
+  file.append(std::string(rows_ended_before(csr, csr.vertex_count()), '\n'));
   if (weighted && std::find(csr.weights.begin(), csr.weights.end(), 0u) != csr.weights.end())
     notes.emplace_back("some weights are 0: Spillway reads them back, METIS itself wants them above 0");
   note_lost_ids(graph, "METIS", notes);

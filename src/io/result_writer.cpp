@@ -54,14 +54,16 @@ class Rows {
   void write(AppendRow&& append_row) {
     const std::uint64_t n = graph_.vertex_count();
     progress_.begin("writing", n, ProgressUnit::items);
-    std::string text;
+    std::string   text;
+    std::uint64_t reported = 0;
     for (std::uint64_t v = 0; v < n; ++v) {
       append_row(text, static_cast<Vertex>(v));
       if (text.size() < flush_bytes) continue;
       file_.append(text);
       text.clear();
       check_cancelled(progress_);
-      progress_.advance(flush_bytes / 16);
+      progress_.advance(v + 1 - reported);
+      reported = v + 1;
     }
     file_.append(text);
     progress_.end();

@@ -1,8 +1,9 @@
-// Writing arcs as text: rows are formatted on all threads and appended in order.
+// Writing arcs as text: they are formatted on all threads and appended in order.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <string>
@@ -25,27 +26,32 @@ inline void append_weight(std::string& out, WeightType type, std::uint32_t bits)
   }
 }
 
-/// format_row(text, v) appends what row v reads as.
-template <class FormatRow>
-void write_rows(const Graph& graph, OutputFile& file, Progress& progress, FormatRow&& format_row) {
-  constexpr EdgeIndex arcs_at_once = 1u << 18;
+/// format_arc(text, v, i) appends what arc i of row v reads as. Arcs are cut into pieces, whatever rows they are
+/// in: a hub is not formatted as one string.
+template <class FormatArc>
+void write_arcs(const Graph& graph, OutputFile& file, Progress& progress, FormatArc&& format_arc) {
+  constexpr EdgeIndex arcs_at_once = 1u << 16;
   const Csr&          csr          = graph.out();
-  const auto          n            = static_cast<Vertex>(csr.vertex_count());
   const int           threads      = thread_count();
-  progress.begin("writing", csr.arc_count(), ProgressUnit::edges);
-  for (Vertex v = 0; v < n;) {
-    std::vector<Vertex> bounds{v};  // one run of rows a thread
-    for (int thread = 0; thread < threads; ++thread) {
-      const EdgeIndex goal = csr.offsets[v] + v + arcs_at_once;
-      while (v < n && csr.offsets[v] + v < goal) ++v;
-      bounds.push_back(v);
-    }
-    std::vector<std::string> texts(static_cast<std::size_t>(threads));
-    for_each_task(threads, texts.size(), [&](std::uint64_t i, int) {
-      for (Vertex row = bounds[i]; row < bounds[i + 1]; ++row) format_row(texts[i], row);
+  const EdgeIndex     arcs         = csr.arc_count();
+  progress.begin("writing", arcs, ProgressUnit::edges);
+  std::vector<std::string> texts(static_cast<std::size_t>(threads));
+  for (EdgeIndex done = 0; done < arcs;) {
+    for_each_task(threads, texts.size(), [&](std::uint64_t task, int) {
+      const EdgeIndex begin = std::min(arcs, done + task * arcs_at_once);
+      const EdgeIndex end   = std::min(arcs, begin + arcs_at_once);
+      texts[task].clear();
+      auto v = static_cast<Vertex>(std::upper_bound(csr.offsets.begin(), csr.offsets.end(), begin) -
+                                   csr.offsets.begin() - 1);
+      for (EdgeIndex i = begin; i < end; ++i) {
+        while (csr.offsets[v + 1] <= i) ++v;
+        format_arc(texts[task], v, i);
+      }
     });
     for (const std::string& text : texts) file.append(text);
-    progress.advance(csr.offsets[v] - csr.offsets[bounds.front()]);
+    const EdgeIndex next = std::min(arcs, done + texts.size() * arcs_at_once);
+    progress.advance(next - done);
+    done = next;
     check_cancelled(progress);
   }
   progress.end();

@@ -8,7 +8,7 @@
 #include "base/memory.hpp"
 #include "base/parallel.hpp"
 #include "graph/csr.hpp"
-#include "io/format.hpp"
+#include "graph/symmetry.hpp"
 
 namespace spillway::store {
 
@@ -100,7 +100,9 @@ void SpillFile::load_header() {
   std::memcpy(sections_.data(), bytes.data() + sizeof(Header), sections_.size() * sizeof(Section));
   if (header_checksum(header_, sections_) != header_.checksum)
     throw bad_input("{}: the header does not match its checksum; the file is damaged", path_);
-  if (header_.vertices > max_vertices || header_.weight_type > 2 || header_.id_kind > 2 || header_.symmetric > 1)
+  if (header_.vertices > max_vertices || header_.weight_type > 2 || header_.id_kind > 2 || header_.symmetric > 1 ||
+      header_.reserved != 0 ||
+      std::any_of(sections_.begin(), sections_.end(), [](const Section& s) { return s.reserved != 0; }))
     throw bad_input("{}: the header holds values that no version writes", path_);
 }
 
@@ -250,13 +252,6 @@ void write(const Graph& graph, OutputFile& file, Progress& progress) {
 
 namespace {
 
-bool same_rows(const Csr& a, const Csr& b) {
-  const auto equal = [](const auto& x, const auto& y) {
-    return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.span().size_bytes()) == 0);
-  };
-  return equal(a.offsets, b.offsets) && equal(a.targets, b.targets) && equal(a.weights, b.weights);
-}
-
 /// Runs a check; its complaint, or nothing.
 template <class Check>
 std::string complaint_of(Check&& check) {
@@ -290,51 +285,15 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
   const bool usable =
       std::all_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.problem.empty(); });
   if (!usable) return verdicts;
-  if (graph.symmetric() || graph.has_in()) {
-    const BuildContext context{
-        .budget = graph.budget(), .transform = {}, .threads = thread_count(), .progress = &progress};
-    const Csr  turned = transposed(graph.out(), graph.weight_type(), context);
-    const bool same   = same_rows(turned, graph.in());
-    verdicts.push_back({"in-edges", turned.bytes(),
-                        same                ? std::string{}
-                        : graph.symmetric() ? "the header says that every arc has its reverse; one has not"
-                                            : "the in-edges are not the out-edges turned round"});
+  if (graph.symmetric()) {
+    const bool lone = find_lone_arc(graph.out(), thread_count(), progress).has_value();
+    verdicts.push_back({"symmetry", 0, lone ? "the header says that every arc has its reverse; one has not" : ""});
+  } else if (graph.has_in()) {
+    verdicts.push_back({"in-edges", 0, complaint_of([&] { graph.in(); })});
+    if (verdicts.back().problem.empty() && !are_transposed(graph.out(), graph.in(), thread_count(), progress))
+      verdicts.back().problem = "the in-edges are not the out-edges turned round";
   }
   return verdicts;
 }
 
 }  // namespace spillway::store
-
-namespace spillway {
-
-Format spill_format() {
-  return {.name        = "spill",
-          .description = "Spillway's own: maps in milliseconds, checksummed, holds ids, weights and in-edges",
-          .suffixes    = {"spill"},
-          .has_magic   = true,
-          .recognises =
-              [](const Sample& sample) {
-                return sample.text.starts_with(std::string_view{store::magic.data(), store::magic.size()});
-              },
-          .read =
-              [](ReadJob& job) {
-                job.require_plain_file("a .spill file");
-                Graph::Parts parts = store::SpillFile{job.path()}.parts();
-                if (job.options.transform.any()) {
-                  const Graph stored{std::move(parts)};  // checks what is about to be indexed with
-                  return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);
-                }
-                ReadResult result;
-                result.csr         = std::move(parts.out);
-                result.in          = std::move(parts.in);
-                result.ids         = std::move(parts.ids);
-                result.weight_type = parts.weight_type;
-                result.symmetric   = parts.symmetric;
-                result.trusted     = false;
-                return result;
-              },
-          .write = [](const Graph& graph, OutputFile& file, Progress& progress,
-                      std::vector<std::string>&) { store::write(graph, file, progress); }};
-}
-
-}  // namespace spillway

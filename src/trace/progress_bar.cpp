@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 
+#include "base/interrupt.hpp"
 #include "base/text.hpp"
 
 namespace spillway {
@@ -14,11 +16,9 @@ namespace {
 constexpr std::int64_t first_draw_ms = 500;
 constexpr std::int64_t redraw_ms     = 100;
 
-volatile std::sig_atomic_t interrupted = 0;
-
 void on_interrupt(int) {
-  if (interrupted) _exit(130);
-  interrupted = 1;
+  if (interrupt_requested) _exit(130);
+  interrupt_requested = 1;
 }
 
 std::string amount(std::uint64_t value, ProgressUnit unit) {
@@ -37,9 +37,10 @@ void ProgressBar::listen_for_interrupt() {
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
 }
 
-bool ProgressBar::cancelled() const { return interrupted != 0; }
+bool ProgressBar::cancelled() const { return interrupt_requested != 0; }
 
 void ProgressBar::begin(std::string_view stage, std::uint64_t total, ProgressUnit unit) {
   end();
@@ -64,12 +65,12 @@ void ProgressBar::advance(std::uint64_t value) {
 
 void ProgressBar::end() {
   const std::scoped_lock lock{mutex_};
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
   drawn_ = false;
 }
 
 void ProgressBar::draw() {
-  fmt::print(stderr, "\r\x1b[K{}", line());
+  std::fputs(("\r\x1b[K" + line()).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -133,10 +133,41 @@ TEST_F(CommandLine, LeavesNothingWhenInterrupted) {
 }
 
 TEST_F(CommandLine, AKilledConversionLeavesNothingThatLooksFinished) {
-  spillway("generate uniform --vertices 2000000 --degree 16 u.spill", "timeout -s KILL 0.9 ");
-  if (std::filesystem::exists(folder_ / "u.spill")) {
-    EXPECT_EQ(spillway("verify u.spill").code, 0) << "it was quicker than the kill: then it is whole";
-  }
+  ASSERT_EQ(spillway("generate uniform --vertices 2000000 --degree 16 whole.spill").code, 0);
+  spillway("convert whole.spill cut.el", "timeout -s KILL 0.3 ");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cut.el"));
+}
+
+TEST_F(CommandLine, NeverWritesOverTheGraph) {
+  folder_.write("g.csv", "7,900\n");
+  EXPECT_EQ(spillway("convert g.csv g.spill --id-map g.csv").code, 2);
+  EXPECT_EQ(spillway("convert g.csv g.spill --id-map ./g.spill").code, 2);
+  EXPECT_EQ(spillway("run degrees g.csv --output ./g.csv").code, 2);
+  EXPECT_EQ(read_file(folder_ / "g.csv"), "7,900\n");
+}
+
+TEST_F(CommandLine, SaysWhenOutputCannotBeWritten) {
+  folder_.write("g.txt", "0 1\n");
+  EXPECT_EQ(spillway("info g.txt", "exec 3>/dev/full; sh_full() { \"$@\" >&3; }; sh_full ").code, 3);
+  EXPECT_EQ(spillway("info missing.txt 2>&- #").code, 3) << "nobody hears the message, and that is no crash";
+}
+
+TEST_F(CommandLine, RefusesNumbersThatAreNone) {
+  folder_.write("g.txt", "0 1\n");
+  for (const char* wrong :
+       {"run degrees g.txt --top -1", "run degrees g.txt --repeat 0", "info g.txt --vertices ''",
+        "info g.txt --host-memory ''", "generate star --vertices 3 s.el --seed -1",
+        "generate star --vertices 3 s.el --weight-range 1:5", "convert g.txt g.el --in-edges",
+        "convert g.txt - --to edgelist --json"})
+    EXPECT_EQ(spillway(wrong).code, 2) << wrong;
+}
+
+TEST_F(CommandLine, BoundsWhatARunHolds) {
+  ASSERT_EQ(spillway("generate chain --vertices 3000000 chain.spill").code, 0);
+  EXPECT_EQ(spillway("run degrees chain.spill --host-memory 10M").code, 4);
+  const auto run = nlohmann::json::parse(spillway("run degrees chain.spill --json --top 2").out);
+  EXPECT_GE(run["memory"]["host_peak"], 48'000'000);
+  EXPECT_EQ(run["top"].size(), 2u);
 }
 
 TEST_F(CommandLine, KeepsTheTableOfIds) {

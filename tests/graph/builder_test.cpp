@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "base/memory.hpp"
 #include "graph/arc_collector.hpp"
@@ -120,11 +121,20 @@ TEST(Building, SortsAHubThatIsTooLargeForTheRadixSort) {
 }
 
 TEST(Building, HoldsLittleMoreThanTheResult) {
-  const Input  input = random_input(3, 1u << 20, 16u << 20, false);
-  const Graph  graph = from_arcs(input.sources, input.targets);
-  const double ratio = static_cast<double>(graph.report().peak_bytes) / static_cast<double>(graph.out().bytes());
-  EXPECT_LT(ratio, 2.2);
-  EXPECT_GT(ratio, 1.0) << "the peak cannot be below the result: the count is wrong";
+  // Many threads share the arcs into many small blocks; a weight makes both sides larger.
+  for (const bool weighted : {false, true}) {
+    const Input input = random_input(3, 1u << 20, 16u << 20, weighted);
+    for (const int threads : {1, 2, 16}) {
+      LoadOptions options;
+      options.threads    = threads;
+      const Graph  graph = from_arcs(input.sources, input.targets, input.weights,
+                                    weighted ? WeightType::u32 : WeightType::none, 0, options);
+      const double ratio =
+          static_cast<double>(graph.report().peak_bytes) / static_cast<double>(graph.out().bytes());
+      EXPECT_LT(ratio, 2.2) << threads << " threads";
+      EXPECT_GT(ratio, 1.0) << "the peak cannot be below the result: the count is wrong";
+    }
+  }
 }
 
 TEST(Building, RefusesWhatTheBudgetCannotHold) {
@@ -135,6 +145,37 @@ TEST(Building, RefusesWhatTheBudgetCannotHold) {
       testing::failure_of([&] { from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options); });
   EXPECT_EQ(code, ExitCode::does_not_fit);
   EXPECT_NE(message.find("--host-memory"), std::string::npos) << message;
+}
+
+TEST(Building, GivesEverythingBackWhenItFails) {
+  const Input input = random_input(5, 1u << 18, 4u << 20, false);
+  LoadOptions options;
+  options.host_memory = 60u << 20;
+  options.threads     = 2;
+  const Graph graph   = from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options);
+  const auto  held    = graph.budget()->used();
+  EXPECT_EQ(testing::failure_of([&] { graph.in(); }).first, ExitCode::does_not_fit);
+  EXPECT_EQ(graph.budget()->used(), held);
+}
+
+TEST(Building, MakesInEdgesOnceForManyThreads) {
+  const Graph              graph = testing::random_graph(11);
+  std::vector<std::thread> threads;
+  std::vector<const Csr*>  seen(8);
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    threads.emplace_back([&, i] {
+      (void)graph.has_in();
+      seen[i] = &graph.in();
+    });
+  for (auto& thread : threads) thread.join();
+  for (const Csr* each : seen) EXPECT_EQ(each->arc_count(), graph.arc_count());
+}
+
+TEST(Building, RefusesWeightsThatAreNotFinite) {
+  const std::vector<Vertex>        ends{0};
+  const std::vector<std::uint32_t> infinite{0x7F800000u};
+  EXPECT_EQ(testing::failure_of([&] { from_arcs(ends, ends, infinite, WeightType::f32); }).first,
+            ExitCode::bad_input);
 }
 
 TEST(Building, TakesCsrArraysInPlaceAndSortsOthers) {

@@ -42,6 +42,64 @@ TEST(EdgeList, ReadsHeadersInAnyColumnOrder) {
   EXPECT_EQ(names_of(read("from,to\nann,bob\n", plain)), (std::vector<std::string>{"ann", "bob", "from", "to"}));
 }
 
+TEST(EdgeList, TakesNoEdgeForAHeader) {
+  EXPECT_EQ(read("u v\nv w\nw u\n").arc_count(), 3u);
+  EXPECT_EQ(read("from to\nto x\n").arc_count(), 2u);
+  const Graph table = read("from,to\nann,bob\n");
+  EXPECT_EQ(table.report().notes.size(), 1u) << "where it was a guess, that is said";
+}
+
+TEST(EdgeList, FillsInColumnsOnlyWhereOneChoiceRemains) {
+  EXPECT_EQ(arcs_of(read("to,person\n1,2\n2,3\n")), (std::vector<NamedArc>{{"2", "1", 0}, {"3", "2", 0}}));
+  EXPECT_EQ(arcs_of(read("weight,from,person\n5,1,2\n")), (std::vector<NamedArc>{{"1", "2", 5}}));
+  EXPECT_EQ(arcs_of(read("a,weight,b\n1,5,2\n")), (std::vector<NamedArc>{{"1", "2", 5}}));
+}
+
+TEST(EdgeList, SeparatesNamesByTabs) {
+  EXPECT_EQ(arcs_of(read("New York\tLos Angeles\nBoston\tNew York\n")),
+            (std::vector<NamedArc>{{"Boston", "New York", 0}, {"New York", "Los Angeles", 0}}));
+  EXPECT_EQ(arcs_of(read("source\ttarget\tweight\n1\t2\t5\n")), (std::vector<NamedArc>{{"1", "2", 5}}));
+}
+
+TEST(EdgeList, ReadsQuotedNumbersAndMarkedFiles) {
+  EXPECT_EQ(arcs_of(read("\"1\",\"2\",\"5\"\n")), (std::vector<NamedArc>{{"1", "2", 5}}));
+  EXPECT_EQ(arcs_of(read("\xef\xbb\xbf"
+                         "1 2\n2 1\n")),
+            (std::vector<NamedArc>{{"1", "2", 0}, {"2", "1", 0}}));
+}
+
+TEST(EdgeList, DoesNotPayForALoneLargeId) {
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += std::to_string(i) + " " + std::to_string(i + 1) + "\n";
+  text += "7 4294967294\n";
+  LoadOptions options;
+  options.host_memory = 64u << 20;
+  EXPECT_EQ(read(text, options).vertex_count(), 60'002u);
+}
+
+TEST(EdgeList, StaysWithinItsMemoryWithNamesToo) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "name" + std::to_string(i) + " name" + std::to_string(i / 2) + "\n";
+  const Graph graph = read(text);
+  LoadOptions options;
+  options.host_memory = graph.report().peak_bytes / 2;
+  EXPECT_EQ(testing::failure_of([&] { read(text, options); }).first, ExitCode::does_not_fit);
+  options.host_memory = graph.report().peak_bytes * 2;
+  EXPECT_EQ(read(text, options).arc_count(), graph.arc_count());
+}
+
+TEST(EdgeList, SmallFilesSurviveManyThreads) {
+  std::string text;
+  for (int lines = 0; lines < 40; ++lines) {
+    text += std::to_string(lines * 37 % 101) + " " + std::to_string(lines) + (lines % 3 ? "\n" : "\r\n");
+    LoadOptions options;
+    for (const int threads : {1, 7, 64}) {
+      options.threads = threads;
+      ASSERT_EQ(read(text, options).arc_count(), static_cast<EdgeIndex>(lines + 1)) << threads;
+    }
+  }
+}
+
 TEST(EdgeList, TakesOnlyTheIdsThatAppear) {
   const Graph graph = read("10 20\n20 4000000\n");
   EXPECT_EQ(names_of(graph), (std::vector<std::string>{"10", "20", "4000000"}));

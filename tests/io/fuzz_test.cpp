@@ -1,11 +1,13 @@
 // The fuzz targets for a second or two each, from valid files mutated at random; `make fuzz` runs them for long.
 // The seed is fixed: a failure here can be repeated.
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <chrono>
 #include <random>
 
 #include "io/format.hpp"
+#include "io/npz_testing.hpp"
 #include "support.hpp"
 #include "targets.hpp"
 #include "zoo.hpp"
@@ -14,6 +16,14 @@ namespace spillway {
 namespace {
 
 constexpr auto time_for_each = std::chrono::milliseconds{1500};
+
+std::string gzipped(const std::string& text) {
+  const testing::TemporaryFolder folder;
+  gzFile                         file = gzopen((folder / "g.gz").c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  return testing::read_file(folder / "g.gz");
+}
 
 /// Small valid files of the format: those Spillway writes, and one written by hand where it only reads.
 std::vector<std::string> seeds(const std::string& target) {
@@ -42,6 +52,12 @@ std::vector<std::string> seeds(const std::string& target) {
     all.back().append(reinterpret_cast<const char*>(tail), sizeof tail);
   }
   if (target == "graph500") all.emplace_back(48, '\1');
+#ifdef SPILLWAY_HAS_LIBZIP
+  if (target == "npz")
+    for (const bool deflated : {false, true})
+      all.push_back(testing::read_file(format_testing::zip_with("seed.npz", format_testing::matrix(), deflated)));
+#endif
+  if (target == "edgelist" || target == "auto") all.push_back(gzipped("0 1 5\n1 2 6\n2 0 7\n"));
   if (all.empty()) all.emplace_back("PK\x03\x04");
   return all;
 }

@@ -40,6 +40,14 @@ const std::vector<BadFile>& bad_files() {
       {"one.txt", "5\n6\n", "expected at least two columns"},
       {"unknown", "5\n6\n", "no graph format Spillway knows"},
 
+      {"return.txt", "1 2\r2 3\r", "byte 3 is a carriage return inside a line"},
+      {"digits.wel", "0 1 5\n1 2 99999999999999999999999999\n",
+       ":2: weight '99999999999999999999999999' does not fit 32 bits"},
+      {"tail.wel", "0 1 0.5 x\n1 2 1.5abc x\n", ":2: expected a weight"},
+      {"header1.csv", "id,source,friend\n0,1,2\n", "do not tell which are source and target"},
+      {"header2.csv", "source,weight\n1,5\n", "do not tell which are source and target"},
+      {"typo.mtx", "% comment\n3 3 2\n1 2 5\n3 1 6\n", ":1: expected the banner"},
+      {"nothing.gr", "c only\n", "expected 'c' comments and then a line 'p sp"},
       {"banner.mtx", "%%MatrixMarket matrix\n2 2 1\n1 1\n", ":1: expected the banner"},
       {"array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n",
        ":1: Matrix Market format 'array'"},
@@ -87,6 +95,7 @@ TEST_P(Malformed, IsRefusedWithPlaceAndRemedy) {
   const std::string              path = folder.write(bad.name, bad.text);
   LoadOptions                    options;
   if (bad.name.ends_with(".e")) options.format = "ldbc";
+  if (bad.name == "tail.wel") options.weight_column = "3";
   for (const int threads : {1, 2}) {
     options.threads            = threads;
     const auto [code, message] = testing::failure_of([&] { open(path, options); });
@@ -120,6 +129,15 @@ TEST(Malformed, TheLineIsCountedFromTheTopInEveryThread) {
   }
 }
 
+TEST(Malformed, TheFirstBadLineIsToldHoweverThreadsRun) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.write("t.csv", "source,target,weight\n1,2,5\n2,3,\n3,4,\n5,6,7\n7,8,\n");
+  LoadOptions       options;
+  options.threads = 4;
+  for (int i = 0; i < 50; ++i)
+    ASSERT_NE(testing::failure_of([&] { open(path, options); }).second.find(":3: "), std::string::npos);
+}
+
 TEST(Malformed, OptionsThatCannotBeFollowedAreRefused) {
   const testing::TemporaryFolder folder;
   const std::string              list = folder.write("a.txt", "0 1\n");
@@ -135,6 +153,8 @@ TEST(Malformed, OptionsThatCannotBeFollowedAreRefused) {
   EXPECT_EQ(refused(list, [](LoadOptions& o) { o.weight_type = WeightType::u32; }), ExitCode::usage);
   EXPECT_EQ(refused(list, [](LoadOptions& o) { o.vertices = 1ull << 32; }), ExitCode::usage);
   EXPECT_EQ(refused(list, [](LoadOptions& o) { o.vertices = 1; }), ExitCode::bad_input);
+  EXPECT_EQ(refused(list, [](LoadOptions& o) { o.vertices = 5, o.ids = IdMode::string; }), ExitCode::usage);
+  EXPECT_EQ(refused(matrix, [](LoadOptions& o) { o.header = HeaderMode::present; }), ExitCode::usage);
   EXPECT_EQ(refused(matrix, [](LoadOptions& o) { o.vertices = 5; }), ExitCode::usage);
   EXPECT_EQ(refused(matrix, [](LoadOptions& o) { o.ids = IdMode::string; }), ExitCode::usage);
 }

@@ -66,7 +66,8 @@ TEST(RoundTrip, EveryWrittenFormatIsInTheListAbove) {
 
 TEST(RoundTrip, KeepsIdsInListsTablesAndStores) {
   const TemporaryFolder folder;
-  for (const char* text : {"7 9\n9 12345678901\n", "ann \"b b\"\n\"#c\" ann\n", "3 4\n4 5\n"}) {
+  for (const char* text :
+       {"7 9\n9 12345678901\n", "ann \"b b\"\n\"#c\" ann\n", "3 4\n4 5\n", "a\tb,c\nb,c\t\"x\"\n"}) {
     const Graph graph = open(folder.write("in.txt", text));
     for (const char* name : {"out.el", "out.csv", "out.tsv", "out.spill"}) {
       save(graph, folder / name);
@@ -74,6 +75,18 @@ TEST(RoundTrip, KeepsIdsInListsTablesAndStores) {
       EXPECT_EQ(arcs_of(back), arcs_of(graph)) << name << ": " << text;
       EXPECT_EQ(testing::names_of(back), testing::names_of(graph)) << name;
     }
+  }
+}
+
+TEST(RoundTrip, KeepsNamesThatLookLikeNumbersOrHeaders) {
+  const TemporaryFolder folder;
+  LoadOptions           names;
+  names.ids    = IdMode::string;
+  names.header = HeaderMode::absent;
+  for (const char* text : {"007 7\n08 x\n", "source target\ntarget x\n"}) {
+    const Graph graph = open(folder.write("in.txt", text), names);
+    save(graph, folder / "out.el");
+    EXPECT_EQ(arcs_of(open(folder / "out.el")), arcs_of(graph)) << text;
   }
 }
 

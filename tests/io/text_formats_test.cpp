@@ -42,7 +42,19 @@ TEST(MatrixMarketFormats, KeepsIntegersRealsZerosAndDuplicates) {
 TEST(MatrixMarketFormats, IsRecognisedUnderAnyName) {
   EXPECT_EQ(read("graph.txt", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n").report().format,
             "mtx");
-  EXPECT_EQ(read("list.mtx", "0 1\n1 2\n").report().format, "edgelist") << "content wins where the suffix lies";
+  EXPECT_EQ(read("list.sg", "0 1\n1 2\n", {.format = "edgelist"}).arc_count(), 2u) << "--format is the last word";
+}
+
+TEST(MatrixMarketFormats, RefusesBothTriangles) {
+  const TemporaryFolder folder;
+  const std::string     path =
+      folder.write("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n1 2\n");
+  EXPECT_NE(testing::failure_of([&] { open(path); }).second.find("one triangle"), std::string::npos);
+}
+
+TEST(MatrixMarketFormats, IgnoresAByteOrderMark) {
+  const Graph graph = read("a.mtx", "\xef\xbb\xbf%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
+  EXPECT_EQ(arcs_of(graph), (std::vector<NamedArc>{{"1", "2", 0}}));
 }
 
 TEST(DimacsFormats, KeepsParallelArcsAndIsolatedVertices) {
@@ -63,6 +75,13 @@ TEST(LdbcFormats, ReadsVerticesEdgesAndDirection) {
   EXPECT_EQ(graph.vertex_count(), 4u);
   EXPECT_EQ(graph.arc_count(), 4u);
   EXPECT_EQ(testing::failure_of([&] { open(folder / "g.v"); }).first, ExitCode::bad_input);
+}
+
+TEST(LdbcFormats, TakesVerticesWithoutEdges) {
+  const TemporaryFolder folder;
+  folder.write("g.v", "10\n20\n");
+  folder.write("g.e", "");
+  EXPECT_EQ(open(folder / "g.e").vertex_count(), 2u);
 }
 
 TEST(LdbcFormats, RefusesVerticesThatAreNotListedOrTwice) {

@@ -1,0 +1,37 @@
+// Spillway's own format, as one entry of the table; the file itself is the store's business.
+#include "io/format.hpp"
+#include "store/spill_file.hpp"
+
+namespace spillway {
+
+Format spill_format() {
+  return {.name        = "spill",
+          .description = "Spillway's own: maps in milliseconds, checksummed, holds ids, weights and in-edges",
+          .suffixes    = {"spill"},
+          .has_magic   = true,
+          .recognises =
+              [](const Sample& sample) {
+                return sample.text.starts_with(std::string_view{store::magic.data(), store::magic.size()});
+              },
+          .read =
+              [](ReadJob& job) {
+                job.require_plain_file("a .spill file");
+                Graph::Parts parts = store::SpillFile{job.path()}.parts();
+                if (job.options.transform.any()) {
+                  const Graph stored{std::move(parts)};  // checks what is about to be indexed with
+                  return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);
+                }
+                ReadResult result;
+                result.csr         = std::move(parts.out);
+                result.in          = std::move(parts.in);
+                result.ids         = std::move(parts.ids);
+                result.weight_type = parts.weight_type;
+                result.symmetric   = parts.symmetric;
+                result.trusted     = false;
+                return result;
+              },
+          .write = [](const Graph& graph, OutputFile& file, Progress& progress,
+                      std::vector<std::string>&) { store::write(graph, file, progress); }};
+}
+
+}  // namespace spillway
