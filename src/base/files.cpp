@@ -94,7 +94,8 @@ std::string read_whole(const std::string& path) {
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   return a == b || std::filesystem::equivalent(a, b, none) ||
-         std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none);
+         std::filesystem::weakly_canonical(std::filesystem::absolute(a), none) ==
+             std::filesystem::weakly_canonical(std::filesystem::absolute(b), none);
 }
 
 MappedFile::MappedFile(const std::string& path) {

@@ -150,10 +150,11 @@ TEST(Building, RefusesWhatTheBudgetCannotHold) {
 TEST(Building, GivesEverythingBackWhenItFails) {
   const Input input = random_input(5, 1u << 18, 4u << 20, false);
   LoadOptions options;
-  options.host_memory = 60u << 20;
-  options.threads     = 2;
-  const Graph graph   = from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options);
-  const auto  held    = graph.budget()->used();
+  options.threads = 2;
+  options.host_memory =
+      from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options).report().peak_bytes + (2u << 20);
+  const Graph graph = from_arcs(input.sources, input.targets, {}, WeightType::none, 0, options);
+  const auto  held  = graph.budget()->used();
   EXPECT_EQ(testing::failure_of([&] { graph.in(); }).first, ExitCode::does_not_fit);
   EXPECT_EQ(graph.budget()->used(), held);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <initializer_list>
@@ -18,7 +19,9 @@ namespace spillway::format_testing {
 /// A path of this test alone: tests may run side by side.
 inline std::string temporary(const std::string& name) {
   const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
-  return ::testing::TempDir() + test.test_suite_name() + "_" + test.name() + "_" + name;
+  std::string own  = std::string{test.test_suite_name()} + "_" + test.name() + "_" + name;
+  std::replace(own.begin(), own.end(), '/', '_');
+  return ::testing::TempDir() + own;
 }
 
 inline std::string file_with(const std::string& name, const std::string& content) {
