@@ -2,11 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include <spillway/graph.hpp>
+#include <spillway/parameters.hpp>
 #include <spillway/result.hpp>
 
 namespace spillway {
@@ -22,24 +22,16 @@ struct Verdict {
   std::string problem;  ///< empty: right
 };
 
-struct AlgorithmParameter {
-  std::string name;
-  std::string help;
-  std::string default_value;
-};
-
 struct ColumnInfo {
   std::string name;
   std::string meaning;
 };
 
-/// Values as a person types them, by parameter name; defaults are filled in.
-using ParameterValues = std::map<std::string, std::string>;
-
+/// `run` and `verify` want a value for every parameter; `completed_parameters` fills in the defaults.
 struct Algorithm {
   std::string                                                                    name;
   std::string                                                                    summary;
-  std::vector<AlgorithmParameter>                                                parameters;
+  std::vector<Parameter>                                                         parameters;
   std::vector<ColumnInfo>                                                        columns;
   std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)> run;
   std::function<Verdict(const Graph&, const ParameterValues&, const Result&)>    verify;
@@ -49,5 +41,8 @@ const std::vector<Algorithm>& algorithms();
 
 /// The one of this name; an unknown one is Error{usage} with a suggestion.
 const Algorithm& algorithm_named(const std::string& name);
+
+/// The given values with defaults filled in; an unknown name or a missing value is Error{usage}.
+ParameterValues completed_parameters(const Algorithm& algorithm, const ParameterValues& given);
 
 }  // namespace spillway

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include <spillway/graph.hpp>
+#include <spillway/parameters.hpp>
 
 namespace spillway {
 
@@ -22,27 +22,18 @@ struct GenerateOptions {
   Progress*     progress    = nullptr;
 };
 
-struct GeneratorParameter {
-  std::string name;
-  std::string help;
-  std::string default_value;  ///< empty: the caller must give one
-};
-
-/// Values as a person types them, by the names of GeneratorParameter.
-using GeneratorValues = std::map<std::string, std::string>;
-
 struct Generator {
-  std::string                     name;
-  std::string                     help;
-  std::vector<GeneratorParameter> parameters;
+  std::string            name;
+  std::string            help;
+  std::vector<Parameter> parameters;
   /// Wants a value for every parameter; `generate` below fills in the defaults.
-  std::function<Graph(const GeneratorValues&, const GenerateOptions&)> make;
+  std::function<Graph(const ParameterValues&, const GenerateOptions&)> make;
 };
 
 /// Every kind there is; the command line and the documentation read this list.
 const std::vector<Generator>& generators();
 
 /// A kind or parameter that does not exist, or a value out of range, is Error{usage}.
-Graph generate(const std::string& kind, const GeneratorValues& values, const GenerateOptions& options = {});
+Graph generate(const std::string& kind, const ParameterValues& values, const GenerateOptions& options = {});
 
 }  // namespace spillway

@@ -1,7 +1,6 @@
 // The graph in memory: immutable topology, shared between copies, opened in milliseconds.
 #pragma once
 
-#include <bit>
 #include <memory>
 #include <span>
 #include <string>

@@ -28,9 +28,6 @@ class IdMap {
   Kind          kind() const { return kind_; }
   std::uint64_t first() const { return first_; }
 
-  /// True when computing's numbers and the user's are the same.
-  bool is_identity() const { return kind_ == Kind::consecutive && first_ == 0; }
-
   void        append_name(std::string& out, Vertex v) const;
   std::string name(Vertex v) const;
 

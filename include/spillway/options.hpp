@@ -22,7 +22,7 @@ enum class HeaderMode { automatic, present, absent };
 /// Changes to the arcs. None happens unless asked for.
 struct Transform {
   bool undirected = false;  ///< each edge of the input stands for both arcs (a loop for one)
-  bool symmetrize = false;  ///< add the reverse of every arc that has none
+  bool symmetrize = false;  ///< add the reverse of every arc that has none of the same weight
   bool dedup      = false;  ///< of parallel arcs keep one, the lightest
   bool drop_loops = false;
 

@@ -1,6 +1,7 @@
 #include "algorithms/registry.hpp"
 
 #include "base/fail.hpp"
+#include "base/parameters.hpp"
 #include "base/text.hpp"
 
 namespace spillway {
@@ -16,9 +17,11 @@ const Algorithm& algorithm_named(const std::string& name) {
     if (algorithm.name == name) return algorithm;
     names.push_back(algorithm.name);
   }
-  const auto near = nearest_word(name, names);
-  throw usage_error("unknown algorithm '{}'{}; known are: {}", printable(name),
-                    near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{}, joined(names));
+  throw usage_error("unknown algorithm '{}'; {}", printable(name), advice(name, names));
+}
+
+ParameterValues completed_parameters(const Algorithm& algorithm, const ParameterValues& given) {
+  return completed(algorithm.name, algorithm.parameters, given);
 }
 
 }  // namespace spillway

@@ -74,7 +74,6 @@ class OutputFile {
   void               append(const void* data, std::uint64_t bytes);
   void               write_at(std::uint64_t offset, const void* data, std::uint64_t bytes);
   void               resize(std::uint64_t bytes);
-  std::uint64_t      written() const { return position_; }
   const std::string& path() const { return path_; }
   void               commit();
 

@@ -30,14 +30,12 @@ class MemoryBudget {
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   std::uint64_t limit() const { return limit_; }
-  /// True when a user set the limit, rather than the machine.
-  bool stated() const { return stated_; }
 
  private:
   [[noreturn]] void refuse(std::uint64_t bytes, std::string_view what) const;
 
   std::uint64_t              limit_;
-  bool                       stated_;
+  bool                       stated_;  ///< by a user, rather than the machine
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
 };

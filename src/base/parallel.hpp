@@ -1,4 +1,4 @@
-// OpenMP behind three functions, so that exceptions leave parallel regions and a build without OpenMP works.
+// OpenMP behind a few functions, so that exceptions leave parallel regions and a build without OpenMP works.
 #pragma once
 
 #include <atomic>

@@ -86,6 +86,11 @@ std::optional<std::string> nearest_word(std::string_view word, const std::vector
   return best;
 }
 
+std::string advice(std::string_view word, const std::vector<std::string>& candidates) {
+  if (const auto near = nearest_word(word, candidates)) return fmt::format("did you mean '{}'?", *near);
+  return fmt::format("there are {}", joined(candidates));
+}
+
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
 std::string lower_case(std::string_view text) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +23,9 @@ std::optional<std::uint64_t> parse_number(std::string_view text);
 
 /// The candidate a person probably meant, if one is near.
 std::optional<std::string> nearest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+/// What to say of a word that is none of the candidates: the one that was probably meant, or all there are.
+std::string advice(std::string_view word, const std::vector<std::string>& candidates);
 
 /// The words joined with ", ".
 std::string joined(const std::vector<std::string>& words);

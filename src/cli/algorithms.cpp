@@ -15,7 +15,7 @@ void list_algorithms(const Common& common) {
       Json columns = Json::array(), parameters = Json::array();
       for (const ColumnInfo& column : algorithm.columns)
         columns.push_back({{"name", column.name}, {"meaning", column.meaning}});
-      for (const AlgorithmParameter& parameter : algorithm.parameters)
+      for (const Parameter& parameter : algorithm.parameters)
         parameters.push_back(
             {{"name", parameter.name}, {"help", parameter.help}, {"default", parameter.default_value}});
       list.push_back({{"name", algorithm.name},
@@ -28,7 +28,7 @@ void list_algorithms(const Common& common) {
   }
   for (const Algorithm& algorithm : algorithms()) {
     fmt::print("{:<12} {}\n", algorithm.name, algorithm.summary);
-    for (const AlgorithmParameter& parameter : algorithm.parameters)
+    for (const Parameter& parameter : algorithm.parameters)
       fmt::print("{:<12}   --{:<14} {} (default: {})\n", "", parameter.name, parameter.help,
                  parameter.default_value);
     for (const ColumnInfo& column : algorithm.columns)

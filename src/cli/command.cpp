@@ -23,7 +23,8 @@ void add_common_options(CLI::App& command, Common& common) {
 
 void add_transform_options(CLI::App& command, Transform& transform) {
   command.add_flag("--undirected", transform.undirected, "Each edge of the input stands for both arcs");
-  command.add_flag("--symmetrize", transform.symmetrize, "Add the reverse of every arc that has none");
+  command.add_flag("--symmetrize", transform.symmetrize,
+                   "Add the reverse of every arc that has none (of its weight)");
   command.add_flag("--dedup", transform.dedup, "Keep one of parallel arcs, the lightest");
   command.add_flag("--drop-loops", transform.drop_loops, "Leave out self loops");
 }

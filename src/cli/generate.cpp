@@ -18,7 +18,7 @@ struct GenerateArguments {
   std::string                kind, output, to = "auto", weights = "none", seed = "1";
   std::optional<std::string> weight_range, host_memory;
   Transform                  transform;
-  GeneratorValues            values;
+  ParameterValues            values;
 };
 
 void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
@@ -85,7 +85,7 @@ void add_generate(CLI::App& app, Context& context) {
     auto* kind      = command->add_subcommand(generator.name, generator.help);
     auto  arguments = std::make_shared<GenerateArguments>();
     arguments->kind = generator.name;
-    for (const GeneratorParameter& parameter : generator.parameters) {
+    for (const Parameter& parameter : generator.parameters) {
       const std::string help   = parameter.default_value.empty()
                                      ? parameter.help
                                      : fmt::format("{} (default: {})", parameter.help, parameter.default_value);

@@ -19,12 +19,39 @@ namespace spillway::cli {
 namespace {
 
 struct RunArguments {
-  std::string   algorithm;
-  LoadArguments load;
-  std::string   device = "auto", method = "auto", output;
-  std::string   top = "0", repeat = "1";
-  bool          verify = false;
+  std::string              algorithm;
+  LoadArguments            load;
+  std::string              device = "auto", method = "auto", output;
+  std::string              top = "0", repeat = "1";
+  bool                     verify = false;
+  std::vector<std::string> own;      ///< words for the algorithm itself
+  std::vector<std::string> options;  ///< names of all that `run` itself takes
 };
+
+/// Words that no option of `run` takes are the algorithm's own parameters: --name value, or --name=value.
+ParameterValues parameters_of(const Algorithm& algorithm, const std::vector<std::string>& words,
+                              std::vector<std::string> options) {
+  ParameterValues          values;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : algorithm.parameters) names.push_back(parameter.name);
+  options.insert(options.end(), names.begin(), names.end());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--")) throw usage_error("'{}' is not expected here", printable(words[i]));
+    const auto        equals = words[i].find('=');
+    const std::string name   = words[i].substr(2, equals == std::string::npos ? equals : equals - 2);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      const auto near = nearest_word(name, options);
+      throw usage_error("'--{}' is no option of run {}{}", printable(name), algorithm.name,
+                        near ? fmt::format(" (did you mean '--{}'?)", *near) : std::string{});
+    }
+    if (equals != std::string::npos) {
+      values[name] = words[i].substr(equals + 1);
+    } else {
+      values[name] = i + 1 < words.size() ? words[++i] : "";
+    }
+  }
+  return completed_parameters(algorithm, values);
+}
 
 /// Until the GPU engine is there, asking for it is answered, not ignored.
 void check_device(const RunArguments& arguments) {
@@ -104,7 +131,8 @@ Json to_json(const RunArguments& arguments, const Graph& graph, const Result& re
 }
 
 void run_algorithm(const RunArguments& arguments, const Common& common) {
-  const Algorithm& algorithm = algorithm_named(arguments.algorithm);
+  const Algorithm&      algorithm  = algorithm_named(arguments.algorithm);
+  const ParameterValues parameters = parameters_of(algorithm, arguments.own, arguments.options);
   check_device(arguments);
   if (arguments.method != "auto") throw usage_error("--method takes auto, not '{}'", printable(arguments.method));
   if (!arguments.output.empty()) check_result_path(arguments.output);
@@ -125,11 +153,11 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
   Result              result;
   std::vector<double> run_ms;
   for (std::uint64_t i = 0; i < repeat; ++i) {
-    result = algorithm.run(graph, {}, {.threads = common.threads, .progress = &bar});
+    result = algorithm.run(graph, parameters, {.threads = common.threads, .progress = &bar});
     run_ms.push_back(result.statistics.run_ms);
   }
   Verdict verdict;
-  if (arguments.verify) verdict = algorithm.verify(graph, {}, result);
+  if (arguments.verify) verdict = algorithm.verify(graph, parameters, result);
   if (!arguments.output.empty() && verdict.problem.empty()) write_result(result, graph, arguments.output, bar);
 
   if (common.json) {
@@ -162,7 +190,11 @@ void add_run(CLI::App& app, Context& context) {
   command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
   command->add_flag("--verify", arguments->verify, "Check the result against an independent one");
   add_common_options(*command, context.common);
-  command->callback([&context, arguments] {
+  command->allow_extras();
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) arguments->options.push_back(name);
+  command->callback([&context, command, arguments] {
+    arguments->own = command->remaining();
     context.action = [&context, arguments] { run_algorithm(*arguments, context.common); };
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "base/parameters.hpp"
 #include "base/text.hpp"
 #include "generate/generators.hpp"
 
@@ -17,27 +18,10 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// "did you mean …", or all there are.
-std::string advice(const std::string& word, const std::vector<std::string>& candidates) {
-  if (const auto near = nearest_word(word, candidates)) return fmt::format("did you mean '{}'?", *near);
-  return fmt::format("there are {}", joined(candidates));
-}
-
 template <class Entry>
 const Entry* find(const std::vector<Entry>& entries, const std::string& name) {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
   return found == entries.end() ? nullptr : &*found;
-}
-
-GeneratorValues completed(const Generator& generator, const GeneratorValues& given) {
-  for (const auto& [name, value] : given)
-    if (!find(generator.parameters, name))
-      throw usage_error("{} has no parameter '{}'; {}", generator.name, printable(name),
-                        advice(name, names_of(generator.parameters)));
-  GeneratorValues values = given;
-  for (const GeneratorParameter& parameter : generator.parameters)
-    if (!parameter.default_value.empty()) values.try_emplace(parameter.name, parameter.default_value);
-  return values;
 }
 
 }  // namespace
@@ -50,11 +34,11 @@ const std::vector<Generator>& generators() {
   return all;
 }
 
-Graph generate(const std::string& kind, const GeneratorValues& values, const GenerateOptions& options) {
+Graph generate(const std::string& kind, const ParameterValues& values, const GenerateOptions& options) {
   const Generator* generator = find(generators(), kind);
   if (!generator)
     throw usage_error("there is no generator '{}'; {}", printable(kind), advice(kind, names_of(generators())));
-  return generator->make(completed(*generator, values), options);
+  return generator->make(completed(generator->name, generator->parameters, values), options);
 }
 
 }  // namespace spillway

@@ -1,7 +1,7 @@
 // A grid of streets: long diameter, small degrees, and, with some edges removed, much like a road network.
+#include "base/parameters.hpp"
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
-#include "generate/parameters.hpp"
 #include "generate/random.hpp"
 
 namespace spillway {
@@ -36,7 +36,7 @@ class GridEdges {
   RandomStream  stream_;
 };
 
-Graph grid(const GeneratorValues& values, const GenerateOptions& options) {
+Graph grid(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters    parameters{"grid", values};
   const std::uint64_t rows = parameters.vertices("rows"), columns = parameters.vertices("columns");
   if (rows * columns > max_vertices)

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <vector>
 
+#include "base/parameters.hpp"
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
-#include "generate/parameters.hpp"
 #include "generate/random.hpp"
 
 namespace spillway {
@@ -152,7 +152,7 @@ Quadrants quadrants_of(const Parameters& parameters) {
   return {a, b, c, std::max(d, 0.0)};
 }
 
-Graph kronecker(const GeneratorValues& values, const GenerateOptions& options) {
+Graph kronecker(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters     parameters{"kron", values};
   const auto           scale    = static_cast<unsigned>(parameters.number("scale", 1, 31));
   const std::uint64_t  vertices = std::uint64_t{1} << scale;

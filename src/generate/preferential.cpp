@@ -2,9 +2,9 @@
 // Batagelj & Brandes (2005) draw a place of the array of all ends so far, where a vertex stands as often as
 // its degree. Sanders & Schulz, "Scalable generation of scale-free graphs" (2016) need no array: what stands
 // at a place is found by repeating the draws that filled it, so every edge can be made on its own.
+#include "base/parameters.hpp"
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
-#include "generate/parameters.hpp"
 #include "generate/random.hpp"
 
 namespace spillway {
@@ -53,7 +53,7 @@ class PreferentialEdges {
   RandomStream  stream_;
 };
 
-Graph preferential(const GeneratorValues& values, const GenerateOptions& options) {
+Graph preferential(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters        parameters{"ba", values};
   const PreferentialEdges edge_at{parameters.vertices(), parameters.degree(), options.seed};
   return build_graph(edge_at.shape(), options, edge_at);

@@ -1,12 +1,12 @@
 // The plain shapes that tests and first steps need: a formula for edge i, and nothing random but weights.
+#include "base/parameters.hpp"
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
-#include "generate/parameters.hpp"
 
 namespace spillway {
 namespace {
 
-const GeneratorParameter vertices_parameter{"vertices", "number of vertices", ""};
+const Parameter vertices_parameter{"vertices", "number of vertices", ""};
 
 NumberedEdges directed(std::uint64_t vertices, std::uint64_t edges) {
   return {.vertices = vertices, .numbers = edges, .edges = edges};
@@ -16,29 +16,29 @@ NumberedEdge edge(std::uint64_t source, std::uint64_t target) {
   return {static_cast<Vertex>(source), static_cast<Vertex>(target)};
 }
 
-Graph star(const GeneratorValues& values, const GenerateOptions& options) {
+Graph star(const ParameterValues& values, const GenerateOptions& options) {
   const std::uint64_t n = Parameters{"star", values}.vertices();
   return build_graph(directed(n, n - 1), options, [](std::uint64_t i) { return edge(0, i + 1); });
 }
 
-Graph chain(const GeneratorValues& values, const GenerateOptions& options) {
+Graph chain(const ParameterValues& values, const GenerateOptions& options) {
   const std::uint64_t n = Parameters{"chain", values}.vertices();
   return build_graph(directed(n, n - 1), options, [](std::uint64_t i) { return edge(i, i + 1); });
 }
 
-Graph cycle(const GeneratorValues& values, const GenerateOptions& options) {
+Graph cycle(const ParameterValues& values, const GenerateOptions& options) {
   const std::uint64_t n = Parameters{"cycle", values}.vertices();
   return build_graph(directed(n, n), options, [n](std::uint64_t i) { return edge(i, i + 1 < n ? i + 1 : 0); });
 }
 
-Graph complete(const GeneratorValues& values, const GenerateOptions& options) {
+Graph complete(const ParameterValues& values, const GenerateOptions& options) {
   const std::uint64_t n     = Parameters{"complete", values}.vertices();
   NumberedEdges       shape = directed(n, n * (n - 1) / 2);
   shape.undirected          = true;
   return build_graph(shape, options, [n](std::uint64_t i) { return complete_edge(n, i); });
 }
 
-Graph bipartite(const GeneratorValues& values, const GenerateOptions& options) {
+Graph bipartite(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters    parameters{"bipartite", values};
   const std::uint64_t left = parameters.vertices("left"), right = parameters.vertices("right");
   if (left + right > max_vertices)
@@ -48,7 +48,7 @@ Graph bipartite(const GeneratorValues& values, const GenerateOptions& options) {
                      [=](std::uint64_t i) { return edge(i / right, left + i % right); });
 }
 
-Graph tree(const GeneratorValues& values, const GenerateOptions& options) {
+Graph tree(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters    parameters{"tree", values};
   const std::uint64_t n     = parameters.vertices();
   const std::uint64_t arity = parameters.number("arity", 1, max_vertices);

@@ -1,14 +1,14 @@
 // Uniform random graphs in the manner of Erdős & Rényi's G(n, m): both ends of every edge are drawn from all
 // vertices, with replacement, like `urand` of the GAP benchmark suite.
+#include "base/parameters.hpp"
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
-#include "generate/parameters.hpp"
 #include "generate/random.hpp"
 
 namespace spillway {
 namespace {
 
-Graph uniform(const GeneratorValues& values, const GenerateOptions& options) {
+Graph uniform(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters    parameters{"uniform", values};
   const std::uint64_t vertices = parameters.vertices();
   const std::uint64_t edges    = vertices * parameters.degree();

@@ -1,7 +1,7 @@
 // Arcs in, sorted rows out. Arcs arrive on many threads in any order and are dropped into buckets of
 // neighbouring sources; finish() turns one bucket after the other into rows, in cache, and frees it.
 // A waiting arc takes 6 bytes (10 with a weight) where the finished one takes 4 (8), which is what keeps
-// building within about 1.7 times the result.
+// building within about 1.6 times the result.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "base/memory.hpp"
-#include "base/parallel.hpp"
 
 #include <spillway/types.hpp>
 
@@ -14,9 +13,8 @@ namespace spillway {
 
 class VertexSet {
  public:
-  VertexSet(std::uint64_t universe, const std::shared_ptr<MemoryBudget>& budget)
-      : words_((universe + 63) / 64, budget, "the set of vertex ids"),
-        ranks_(words_.size() + 1, budget, "the set of vertex ids") {}
+  VertexSet(std::uint64_t universe, std::shared_ptr<MemoryBudget> budget)
+      : budget_(std::move(budget)), words_((universe + 63) / 64, budget_, "the set of vertex ids") {}
 
   /// Safe from many threads. Looks before it writes, since nearly all ids are repeated.
   void insert(Vertex v) {
@@ -29,6 +27,7 @@ class VertexSet {
 
   /// To be called once all are in; rank and size hold afterwards.
   void close() {
+    ranks_            = Buffer<std::uint32_t>{words_.size() + 1, budget_, "the set of vertex ids"};
     std::uint32_t sum = 0;
     for (std::uint64_t i = 0; i < words_.size(); ++i) {
       ranks_[i] = sum;
@@ -56,8 +55,9 @@ class VertexSet {
   }
 
  private:
-  Buffer<std::uint64_t> words_;
-  Buffer<std::uint32_t> ranks_;
+  std::shared_ptr<MemoryBudget> budget_;
+  Buffer<std::uint64_t>         words_;
+  Buffer<std::uint32_t>         ranks_;
 };
 
 }  // namespace spillway

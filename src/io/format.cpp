@@ -33,10 +33,7 @@ std::vector<std::string> format_names(bool writable) {
 const Format& format_named(const std::string& name) {
   for (const Format& format : formats())
     if (format.name == name) return format;
-  const auto near = nearest_word(name, format_names(false));
-  throw usage_error("unknown format '{}'{}; known are: {}", printable(name),
-                    near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{},
-                    joined(format_names(false)));
+  throw usage_error("unknown format '{}'; {}", printable(name), advice(name, format_names(false)));
 }
 
 /// The suffix that says what the file is, in lower case, past a compression suffix.

@@ -122,6 +122,7 @@ TEST_F(CommandLine, SuggestsWhatWasMeant) {
   says("run degres g.txt", "degrees");
   says("covert g.txt g.spill", "convert");
   says("info g.txt --undirectd", "--undirected");
+  says("run degrees g.txt --undirectd", "--undirected");
   says("info g.txt --format edgelst", "edgelist");
   says("generate kronn g.spill", "kron");
 }

@@ -72,7 +72,7 @@ std::uint64_t component_count(const Graph& graph) {
 }
 
 /// The error that generating ends with; fails the test when there is none.
-Error error_of(const std::string& kind, const GeneratorValues& values, const GenerateOptions& options = {}) {
+Error error_of(const std::string& kind, const ParameterValues& values, const GenerateOptions& options = {}) {
   try {
     generate(kind, values, options);
   } catch (const Error& error) {
@@ -82,7 +82,7 @@ Error error_of(const std::string& kind, const GeneratorValues& values, const Gen
   return {ExitCode::done, ""};
 }
 
-void expect_usage_error(const std::string& kind, const GeneratorValues& values,
+void expect_usage_error(const std::string& kind, const ParameterValues& values,
                         const std::vector<std::string>& words) {
   const Error error = error_of(kind, values);
   EXPECT_EQ(error.code(), ExitCode::usage);
@@ -91,9 +91,9 @@ void expect_usage_error(const std::string& kind, const GeneratorValues& values,
 }
 
 /// Small values for whatever a kind requires.
-GeneratorValues small_values(const Generator& generator, const std::string& size) {
-  GeneratorValues values;
-  for (const GeneratorParameter& parameter : generator.parameters)
+ParameterValues small_values(const Generator& generator, const std::string& size) {
+  ParameterValues values;
+  for (const Parameter& parameter : generator.parameters)
     if (parameter.default_value.empty()) values[parameter.name] = parameter.name == "scale" ? "9" : size;
   return values;
 }
@@ -159,7 +159,7 @@ TEST(Generate, TheReportSaysWhatHappened) {
 
 TEST(Generate, EveryKindIsTheSameForAnyNumberOfThreads) {
   for (const Generator& generator : generators()) {
-    const GeneratorValues values = small_values(generator, "300");
+    const ParameterValues values = small_values(generator, "300");
     GenerateOptions       options{.weight_type = WeightType::u32, .threads = 1};
     const Graph           reference = generate(generator.name, values, options);
     for (const int threads : {2, 5}) {
@@ -174,7 +174,7 @@ TEST(Generate, EveryKindIsTheSameForAnyNumberOfThreads) {
 TEST(Generate, LargeGraphsAreTheSameForAnyNumberOfThreads) {
   GenerateOptions options{.weight_type = WeightType::f32, .threads = 1};
   options.transform.undirected = true;
-  const GeneratorValues values{{"scale", "16"}};
+  const ParameterValues values{{"scale", "16"}};
   const Graph           reference = generate("kron", values, options);
   for (const int threads : {2, 5}) {
     options.threads = threads;
@@ -183,7 +183,7 @@ TEST(Generate, LargeGraphsAreTheSameForAnyNumberOfThreads) {
 }
 
 TEST(Generate, SeedsGiveDifferentGraphs) {
-  const std::vector<std::pair<std::string, GeneratorValues>> random_kinds = {
+  const std::vector<std::pair<std::string, ParameterValues>> random_kinds = {
       {"kron", {{"scale", "10"}}},
       {"uniform", {{"vertices", "500"}}},
       {"ba", {{"vertices", "500"}}},
@@ -465,7 +465,7 @@ TEST(GenerateRegistry, NamesAreUniqueAndExplained) {
     EXPECT_TRUE(kinds.insert(generator.name).second) << generator.name;
     EXPECT_FALSE(generator.help.empty()) << generator.name;
     std::set<std::string> names;
-    for (const GeneratorParameter& parameter : generator.parameters) {
+    for (const Parameter& parameter : generator.parameters) {
       EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
       EXPECT_FALSE(parameter.help.empty()) << parameter.name;
     }

@@ -75,7 +75,7 @@ TEST(Store, VerifiesWhatItWrote) {
   }
 }
 
-TEST(Store, FindsEveryFlippedByteOfTheSections) {
+TEST(Store, FindsAFlippedByteInEverySection) {
   const TemporaryFolder folder;
   const std::string     bytes = saved(folder, small_graph());
   for (const store::Section& section : sections_of(bytes)) {
@@ -103,7 +103,7 @@ TEST(Store, RefusesEveryFlippedByteOfTheHeader) {
   }
 }
 
-TEST(Store, RefusesEveryTruncation) {
+TEST(Store, RefusesToBeCutShort) {
   const TemporaryFolder folder;
   const std::string     bytes = saved(folder, small_graph());
   for (const std::size_t size :

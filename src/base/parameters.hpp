@@ -1,16 +1,25 @@
-// The text values of a generator's parameters, read as what they should be.
+// The text values of parameters, completed from their list and read as what they should be.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include <spillway/generate.hpp>
+#include <spillway/parameters.hpp>
+#include <spillway/types.hpp>
 
 namespace spillway {
+
+/// The given values and the defaults of the rest. A name that is not in the list, or a value that is missing, is
+/// Error{usage}; `owner` is who takes the parameters.
+ParameterValues completed(std::string_view owner, const std::vector<Parameter>& parameters,
+                          const ParameterValues& given);
 
 /// Every reading throws Error{usage} with the parameter, its value and what is allowed.
 class Parameters {
  public:
-  Parameters(std::string_view kind, const GeneratorValues& values) : kind_(kind), values_(values) {}
+  Parameters(std::string_view owner, const ParameterValues& values) : owner_(owner), values_(values) {}
 
   std::uint64_t number(const std::string& name, std::uint64_t least, std::uint64_t most) const;
   double        real(const std::string& name, double least, double most) const;
@@ -24,8 +33,8 @@ class Parameters {
  private:
   const std::string& text(const std::string& name) const;
 
-  std::string_view       kind_;
-  const GeneratorValues& values_;
+  std::string_view       owner_;
+  const ParameterValues& values_;
 };
 
 }  // namespace spillway
