@@ -46,7 +46,7 @@ fuzz: build/setup-fuzz
 	@scripts/fuzz $(FUZZ_SECONDS)
 
 lint: build/setup-lint
-	@$(call BUILD,dev)
+	@cmake --preset lint > build/lint.log 2>&1 || { cat build/lint.log; exit 1; }
 	@scripts/lint
 
 format: build/setup-lint

@@ -45,7 +45,7 @@ int usage_exit(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = deepest(app);
   std::string     name    = command.get_name();
   for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
-    name = parent->get_name() + " " + name;
+    name.insert(0, parent->get_name() + " ");
   complain(fmt::format("error: {}\n`{} --help` lists what it takes.", message_of(command, error), name));
   return static_cast<int>(ExitCode::usage);
 }

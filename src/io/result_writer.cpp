@@ -134,7 +134,7 @@ class Rows {
   }
 
   std::string id(Vertex v) const {
-    const std::string name = graph_.ids().name(v);
+    std::string name = graph_.ids().name(v);
     if (graph_.ids().kind() != IdMap::Kind::strings) return name;
     return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
