@@ -32,8 +32,8 @@ class RoundTrip : public ::testing::TestWithParam<Way> {};
 
 TEST_P(RoundTrip, GivesTheSameGraph) {
   const TemporaryFolder folder;
-  const auto [format, suffix] = GetParam();
-  int written                 = 0;
+  const std::string     format = GetParam().format, suffix = GetParam().suffix;
+  int                   written = 0;
   for (const auto& member : testing::zoo()) {
     const std::string path     = folder / (member.name + "." + suffix);
     const auto [code, message] = testing::failure_of([&] { save(member.graph, path, format); });
