@@ -583,9 +583,7 @@ ReadResult read_edge_text(EdgeText text, ReadJob& job) {
       text.ids = IdKind::numbers;
     } catch (const WeightsAreFractional&) {
       text.weight_type = WeightType::f32;
-      job.notes.push_back(
-          "some weights are not whole numbers: all are read as 32-bit floats, which round whole ones "
-          "above 16,777,216");
+      job.notes.emplace_back(rounding_note);
     }
   }
 }

@@ -23,6 +23,10 @@ struct EdgeLayout {
   bool        negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign
 };
 
+/// Said where whole weights are read as floats because others are fractions.
+inline constexpr const char* rounding_note =
+    "some weights are not whole numbers: all are read as 32-bit floats, which round whole ones above 16,777,216";
+
 enum class IdKind { small_numbers, numbers, strings };
 
 struct EdgeText {

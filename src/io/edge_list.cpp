@@ -174,6 +174,16 @@ class Inspection {
     return WeightType::u32;
   }
 
+  /// A whole number among the weights that a 32-bit float may not hold exactly.
+  bool has_large_whole_weight(unsigned column) const {
+    constexpr std::uint64_t exact_below = 1u << 24;
+    for (std::size_t i = 0; first_ + i < lines_.size(); ++i) {
+      const Fields fields = data(i);
+      if (column < fields.size() && parse_number(fields[column]).value_or(0) > exact_below) return true;
+    }
+    return false;
+  }
+
   bool quoted() const { return lines_[first_].text.find('"') != std::string_view::npos; }
 
   std::uint64_t start() const { return lines_[first_].offset; }
@@ -359,6 +369,8 @@ void settle_weights(EdgeText& text, const OwnBanner& banner, const Inspection& i
     text.weights_stated = true;
   }
   if (job.options.weight_type) text.weight_type = *job.options.weight_type, text.weights_stated = true;
+  if (text.weight_type == WeightType::f32 && !text.weights_stated && inspection.has_large_whole_weight(*column))
+    job.notes.emplace_back(rounding_note);
 }
 
 /// A list of no edges: nothing but comments, or a header line.

@@ -186,7 +186,8 @@ Graph open(const std::string& path, const LoadOptions& options) {
 
 std::vector<std::string> save(const Graph& graph, const std::string& path, const std::string& name,
                               Progress* progress) {
-  const Format* format = name == "auto" ? nullptr : &format_named(name);
+  // Standard output has no suffix; what people pipe on is a list.
+  const Format* format = name != "auto" ? &format_named(name) : path == "-" ? &format_named("edgelist") : nullptr;
   if (!format) {
     const std::string suffix = suffix_of(path);
     for (const Format& candidate : formats())

@@ -160,6 +160,11 @@ TEST(EdgeList, NoticesFractionsLate) {
   EXPECT_EQ(read(text).weight_type(), WeightType::f32);
 }
 
+TEST(EdgeList, SaysWhenWeightsMayBeRounded) {
+  EXPECT_EQ(read("1 2 16777217\n2 3 0.5\n").report().notes.size(), 1u);
+  EXPECT_EQ(read("1 2 7\n2 3 0.5\n").report().notes.size(), 0u);
+}
+
 TEST(EdgeList, FindsTheWeightColumn) {
   LoadOptions fourth;
   fourth.weight_column = "4";
