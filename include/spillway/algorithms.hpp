@@ -12,8 +12,28 @@
 namespace spillway {
 
 struct RunOptions {
-  int       threads  = 0;  ///< 0: all cores
-  Progress* progress = nullptr;
+  int       threads       = 0;                     ///< 0: all cores
+  bool      deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
+  Direction direction     = Direction::automatic;  ///< push or pull throughout, for study
+  Progress* progress      = nullptr;
+};
+
+/// How a result is checked: by computing it anew with plain serial code, or by properties that only a right one has.
+enum class CheckBy {
+  automatic,  ///< the oracle on graphs of up to `oracle_arcs` arcs, properties beyond
+  oracle,
+  properties,
+};
+
+struct VerifyOptions {
+  CheckBy       by          = CheckBy::automatic;
+  std::uint64_t oracle_arcs = std::uint64_t{1} << 26;
+  int           threads     = 0;
+  Progress*     progress    = nullptr;
+
+  bool use_oracle(const Graph& graph) const {
+    return by == CheckBy::oracle || (by == CheckBy::automatic && graph.arc_count() <= oracle_arcs);
+  }
 };
 
 /// How a result was checked, and what was found.
@@ -27,22 +47,39 @@ struct ColumnInfo {
   std::string meaning;
 };
 
-/// `run` and `verify` want a value for every parameter; `completed_parameters` fills in the defaults.
-struct Algorithm {
-  std::string                                                                    name;
-  std::string                                                                    summary;
-  std::vector<Parameter>                                                         parameters;
-  std::vector<ColumnInfo>                                                        columns;
-  std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)> run;
-  std::function<Verdict(const Graph&, const ParameterValues&, const Result&)>    verify;
+enum class WeightUse {
+  ignored,
+  used,    ///< where the graph has them
+  needed,  ///< a graph without them is refused
 };
 
+/// `run` and `verify` want a value for every parameter; `completed_parameters` fills in the defaults.
+struct Algorithm {
+  using Run = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
+  using Verify =
+      std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
+
+  std::string             name;
+  std::string             summary;
+  std::string             reference;  ///< where the method is described
+  std::vector<Parameter>  parameters;
+  std::vector<ColumnInfo> columns;
+  WeightUse               weights       = WeightUse::ignored;
+  bool                    makes_a_graph = false;  ///< the answer is a graph, not columns
+  Run                     run;
+  Verify                  verify;  ///< empty: the result cannot be checked
+};
+
+/// Those that come with Spillway and those that were added.
 const std::vector<Algorithm>& algorithms();
+
+/// Adds one; a name that is taken is Error{usage}. Not while another thread reads the registry.
+const Algorithm& add_algorithm(Algorithm algorithm);
 
 /// The one of this name; an unknown one is Error{usage} with a suggestion.
 const Algorithm& algorithm_named(const std::string& name);
 
-/// The given values with defaults filled in; an unknown name or a missing value is Error{usage}.
+/// The given values with defaults filled in; an unknown name is Error{usage}.
 ParameterValues completed_parameters(const Algorithm& algorithm, const ParameterValues& given);
 
 }  // namespace spillway

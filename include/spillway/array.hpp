@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace spillway {
 
@@ -14,6 +15,12 @@ class Array {
   Array() = default;
   /// `keeper` holds the memory alive; an empty one means that the caller does.
   Array(std::span<const T> view, std::shared_ptr<const void> keeper) : view_(view), keeper_(std::move(keeper)) {}
+
+  /// Takes the vector over.
+  static Array own(std::vector<T> values) {
+    auto keeper = std::make_shared<const std::vector<T>>(std::move(values));
+    return {*keeper, keeper};
+  }
 
   const T*           data() const { return view_.data(); }
   std::size_t        size() const { return view_.size(); }

@@ -60,6 +60,10 @@ class Graph {
   const Csr& in() const;
   bool       has_in() const;
 
+  /// The graph taken as undirected and simple, without weights: every arc has its reverse, loops and parallel arcs
+  /// are left out. The out-edges themselves if they are so already, else built at the first call.
+  const Csr& simple() const;
+
   const LoadReport&                    report() const;
   const std::shared_ptr<MemoryBudget>& budget() const;
 

@@ -4,17 +4,17 @@
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include "base/memory.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include "graph/csr.hpp"
 
 namespace spillway {
 namespace {
 
-using Counts = std::vector<std::uint64_t>;
+using Counts = Buffer<std::uint64_t>;
 
-Counts row_lengths(const Csr& csr, int threads) {
-  Counts lengths(csr.vertex_count());
+Counts row_lengths(const Csr& csr, const std::shared_ptr<MemoryBudget>& budget, int threads) {
+  Counts lengths{csr.vertex_count(), budget, "the result"};
   for_each_share(threads, lengths.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
     for (std::uint64_t v = begin; v < end; ++v) lengths[v] = csr.offsets[v + 1] - csr.offsets[v];
   });
@@ -22,9 +22,9 @@ Counts row_lengths(const Csr& csr, int threads) {
 }
 
 /// Counting arrivals needs one pass over the targets, and no in-edges.
-Counts arrivals(const Csr& csr, int threads, Progress& progress) {
+Counts arrivals(const Csr& csr, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress) {
   constexpr std::uint64_t block = 1u << 20;
-  Counts                  counts(csr.vertex_count());
+  Counts                  counts{csr.vertex_count(), budget, "the result"};
   progress.begin("degrees", csr.arc_count(), ProgressUnit::edges);
   for_each_task(threads, (csr.arc_count() + block - 1) / block, [&](std::uint64_t task, int) {
     check_cancelled(progress);
@@ -42,16 +42,15 @@ Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions&
   Progress&  progress = options.progress ? *options.progress : Progress::none();
   Stopwatch  clock;
   Result     result;
-  const auto memory = std::make_shared<Charge>(graph.budget(), "the result");
-  memory->raise_to(graph.vertex_count() * 2 * sizeof(std::uint64_t));
-  result.memory                = memory;
   const Csr& out               = graph.out();
   const bool in_at_hand        = graph.has_in();
   const Csr* in                = in_at_hand ? &graph.in() : nullptr;
   result.statistics.prepare_ms = clock.lap();
-  result.columns.push_back({.name = "out", .values = row_lengths(out, threads)});
-  result.columns.push_back(
-      {.name = "in", .values = in ? row_lengths(*in, threads) : arrivals(out, threads, progress)});
+  Counts leaving               = row_lengths(out, graph.budget(), threads);
+  Counts arriving =
+      in ? row_lengths(*in, graph.budget(), threads) : arrivals(out, graph.budget(), threads, progress);
+  result.columns.push_back({.name = "out", .values = std::move(leaving).freeze()});
+  result.columns.push_back({.name = "in", .values = std::move(arriving).freeze()});
   result.statistics.run_ms          = clock.milliseconds();
   result.statistics.iterations      = 1;
   result.statistics.edges_processed = in_at_hand ? 0 : out.arc_count();
@@ -59,7 +58,7 @@ Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions&
 }
 
 /// The oracle: walks the arcs one by one and keeps its own tallies.
-Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result) {
+Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result, const VerifyOptions&) {
   struct Tally {
     std::uint64_t out = 0, in = 0;
   };
@@ -72,8 +71,8 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
       ++tally[target].in;
     }
   }
-  const auto& out = std::get<Counts>(result.columns.at(0).values);
-  const auto& in  = std::get<Counts>(result.columns.at(1).values);
+  const auto& out = std::get<Array<std::uint64_t>>(result.columns.at(0).values);
+  const auto& in  = std::get<Array<std::uint64_t>>(result.columns.at(1).values);
   Verdict     verdict{.how = "serial oracle", .problem = {}};
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
     if (out[v] == tally[v].out && in[v] == tally[v].in) continue;
@@ -89,6 +88,7 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
 Algorithm degrees_algorithm() {
   return {.name       = "degrees",
           .summary    = "how many arcs leave and enter each vertex",
+          .reference  = "",
           .parameters = {},
           .columns    = {{"out", "arcs that leave"}, {"in", "arcs that arrive"}},
           .run        = run_degrees,

@@ -1,14 +1,34 @@
 #include "algorithms/registry.hpp"
 
 #include "base/fail.hpp"
-#include "base/parameters.hpp"
 #include "base/text.hpp"
 
 namespace spillway {
 
-const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> all{degrees_algorithm()};
+namespace {
+
+/// Adding must not move what others hold a reference to, hence the room.
+constexpr std::size_t most_algorithms = 1024;
+
+std::vector<Algorithm>& registry() {
+  static std::vector<Algorithm> all = [] {
+    std::vector<Algorithm> own;
+    own.reserve(most_algorithms);
+    own.push_back(degrees_algorithm());
+    return own;
+  }();
   return all;
+}
+
+}  // namespace
+
+const std::vector<Algorithm>& algorithms() { return registry(); }
+
+const Algorithm& add_algorithm(Algorithm algorithm) {
+  for (const Algorithm& other : registry())
+    if (other.name == algorithm.name) throw usage_error("there is an algorithm '{}' already", algorithm.name);
+  if (registry().size() == most_algorithms) throw usage_error("no room for more than {} algorithms", most_algorithms);
+  return registry().emplace_back(std::move(algorithm));
 }
 
 const Algorithm& algorithm_named(const std::string& name) {

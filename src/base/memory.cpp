@@ -1,4 +1,4 @@
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

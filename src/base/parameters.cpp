@@ -1,10 +1,13 @@
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
+
+#include <spillway/graph.hpp>
 
 namespace spillway {
 
@@ -25,7 +28,8 @@ ParameterValues completed(std::string_view owner, const std::vector<Parameter>& 
 
 const std::string& Parameters::text(const std::string& name) const {
   const auto found = values_.find(name);
-  if (found == values_.end()) throw usage_error("{} needs a value for '{}'", owner_, name);
+  if (found == values_.end() || found->second.empty())
+    throw usage_error("{} needs a value for '{}'", owner_, name);
   return found->second;
 }
 
@@ -54,6 +58,69 @@ bool Parameters::yes(const std::string& name) const {
   if (given != "yes" && given != "no")
     throw usage_error("{}: '{}' is {}; it must be yes or no", owner_, name, printable(given));
   return given == "yes";
+}
+
+const std::string& Parameters::choice(const std::string& name, const std::vector<std::string>& choices) const {
+  const std::string& given = text(name);
+  if (std::find(choices.begin(), choices.end(), given) == choices.end())
+    throw usage_error("{}: '{}' is {}; {}", owner_, name, printable(given), advice(given, choices));
+  return given;
+}
+
+namespace {
+
+Vertex vertex_named(std::string_view owner, const Graph& graph, std::string_view id) {
+  if (const auto vertex = graph.ids().find(id, graph.vertex_count())) return *vertex;
+  if (graph.vertex_count() == 0)
+    throw bad_input("{}: vertex '{}' is not in the graph, which has no vertices", owner, printable(id));
+  throw bad_input("{}: vertex '{}' is not in the graph, whose {} vertices are '{}' to '{}'", owner, printable(id),
+                  with_commas(graph.vertex_count()), printable(graph.ids().name(0)),
+                  printable(graph.ids().name(static_cast<Vertex>(graph.vertex_count() - 1))));
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+template <class Body>
+void for_each_part(std::string_view text, char separator, Body&& body) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    body(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+Vertex Parameters::vertex(const Graph& graph, const std::string& name) const {
+  return vertex_named(owner_, graph, text(name));
+}
+
+std::vector<std::string> ids_in_file(const std::string& path) {
+  std::vector<std::string> ids;
+  for_each_part(read_whole(path), '\n', [&](std::string_view line) {
+    const std::string_view id = trimmed(line.substr(0, line.find('#')));
+    if (!id.empty()) ids.emplace_back(id);
+  });
+  if (ids.empty()) throw bad_input("{}: no vertices in this file; it should have one id on each line", path);
+  return ids;
+}
+
+std::vector<std::string> ids_in_list(std::string_view text) {
+  std::vector<std::string> ids;
+  for_each_part(text, ',', [&](std::string_view id) { ids.emplace_back(trimmed(id)); });
+  return ids;
+}
+
+std::vector<Vertex> Parameters::vertex_list(const Graph& graph, const std::string& name) const {
+  const std::string&  given = text(name);
+  std::vector<Vertex> vertices;
+  for (const std::string& id : given.starts_with('@') ? ids_in_file(given.substr(1)) : ids_in_list(given))
+    vertices.push_back(vertex_named(owner_, graph, id));
+  return vertices;
 }
 
 }  // namespace spillway

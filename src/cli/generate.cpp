@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "base/clock.hpp"
-#include "base/memory.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "graph/csr.hpp"

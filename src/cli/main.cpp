@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/fail.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 

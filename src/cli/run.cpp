@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/files.hpp"
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "io/result_writer.hpp"
@@ -157,7 +157,7 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
     run_ms.push_back(result.statistics.run_ms);
   }
   Verdict verdict;
-  if (arguments.verify) verdict = algorithm.verify(graph, parameters, result);
+  if (arguments.verify) verdict = algorithm.verify(graph, parameters, result, {.threads = common.threads, .progress = &bar});
   if (!arguments.output.empty() && verdict.problem.empty()) write_result(result, graph, arguments.output, bar);
 
   if (common.json) {

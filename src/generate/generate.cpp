@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 #include "base/text.hpp"
 #include "generate/generators.hpp"
 

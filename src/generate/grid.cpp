@@ -1,5 +1,5 @@
 // A grid of streets: long diameter, small degrees, and, with some edges removed, much like a road network.
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
 #include "generate/random.hpp"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
 #include "generate/random.hpp"

@@ -2,7 +2,7 @@
 // Batagelj & Brandes (2005) draw a place of the array of all ends so far, where a vertex stands as often as
 // its degree. Sanders & Schulz, "Scalable generation of scale-free graphs" (2016) need no array: what stands
 // at a place is found by repeating the draws that filled it, so every edge can be made on its own.
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
 #include "generate/random.hpp"

@@ -1,5 +1,5 @@
 // The plain shapes that tests and first steps need: a formula for edge i, and nothing random but weights.
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
 

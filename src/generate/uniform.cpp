@@ -1,6 +1,6 @@
 // Uniform random graphs in the manner of Erdős & Rényi's G(n, m): both ends of every edge are drawn from all
 // vertices, with replacement, like `urand` of the GAP benchmark suite.
-#include "base/parameters.hpp"
+#include <spillway/parameters.hpp>
 #include "generate/generators.hpp"
 #include "generate/numbered_edges.hpp"
 #include "generate/random.hpp"

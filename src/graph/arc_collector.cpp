@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/fail.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 
 #include <spillway/graph.hpp>
 

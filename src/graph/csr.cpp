@@ -108,6 +108,20 @@ bool rows_sorted(const Csr& csr, WeightType weight_type, int threads) {
   return first_unsorted_row(csr, weight_type, threads) == csr.vertex_count();
 }
 
+bool rows_simple(const Csr& csr, int threads) {
+  std::atomic<bool> simple{true};
+  for_each_row_range(csr, threads, [&](Vertex first, Vertex last, int) {
+    for (Vertex v = first; v < last; ++v) {
+      Vertex previous = no_vertex;
+      for (const Vertex target : csr.neighbors(v)) {
+        if (target == v || target == previous) return simple.store(false, std::memory_order_relaxed);
+        previous = target;
+      }
+    }
+  });
+  return simple;
+}
+
 void check_weights(std::span<const std::uint32_t> weights, const std::string& where, int threads) {
   for_each_share(threads, weights.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
     for (std::uint64_t i = begin; i < end; ++i)

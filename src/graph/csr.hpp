@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "graph/arc_collector.hpp"
 
 #include <spillway/graph.hpp>
@@ -27,6 +27,9 @@ void check_rows(const Csr& csr, WeightType weight_type, const std::string& where
 
 /// True when every row ascends, parallel arcs by weight; offsets and targets must be valid.
 bool rows_sorted(const Csr& csr, WeightType weight_type, int threads);
+
+/// True when no row has a loop or parallel arcs; rows must be sorted.
+bool rows_simple(const Csr& csr, int threads);
 
 /// The same arcs, turned round.
 Csr transposed(const Csr& csr, WeightType weight_type, const BuildContext& context);

@@ -5,8 +5,8 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include "base/memory.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include "graph/csr.hpp"
 
 namespace spillway {
@@ -18,6 +18,8 @@ struct Graph::State {
   std::atomic<bool> ids_checked{false};
   std::atomic<bool> out_checked{false};
   std::atomic<bool> in_ready{false};
+  Csr               simple;
+  std::atomic<bool> simple_ready{false};
 };
 
 Graph::Graph() : Graph(Parts{}) {}
@@ -85,6 +87,26 @@ const Csr& Graph::in() const {
     }
   }
   return state.parts.in;
+}
+
+const Csr& Graph::simple() const {
+  const Csr& forward = out();
+  State&     state   = *state_;
+  if (!state.simple_ready.load(std::memory_order_acquire)) {
+    const std::scoped_lock lock{state.mutex};
+    if (!state.simple_ready) {
+      Csr rows{forward.offsets, forward.targets, {}};
+      if (!symmetric() || !rows_simple(rows, thread_count())) {
+        const Transform    to_simple{.undirected = true, .symmetrize = false, .dedup = true, .drop_loops = true};
+        const BuildContext context{
+            .budget = state.parts.budget, .transform = to_simple, .threads = thread_count()};
+        rows = rebuilt(rows, WeightType::none, context);
+      }
+      state.simple = std::move(rows);
+      state.simple_ready.store(true, std::memory_order_release);
+    }
+  }
+  return state.simple;
 }
 
 namespace {

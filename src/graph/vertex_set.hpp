@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 
 #include <spillway/types.hpp>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "io/format.hpp"
 
 namespace spillway {

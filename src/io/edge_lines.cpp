@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "io/interner.hpp"
 #include "io/line_source.hpp"

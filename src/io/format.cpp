@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "io/byte_stream.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "base/memory.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 
 #include <spillway/error.hpp>
 #include <spillway/types.hpp>

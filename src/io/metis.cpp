@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/fail.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/fail.hpp"
@@ -24,10 +25,24 @@ std::size_t column_size(const Column& column) {
   return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-bool is_missing(const Column& column, Vertex v) {
-  const auto* vertices = std::get_if<std::vector<std::uint32_t>>(&column.values);
-  return column.vertices && vertices && (*vertices)[v] == no_vertex;
+/// The entry is the largest of its integer type: what `missing` gives a meaning to.
+bool is_largest(const Column& column, Vertex v) {
+  return std::visit(
+      [v]<class T>(const Array<T>& values) {
+        return std::is_integral_v<T> && values[v] == std::numeric_limits<T>::max();
+      },
+      column.values);
 }
+
+bool is_blank(const Column& column, Vertex v) {
+  return (column.vertices || column.missing == Missing::blank) && is_largest(column, v);
+}
+
+bool is_infinite(const Column& column, Vertex v) {
+  return column.missing == Missing::infinite && is_largest(column, v);
+}
+
+Vertex vertex_at(const Column& column, Vertex v) { return std::get<Array<std::uint32_t>>(column.values)[v]; }
 
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
@@ -140,10 +155,11 @@ class Rows {
   }
 
   std::string json_value(const Column& column, Vertex v) const {
-    if (is_missing(column, v)) return "null";
-    if (column.vertices) return id(std::get<std::vector<std::uint32_t>>(column.values)[v]);
-    const bool finite = std::visit(
-        [&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
+    if (is_blank(column, v)) return "null";
+    if (column.vertices) return id(vertex_at(column, v));
+    const bool finite =
+        !is_infinite(column, v) &&
+        std::visit([&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
     std::string text;
     append_value(text, column, v, graph_.ids());
     return finite ? text : '"' + text + '"';  // JSON has no infinity
@@ -153,9 +169,10 @@ class Rows {
     return column.vertices && graph_.ids().kind() != IdMap::Kind::strings;
   }
 
-  /// Vertices are signed, so that none can be -1; with string ids they are row numbers of this file.
-  std::string npy_type(const Column& column) const {
-    if (column.vertices) return "<i8";
+  /// What may be missing is signed, so that it can be -1. With string ids, vertices are row numbers of this file.
+  static std::string npy_type(const Column& column) {
+    if (column.vertices || column.missing == Missing::blank) return "<i8";
+    if (column.missing == Missing::infinite) return "<f8";
     static constexpr const char* types[] = {"<u4", "<u8", "<f4", "<f8"};
     return types[column.values.index()];
   }
@@ -167,15 +184,22 @@ class Rows {
     out.append(bytes, sizeof value);
   }
 
+  std::int64_t signed_entry(const Column& column, Vertex v) const {
+    if (is_largest(column, v)) return -1;
+    if (numbered_vertices(column))
+      return static_cast<std::int64_t>(*parse_number(graph_.ids().name(vertex_at(column, v))));
+    return std::visit([v](const auto& values) { return static_cast<std::int64_t>(values[v]); }, column.values);
+  }
+
   void append_binary(std::string& out, const Column& column, Vertex v) const {
-    if (!column.vertices)
-      return std::visit([&](const auto& values) { append_raw(out, values[v]); }, column.values);
-    const Vertex entry = std::get<std::vector<std::uint32_t>>(column.values)[v];
-    std::int64_t shown = -1;
-    if (entry != no_vertex)
-      shown =
-          numbered_vertices(column) ? static_cast<std::int64_t>(*parse_number(graph_.ids().name(entry))) : entry;
-    append_raw(out, shown);
+    if (column.vertices || column.missing == Missing::blank) return append_raw(out, signed_entry(column, v));
+    std::visit(
+        [&](const auto& values) {
+          if (column.missing == Missing::never) return append_raw(out, values[v]);
+          append_raw(out, is_largest(column, v) ? std::numeric_limits<double>::infinity()
+                                                : static_cast<double>(values[v]));
+        },
+        column.values);
   }
 
   const Result& result_;
@@ -187,8 +211,12 @@ class Rows {
 }  // namespace
 
 void append_value(std::string& out, const Column& column, Vertex v, const IdMap& ids) {
-  if (is_missing(column, v)) return;
-  if (column.vertices) return ids.append_name(out, std::get<std::vector<std::uint32_t>>(column.values)[v]);
+  if (is_blank(column, v)) return;
+  if (column.vertices) return ids.append_name(out, vertex_at(column, v));
+  if (is_infinite(column, v)) {
+    out += "inf";
+    return;
+  }
   std::visit([&](const auto& values) { fmt::format_to(std::back_inserter(out), "{}", values[v]); }, column.values);
 }
 

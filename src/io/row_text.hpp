@@ -11,7 +11,7 @@
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/parallel.hpp>
 
 #include <spillway/graph.hpp>
 

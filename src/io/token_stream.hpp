@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 #include "io/format.hpp"
 
 namespace spillway {

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "base/memory.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 
 namespace spillway {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/fail.hpp"
 #include "base/hash.hpp"
-#include "base/memory.hpp"
-#include "base/parallel.hpp"
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
 

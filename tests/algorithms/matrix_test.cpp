@@ -14,7 +14,7 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {};
 void expect_right(const Algorithm& algorithm, const Graph& graph, const std::string& what) {
   for (const int threads : {1, 2}) {
     const Result  result  = algorithm.run(graph, {}, {.threads = threads});
-    const Verdict verdict = algorithm.verify(graph, {}, result);
+    const Verdict verdict = algorithm.verify(graph, {}, result, {});
     EXPECT_EQ(verdict.problem, "") << algorithm.name << " on " << what << " with " << threads << " threads";
     ASSERT_EQ(result.columns.size(), algorithm.columns.size());
   }
@@ -41,8 +41,11 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, ::testing::ValuesIn(names()),
 TEST(Degrees, TheOracleCatchesABrokenResult) {
   const Graph graph  = testing::random_graph(3);
   Result      result = algorithm_named("degrees").run(graph, {}, {});
-  std::get<std::vector<std::uint64_t>>(result.columns[1].values)[0] += 1;
-  EXPECT_NE(algorithm_named("degrees").verify(graph, {}, result).problem, "");
+  const auto& right = std::get<Array<std::uint64_t>>(result.columns[1].values);
+  std::vector<std::uint64_t> wrong{right.begin(), right.end()};
+  wrong[0] += 1;
+  result.columns[1].values = Array<std::uint64_t>::own(std::move(wrong));
+  EXPECT_NE(algorithm_named("degrees").verify(graph, {}, result, {}).problem, "");
 }
 
 }  // namespace

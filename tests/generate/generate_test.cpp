@@ -13,7 +13,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 #include "generate/random.hpp"
 #include "graph/csr.hpp"
 

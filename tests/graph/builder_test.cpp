@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 #include "graph/arc_collector.hpp"
 #include "graph/csr.hpp"
 #include "support.hpp"

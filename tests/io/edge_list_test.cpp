@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "base/memory.hpp"
+#include <spillway/engine/memory.hpp>
 #include "support.hpp"
 
 namespace spillway {

@@ -1,75 +1,40 @@
-// OpenMP behind a few functions, so that exceptions leave parallel regions and a build without OpenMP works.
+// Threads behind a few functions. What runs them is compiled into the library once, so that a user's program needs
+// no compiler flags and exceptions leave parallel regions.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <memory>
+#include <type_traits>
 
 namespace spillway {
 
 /// How many threads "all" is, or as many as asked for.
-inline int thread_count(int asked = 0) {
-#ifdef _OPENMP
-  return asked > 0 ? asked : omp_get_max_threads();
-#else
-  (void)asked;
-  return 1;
-#endif
-}
+int thread_count(int asked = 0);
 
 /// From now on "all" is this many; 0 leaves it as it is.
-inline void use_threads(int threads) {
-#ifdef _OPENMP
-  if (threads > 0) omp_set_num_threads(threads);
-#else
-  (void)threads;
-#endif
-}
+void use_threads(int threads);
 
-/// Keeps the first exception of a parallel region until the region is over.
-class FirstFailure {
- public:
-  bool happened() const { return failed_.load(std::memory_order_relaxed); }
+namespace detail {
 
-  template <class Body>
-  void guard(Body&& body) noexcept {
-    try {
-      body();
-    } catch (...) {
-      const std::scoped_lock lock{mutex_};
-      if (!failure_) failure_ = std::current_exception();
-      failed_.store(true, std::memory_order_relaxed);
-    }
-  }
+using ThreadBody = void (*)(void* body, int thread);
 
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
+void on_threads(int threads, ThreadBody call, void* body);
 
- private:
-  std::atomic<bool>  failed_{false};
-  std::mutex         mutex_;
-  std::exception_ptr failure_;
-};
+}  // namespace detail
 
 /// body(thread) once for each thread number below `threads`. The system may grant fewer threads than asked for;
-/// the numbers are then shared out, so that no share of the work is ever left undone.
+/// the numbers are then shared out, so that no share of the work is ever left undone. One thread is the caller's.
 template <class Body>
 void on_threads(int threads, Body&& body) {
-  FirstFailure failure;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
-  for (int thread = omp_get_thread_num(); thread < threads; thread += omp_get_num_threads())
-    failure.guard([&] { body(thread); });
-#else
-  for (int thread = 0; thread < threads; ++thread) failure.guard([&] { body(thread); });
-#endif
-  failure.rethrow();
+  if (threads == 1) {
+    body(0);
+    return;
+  }
+  using Plain = std::remove_reference_t<Body>;
+  detail::on_threads(
+      threads, [](void* given, int thread) { (*static_cast<Plain*>(given))(thread); },
+      const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 
 /// body(task, thread) for every task below `count`; threads take the next one as they come free.
