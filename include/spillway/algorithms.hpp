@@ -18,7 +18,8 @@ struct RunOptions {
   Progress* progress      = nullptr;
 };
 
-/// How a result is checked: by computing it anew with plain serial code, or by properties that only a right one has.
+/// How a result is checked: by computing it anew with plain serial code, or by properties that only a right one
+/// has.
 enum class CheckBy {
   automatic,  ///< the oracle on graphs of up to `oracle_arcs` arcs, properties beyond
   oracle,
@@ -55,9 +56,8 @@ enum class WeightUse {
 
 /// `run` and `verify` want a value for every parameter; `completed_parameters` fills in the defaults.
 struct Algorithm {
-  using Run = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
-  using Verify =
-      std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
+  using Run    = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
+  using Verify = std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
 
   std::string             name;
   std::string             summary;

@@ -39,8 +39,8 @@ ParameterValues completed(std::string_view owner, const std::vector<Parameter>& 
 std::vector<std::string> ids_in_list(std::string_view text);
 std::vector<std::string> ids_in_file(const std::string& path);
 
-/// Reads values as what they should be. Every reading throws Error{usage} with the parameter, its value and what is
-/// allowed; a vertex that the graph does not have is Error{bad_input}.
+/// Reads values as what they should be. Every reading throws Error{usage} with the parameter, its value and what
+/// is allowed; a vertex that the graph does not have is Error{bad_input}.
 class Parameters {
  public:
   Parameters(std::string_view owner, const ParameterValues& values) : owner_(owner), values_(values) {}

@@ -50,9 +50,9 @@ struct IterationStatistics {
 };
 
 struct RunStatistics {
-  double                           prepare_ms      = 0;  ///< in-edges, orders, state: what a second run may not need
-  double                           run_ms          = 0;
-  std::uint64_t                    iterations      = 0;
+  double                           prepare_ms = 0;  ///< in-edges, orders, state: what a second run may not need
+  double                           run_ms     = 0;
+  std::uint64_t                    iterations = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;
 };

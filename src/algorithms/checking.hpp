@@ -31,7 +31,8 @@ const Array<T>& column_of(const Result& result, std::size_t index) {
   return std::get<Array<T>>(result.columns.at(index).values);
 }
 
-/// Where `found` differs from `expected`, in words; nothing if it does not. Floating values are compared by `near`.
+/// Where `found` differs from `expected`, in words; nothing if it does not. Floating values are compared by
+/// `near`.
 template <class T, class E>
 std::string difference(const Graph& graph, const std::string& column, std::span<const T> found,
                        std::span<const E> expected) {

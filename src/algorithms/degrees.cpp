@@ -1,11 +1,11 @@
 // Degrees of every vertex: how many arcs leave it and how many arrive. Parallel arcs and loops count.
 #include <atomic>
 
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include <spillway/engine/memory.hpp>
-#include <spillway/engine/parallel.hpp>
 #include "graph/csr.hpp"
 
 namespace spillway {

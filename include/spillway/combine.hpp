@@ -1,0 +1,177 @@
+// Combine: how several updates of one vertex become one. The operators own their identity and their atomics, so a
+// program never writes an atomic itself. All of them are commutative and associative.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include <spillway/engine/atomics.hpp>
+
+namespace spillway {
+
+/// Larger than every other value, for types that have one: a program's own type says it with a static `highest()`.
+template <class T>
+SPILLWAY_HD constexpr T highest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::infinity();
+  else if constexpr (std::is_arithmetic_v<T>)
+    return std::numeric_limits<T>::max();
+  else
+    return T::highest();
+}
+
+/// Smaller than every other value, likewise.
+template <class T>
+SPILLWAY_HD constexpr T lowest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return -std::numeric_limits<T>::infinity();
+  else if constexpr (std::is_arithmetic_v<T>)
+    return std::numeric_limits<T>::lowest();
+  else
+    return T::lowest();
+}
+
+namespace detail {
+
+/// What Min and Max share: one of two values is kept.
+template <class T, class Better>
+struct Select {
+  using Type = T;
+
+  static constexpr bool idempotent = true;
+  static constexpr bool voting     = false;
+
+  SPILLWAY_HD static T combine(const T& a, const T& b) { return Better::better(b, a) ? b : a; }
+
+  /// `slot` has one writer; true if it changed.
+  SPILLWAY_HD static bool improve(T& slot, const T& update) {
+    if (!Better::better(update, slot)) return false;
+    slot = update;
+    return true;
+  }
+
+  /// `slot` has many writers; true if this call changed it.
+  SPILLWAY_HD static bool improve_atomically(T& slot, const T& update) {
+    T seen = atomics::load(slot);
+    while (Better::better(update, seen))
+      if (atomics::compare_exchange(slot, seen, update)) return true;
+    return false;
+  }
+};
+
+template <class T>
+struct Less {
+  SPILLWAY_HD static bool better(const T& a, const T& b) { return a < b; }
+};
+
+template <class T>
+struct Greater {
+  SPILLWAY_HD static bool better(const T& a, const T& b) { return b < a; }
+};
+
+}  // namespace detail
+
+/// The smallest update. T is a number, or 4 or 8 bytes of the program's own with `operator<`.
+template <class T>
+struct Min : detail::Select<T, detail::Less<T>> {
+  SPILLWAY_HD static constexpr T identity() { return highest<T>(); }
+};
+
+/// The largest update.
+template <class T>
+struct Max : detail::Select<T, detail::Greater<T>> {
+  SPILLWAY_HD static constexpr T identity() { return lowest<T>(); }
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_array = false;
+template <class T, std::size_t N>
+inline constexpr bool is_array<std::array<T, N>> = true;
+
+/// body(entry, other's entry) for a number as for an array of them.
+template <class T, class Body>
+SPILLWAY_HD void each_entry(T& slot, const T& update, Body&& body) {
+  if constexpr (is_array<T>)
+    for (std::size_t i = 0; i < slot.size(); ++i) body(slot[i], update[i]);
+  else
+    body(slot, update);
+}
+
+}  // namespace detail
+
+/// All updates added up: a number, or a std::array of them entry by entry.
+template <class T>
+struct Sum {
+  static_assert(std::is_arithmetic_v<T> || detail::is_array<T>,
+                "spillway::Sum adds numbers: give it an integer or a floating type, or a std::array of them");
+  using Type = T;
+
+  static constexpr bool idempotent = false;
+  static constexpr bool voting     = false;
+
+  SPILLWAY_HD static constexpr T identity() { return T{}; }
+
+  SPILLWAY_HD static T combine(T a, const T& b) {
+    detail::each_entry(a, b, [](auto& entry, const auto& other) { entry += other; });
+    return a;
+  }
+
+  SPILLWAY_HD static void combine_atomically(T& slot, const T& update) {
+    detail::each_entry(slot, update, [](auto& entry, const auto& other) { atomics::add(entry, other); });
+  }
+};
+
+/// Bits that any update has: an unsigned integer, or a std::array of them.
+template <class T>
+struct Or {
+  using Type = T;
+
+  static constexpr bool idempotent = true;
+  static constexpr bool voting     = false;
+
+  SPILLWAY_HD static constexpr T identity() { return T{}; }
+
+  SPILLWAY_HD static T combine(T a, const T& b) {
+    improve(a, b);
+    return a;
+  }
+
+  SPILLWAY_HD static bool improve(T& slot, const T& update) {
+    bool changed = false;
+    detail::each_entry(slot, update, [&](auto& word, auto bits) {
+      changed |= (bits & ~word) != 0;
+      word |= bits;
+    });
+    return changed;
+  }
+
+  SPILLWAY_HD static bool improve_atomically(T& slot, const T& update) {
+    bool changed = false;
+    detail::each_entry(slot, update, [&](auto& word, auto bits) {
+      if ((bits & ~atomics::load(word)) != 0) changed |= (bits & ~atomics::set_bits(word, bits)) != 0;
+    });
+    return changed;
+  }
+};
+
+/// One update, whichever comes first: a vote. It settles the vertex, which then takes no other.
+template <class T>
+struct Any {
+  using Type = T;
+
+  static constexpr bool idempotent = true;
+  static constexpr bool voting     = true;
+};
+
+template <class C>
+concept CombineOperator = requires {
+  typename C::Type;
+  { C::idempotent } -> std::convertible_to<bool>;
+  { C::voting } -> std::convertible_to<bool>;
+};
+
+}  // namespace spillway

@@ -1,0 +1,77 @@
+// The one place with atomics: relaxed, on the host and on the device.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#define SPILLWAY_HD __host__ __device__
+#else
+#define SPILLWAY_HD
+#endif
+
+namespace spillway::atomics {
+
+/// What one instruction can exchange: numbers, and structs of 4 or 8 bytes that are aligned to their size.
+template <class T>
+inline constexpr bool exchangeable = std::is_trivially_copyable_v<T> &&
+                                     (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8) &&
+                                     alignof(T) == sizeof(T);
+
+#if defined(__CUDA_ARCH__)
+template <class T>
+using Reference               = cuda::atomic_ref<T, cuda::thread_scope_device>;
+inline constexpr auto relaxed = cuda::memory_order_relaxed;
+#else
+template <class T>
+using Reference               = std::atomic_ref<T>;
+inline constexpr auto relaxed = std::memory_order_relaxed;
+#endif
+
+/// What others may be writing. Types that no instruction reads whole are read word by word, which is enough for
+/// values whose words only ever gain bits.
+template <class T>
+SPILLWAY_HD T load(const T& slot) {
+  if constexpr (exchangeable<T>) {
+    return Reference<T>{const_cast<T&>(slot)}.load(relaxed);
+  } else {
+    T copy{};
+    for (std::size_t i = 0; i < slot.size(); ++i) copy[i] = load(slot[i]);
+    return copy;
+  }
+}
+
+template <class T>
+SPILLWAY_HD void store(T& slot, T value) {
+  Reference<T>{slot}.store(value, relaxed);
+}
+
+/// `seen` becomes what is there when it was something else.
+template <class T>
+SPILLWAY_HD bool compare_exchange(T& slot, T& seen, T value) {
+  static_assert(exchangeable<T>,
+                "a value that several threads combine in place must have 4 or 8 bytes and be aligned to its size: "
+                "write struct alignas(8) Value { … }");
+  return Reference<T>{slot}.compare_exchange_weak(seen, value, relaxed, relaxed);
+}
+
+template <class T>
+SPILLWAY_HD void add(T& slot, T value) {
+  Reference<T>{slot}.fetch_add(value, relaxed);
+}
+
+/// Sets bits and returns what was there before.
+template <class T>
+SPILLWAY_HD T set_bits(T& slot, T bits) {
+  return Reference<T>{slot}.fetch_or(bits, relaxed);
+}
+
+/// Clears bits and returns what was there before.
+template <class T>
+SPILLWAY_HD T clear_bits(T& slot, T bits) {
+  return Reference<T>{slot}.fetch_and(static_cast<T>(~bits), relaxed);
+}
+
+}  // namespace spillway::atomics

@@ -1,0 +1,96 @@
+// What the loop sees of a device: an executor owns vertex state and frontier, and processes blocks of topology.
+// Executors are templates over programs; the loop and all that stands above them are compiled once.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <spillway/algorithms.hpp>
+#include <spillway/graph.hpp>
+#include <spillway/program.hpp>
+
+namespace spillway {
+
+/// Rows of adjacency, wherever they rest. `weights` are raw bits, or null.
+struct Rows {
+  const EdgeIndex*     offsets = nullptr;
+  const Vertex*        targets = nullptr;
+  const std::uint32_t* weights = nullptr;
+
+  EdgeIndex degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
+};
+
+/// The unit of topology that an executor processes: the adjacency of the vertices from `first` to before `last`.
+/// When pushing, rows are of the vertices that send; when pulling, of those that receive.
+struct Block {
+  Rows   rows;
+  Vertex first = 0;
+  Vertex last  = 0;
+};
+
+/// All blocks of one iteration, for each direction. `pull` is empty where no rows for it are at hand.
+struct Topology {
+  std::uint64_t      vertices = 0;
+  EdgeIndex          arcs     = 0;  ///< edges that a full iteration visits
+  std::vector<Block> push;
+  std::vector<Block> pull;
+};
+
+struct FrontierSize {
+  std::uint64_t vertices      = 0;
+  std::uint64_t edges         = 0;  ///< that leave them
+  std::uint64_t open_vertices = 0;  ///< that still take updates
+  std::uint64_t open_edges    = 0;  ///< that leave those: on symmetric graphs also those that reach them
+};
+
+/// What choosing a direction depends on.
+struct ProgramFacts {
+  bool        voting       = false;
+  bool        all_active   = false;
+  bool        push_only    = false;  ///< settled in buckets, in place
+  bool        floating_sum = false;  ///< the order of updates shows in the last bits
+  const char* stage        = "iterating";
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// Sets every vertex to its first value; returns the first frontier.
+  virtual FrontierSize start() = 0;
+  /// Messages of the active vertices are published.
+  virtual void begin(Direction direction, std::uint32_t iteration) = 0;
+  /// Returns how many arcs were looked at.
+  virtual std::uint64_t process(const Block& block) = 0;
+  /// Applies what was gathered; returns the next frontier. An empty one ends the run.
+  virtual FrontierSize finish() = 0;
+  /// After `finish`: the program says that it is enough.
+  virtual bool converged() const = 0;
+};
+
+/// The frontiers of a run in which every vertex is active at most once, in order: recorded by one program and
+/// walked again, backwards, by another (betweenness).
+struct Schedule {
+  std::vector<Vertex>        vertices;
+  std::vector<std::uint64_t> starts;  ///< where each frontier begins, and the end
+
+  std::uint64_t levels() const { return starts.empty() ? 0 : starts.size() - 1; }
+};
+
+/// The graph in memory as one block for each side. In-edges that are not at hand are built only where the run
+/// cannot do without them.
+Topology resident_topology(const Graph& graph, Along along, bool needs_pull);
+
+/// Runs to the end: an empty frontier, convergence or `max_iterations`.
+RunStatistics run_loop(Executor& executor, const Topology& topology, const ProgramFacts& facts,
+                       const RunOptions& options, std::uint64_t max_iterations);
+
+/// Push or pull, by the work each would do.
+Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,
+                           const RunOptions& options);
+
+/// A bucket width for `graph`'s weights under which delta-stepping does well (Meyer & Sanders 1998).
+double choose_delta(const Graph& graph);
+
+}  // namespace spillway

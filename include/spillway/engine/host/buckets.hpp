@@ -1,0 +1,128 @@
+// Vertices waiting in the order of their priority. Each thread drops them into bins of its own; the lowest bin of
+// all threads is the next frontier (GAP's delta-stepping, Beamer et al. 2015; the window is Julienne's, Dhulipala
+// et al. 2017). Entries are not searched for: a vertex that moved on leaves a stale one behind, which whoever
+// reads it recognises by the vertex's value.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <spillway/engine/memory.hpp>
+#include <spillway/types.hpp>
+
+namespace spillway::host {
+
+class Buckets {
+ public:
+  struct Bin {  // 512 bytes
+    Bin*                    next  = nullptr;
+    std::uint64_t           count = 0;
+    std::array<Vertex, 124> entries;
+
+    std::span<const Vertex> span() const { return {entries.data(), count}; }
+    bool                    full() const { return count == entries.size(); }
+  };
+
+  /// Bins of this many neighbouring buckets are open; what lies beyond waits in one bin until they are done.
+  static constexpr std::uint64_t window = 1024;
+
+  Buckets(int threads, std::shared_ptr<MemoryBudget> budget);
+
+  std::uint64_t current() const { return current_; }
+
+  /// `bucket` below the current one counts as the current one.
+  void put(int thread, Vertex v, std::uint64_t bucket) {
+    const std::uint64_t place = bucket <= current_ ? current_ - base_ : std::min(bucket - base_, window);
+    Thread&             own   = *threads_[static_cast<std::size_t>(thread)];
+    Bin*&               head  = own.heads[place];
+    if (!head || head->full()) {
+      Bin* const fresh = allocate(own);
+      fresh->next      = head;
+      head             = fresh;
+    }
+    head->entries[head->count++] = v;
+  }
+
+  /// Moves to the lowest bucket that holds anything and takes its bins out. `bucket_of(v)` is asked for those that
+  /// waited beyond the window. False: nothing is left.
+  template <class BucketOf>
+  bool advance(BucketOf&& bucket_of) {
+    while (true) {
+      for (; current_ < base_ + window; ++current_)
+        if (take(current_ - base_)) return true;
+      if (!reopen(bucket_of)) return false;
+    }
+  }
+
+  /// The bins that `advance` took out, and the vertices in them.
+  const std::vector<Bin*>& taken() const { return taken_; }
+  std::uint64_t            taken_entries() const { return taken_entries_; }
+
+  /// Gives a bin back to the thread that emptied it.
+  void recycle(int thread, Bin* bin) {
+    Thread& own = *threads_[static_cast<std::size_t>(thread)];
+    bin->next   = own.free;
+    own.free    = bin;
+  }
+
+  /// A bin of the thread's own that belongs to the current bucket, or null.
+  Bin* take_own(int thread) {
+    Bin*&      head = threads_[static_cast<std::size_t>(thread)]->heads[current_ - base_];
+    Bin* const bin  = head;
+    if (bin) head = bin->next;
+    return bin;
+  }
+
+ private:
+  struct alignas(128) Thread {
+    std::array<Bin*, window + 1> heads{};
+    Bin*                         free = nullptr;
+  };
+
+  Bin* allocate(Thread& own) {
+    if (!own.free) refill(own);
+    Bin* const bin = own.free;
+    own.free       = bin->next;
+    bin->count     = 0;
+    return bin;
+  }
+
+  void refill(Thread& own);
+  bool take(std::uint64_t place);
+
+  /// Opens the next window: at the lowest bucket among those that waited beyond the last one.
+  template <class BucketOf>
+  bool reopen(BucketOf&& bucket_of) {
+    if (!take(window)) return false;
+    // What has been settled meanwhile lies in a bucket that is over, and is dropped.
+    const std::uint64_t over   = current_;
+    std::uint64_t       lowest = UINT64_MAX;
+    for (const Bin* bin : taken_)
+      for (const Vertex v : bin->span())
+        if (const std::uint64_t bucket = bucket_of(v); bucket >= over) lowest = std::min(lowest, bucket);
+    if (lowest != UINT64_MAX) base_ = current_ = lowest;
+    waiting_.swap(taken_);
+    for (Bin* bin : waiting_) {
+      for (const Vertex v : bin->span())
+        if (const std::uint64_t bucket = bucket_of(v); bucket >= over) put(0, v, bucket);
+      recycle(0, bin);
+    }
+    return lowest != UINT64_MAX;
+  }
+
+  std::shared_ptr<MemoryBudget>        budget_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Bin*>                    taken_, waiting_;
+  std::uint64_t                        taken_entries_ = 0;
+  std::uint64_t                        base_          = 0;
+  std::uint64_t                        current_       = 0;
+
+  std::mutex               mutex_;
+  std::vector<Buffer<Bin>> slabs_;
+  std::uint64_t            handed_out_ = 0;  ///< of the last slab
+};
+
+}  // namespace spillway::host

@@ -1,0 +1,290 @@
+// What a user writes: Active, Compute, Combine over vertices and edges (SIMD-X, section 3), as plain functions of
+// a struct. The engine finds out at compile time what a program offers; docs/programs.md teaches how to write one.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <spillway/combine.hpp>
+#include <spillway/types.hpp>
+
+namespace spillway {
+
+/// The weight of an edge in programs that read none.
+struct NoWeight {};
+
+template <class Weight = NoWeight>
+struct Edge {
+  Vertex                       source;
+  Vertex                       target;
+  [[no_unique_address]] Weight weight;
+};
+
+/// Which way updates travel.
+enum class Along {
+  out,   ///< from the source of an arc to its target
+  in,    ///< from the target to the source
+  both,  ///< either way: an arc is an edge without direction
+};
+
+struct NoGlobal {
+  SPILLWAY_HD void operator+=(NoGlobal) {}
+};
+
+/// What the engine knows where it calls `publish` and `apply`.
+template <class Global = NoGlobal>
+struct Step {
+  Vertex        vertex    = 0;
+  std::uint32_t iteration = 0;  ///< from 0
+  std::uint64_t bucket    = 0;  ///< of programs with a priority: the one that is being settled
+  EdgeIndex     degree    = 0;  ///< edges that leave the vertex along the program's way; known to `publish` only
+  const Global* global    = nullptr;  ///< in `apply`: what all `publish` calls of this iteration added up to
+  Global*       total     = nullptr;  ///< where `publish` and `apply` add their part
+};
+
+/// The message of programs whose updates depend on the edge alone.
+struct NoMessage {};
+
+namespace detail {
+
+template <class P>
+struct UpdateType {
+  using Type = typename P::Value;
+};
+template <class P>
+requires requires { typename P::Update; }
+struct UpdateType<P> {
+  using Type = typename P::Update;
+};
+
+template <class P>
+struct WeightChoice {
+  using Type = NoWeight;
+};
+template <class P>
+requires requires { typename P::Weight; }
+struct WeightChoice<P> {
+  using Type = typename P::Weight;
+};
+
+template <class P>
+struct GlobalType {
+  using Type = NoGlobal;
+};
+template <class P>
+requires requires { typename P::Global; }
+struct GlobalType<P> {
+  using Type = typename P::Global;
+};
+
+}  // namespace detail
+
+template <class P>
+using ValueOf = typename P::Value;
+template <class P>
+using UpdateOf = typename detail::UpdateType<P>::Type;
+template <class P>
+using WeightOf = typename detail::WeightChoice<P>::Type;
+template <class P>
+using GlobalOf = typename detail::GlobalType<P>::Type;
+template <class P>
+using StepOf = Step<GlobalOf<P>>;
+template <class P>
+using EdgeOf = Edge<WeightOf<P>>;
+
+/// `publish(value, step)`: what an active vertex sends, asked once before its edges are visited. It may change the
+/// value (PageRank takes its residual there), and return nothing where the edge says all (a vertex leaves its
+/// core).
+template <class P>
+concept Publishes = requires(const P p, ValueOf<P>& value, const StepOf<P>& step) {
+  p.publish(value, step);
+};
+
+/// `compute(edge)`: the update depends on the edge alone.
+template <class P>
+concept ComputesFromEdge = requires(const P p, const EdgeOf<P>& edge) {
+  { p.compute(edge) } -> std::convertible_to<UpdateOf<P>>;
+};
+
+namespace detail {
+
+template <class P>
+struct MessageType {
+  using Type = std::conditional_t<ComputesFromEdge<P>, NoMessage, ValueOf<P>>;
+};
+template <class P>
+requires Publishes<P>
+struct MessageType<P> {
+  using Returned = std::remove_cvref_t<decltype(std::declval<const P>().publish(
+      std::declval<ValueOf<P>&>(), std::declval<const StepOf<P>&>()))>;
+  using Type     = std::conditional_t<std::is_void_v<Returned>, NoMessage, Returned>;
+};
+
+}  // namespace detail
+
+template <class P>
+using MessageOf = typename detail::MessageType<P>::Type;
+
+/// `compute(message, edge)`: the update an edge carries.
+template <class P>
+concept ComputesFromMessage = requires(const P p, const MessageOf<P>& message, const EdgeOf<P>& edge) {
+  { p.compute(message, edge) } -> std::convertible_to<UpdateOf<P>>;
+};
+
+/// `compute(message, edge, to)`: one that looks at the value of the vertex it goes to as well.
+template <class P>
+concept ComputesFromBoth = requires(const P p, const MessageOf<P>& message, const EdgeOf<P>& edge,
+                                    const ValueOf<P>& to) {
+  { p.compute(message, edge, to) } -> std::convertible_to<UpdateOf<P>>;
+};
+
+template <class P>
+concept AppliesWithStep = requires(const P p, ValueOf<P>& value, const UpdateOf<P>& update,
+                                   const StepOf<P>& step) {
+  { p.apply(value, update, step) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept AppliesPlainly = requires(const P p, ValueOf<P>& value, const UpdateOf<P>& update) {
+  { p.apply(value, update) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept Applies = AppliesWithStep<P> || AppliesPlainly<P>;
+
+/// `open(value)`: false means that the vertex takes no more updates.
+template <class P>
+concept Opens = requires(const P p, const ValueOf<P>& value) {
+  { p.open(value) } -> std::convertible_to<bool>;
+};
+
+/// `init(vertex, degree)`: the first value may depend on the number of edges that leave the vertex.
+template <class P>
+concept InitsFromDegree = requires(const P p) {
+  { p.init(Vertex{}, EdgeIndex{}) } -> std::convertible_to<ValueOf<P>>;
+};
+
+/// `starts(vertex)` or `starts(vertex, value)`: which vertices are active at first; without it all are.
+template <class P>
+concept StartsFromValue = requires(const P p, const ValueOf<P>& value) {
+  { p.starts(Vertex{}, value) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept Starts = StartsFromValue<P> || requires(const P p) {
+  { p.starts(Vertex{}) } -> std::convertible_to<bool>;
+};
+
+/// `priority(value)`: the engine settles vertices in the order of it, in buckets of width `delta`.
+template <class P>
+concept Prioritises = requires(const P p, const ValueOf<P>& value) {
+  requires std::is_arithmetic_v<std::remove_cvref_t<decltype(p.priority(value))>>;
+};
+
+/// `converged(global)`: asked after every iteration.
+template <class P>
+concept Converges = requires(const P p, const GlobalOf<P>& global) {
+  { p.converged(global) } -> std::convertible_to<bool>;
+};
+
+/// What a program offers, in one place. Methods ask here, never the program itself.
+template <class P>
+struct Traits {
+  using Value   = ValueOf<P>;
+  using Update  = UpdateOf<P>;
+  using Message = MessageOf<P>;
+  using Weight  = WeightOf<P>;
+  using Global  = GlobalOf<P>;
+  using Combine = typename P::Combine;
+
+  static constexpr bool weighted   = !std::is_same_v<Weight, NoWeight>;
+  static constexpr bool has_global = !std::is_same_v<Global, NoGlobal>;
+  static constexpr bool voting     = Combine::voting;
+  static constexpr bool in_place   = !voting && !Applies<P>;  ///< Combine works on the value itself
+  static constexpr bool gathers    = !voting && !in_place;    ///< updates meet in an accumulator first
+
+  static constexpr bool order_free = [] {
+    if constexpr (requires { P::order_free; }) return static_cast<bool>(P::order_free);
+    return false;
+  }();
+  static constexpr bool all_active = [] {
+    if constexpr (requires { P::all_active; }) return static_cast<bool>(P::all_active);
+    return false;
+  }();
+  static constexpr Along along = [] {
+    if constexpr (requires { P::along; }) return P::along;
+    return Along::out;
+  }();
+
+  /// An edge of this weight changes nothing (Tigr splits vertices into trees with it).
+  static constexpr bool has_neutral_weight = requires { P::neutral_weight; };
+
+  static constexpr bool no_message = std::is_same_v<Message, NoMessage>;
+  /// Messages are read from the values themselves; otherwise they are published into an array of their own first,
+  /// because values may change while edges are visited.
+  static constexpr bool live_messages = !no_message && !Publishes<P> && order_free;
+  static constexpr bool floating_sum  = gathers && !Combine::idempotent && !std::is_integral_v<Update>;
+};
+
+/// Every mistake has its own message. Named, so that the compiler shows it before anything else.
+template <class P>
+constexpr void check_program() {
+  static_assert(
+      requires { typename P::Value; }, "a program needs `using Value = …`: the state of one vertex");
+  static_assert(
+      requires { typename P::Combine; },
+      "a program needs `using Combine = …`: Min, Max, Sum, Or or Any of the update's type");
+  static_assert(CombineOperator<typename P::Combine>, "Combine must be one of spillway::Min, Max, Sum, Or, Any");
+  static_assert(
+      std::is_trivially_copyable_v<ValueOf<P>>,
+      "Value must be trivially copyable: numbers and structs of numbers, no containers or pointers to own");
+  static_assert(std::is_same_v<typename P::Combine::Type, UpdateOf<P>>,
+                "Combine must be of the type of the update: `Update`, or `Value` where there is no `Update`");
+  static_assert(std::is_same_v<WeightOf<P>, NoWeight> || std::is_same_v<WeightOf<P>, std::uint32_t> ||
+                    std::is_same_v<WeightOf<P>, float>,
+                "Weight must be std::uint32_t or float, or left out by programs that read no weights");
+  static_assert(
+      InitsFromDegree<P> ||
+          requires(const P p) {
+            { p.init(Vertex{}) } -> std::convertible_to<ValueOf<P>>;
+          },
+      "a program needs `Value init(Vertex v) const` or init(v, degree): the value a vertex starts with");
+  static_assert(
+      ComputesFromEdge<P> || ComputesFromMessage<P> || ComputesFromBoth<P>,
+      "a program needs `Update compute(message, edge) const`, compute(edge) or compute(message, edge, to), "
+      "where edge is `const Edge<Weight>&` and message what publish returns, or Value without publish");
+  static_assert(
+      Applies<P> || !requires { &P::apply; },
+      "apply must be `bool apply(Value& value, const Update& update) const`, or take a third "
+      "`const Step<Global>&`; it returns whether the vertex becomes active");
+  static_assert(Applies<P> || (P::Combine::idempotent && std::is_same_v<ValueOf<P>, UpdateOf<P>>),
+                "without `apply` updates are combined into the value itself: that needs Update to be Value and a "
+                "Combine that may see an update twice (Min, Max, Or); otherwise write `apply`");
+  static_assert(!P::Combine::voting || Applies<P>,
+                "a voting program (Any) needs `apply`: what the vote does to the vertex");
+  static_assert(
+      Publishes<P> || !requires { &P::publish; },
+      "publish must be `Message publish(Value& value, const Step<Global>& step) const`");
+  static_assert(
+      !requires { &P::open; } || Opens<P>, "open must be `bool open(const Value& value) const`");
+  static_assert(
+      !requires { &P::starts; } || Starts<P>,
+      "starts must be `bool starts(Vertex v) const`, or take `const Value&` as well");
+  static_assert(
+      !requires { &P::priority; } || Prioritises<P>,
+      "priority must be `number priority(const Value& value) const`");
+  static_assert(!Prioritises<P> || !Traits<P>::all_active, "a program with a priority cannot be all_active");
+  static_assert(!Prioritises<P> || !Traits<P>::voting, "a voting program cannot have a priority");
+  static_assert(!Prioritises<P> || !Traits<P>::in_place || Traits<P>::order_free,
+                "a program with a priority that combines in place must be order_free: buckets are settled without "
+                "waiting for one another's updates");
+  static_assert(!Traits<P>::in_place || !Opens<P>,
+                "open belongs to programs with `apply`; an in-place value closes itself by not improving");
+  static_assert(
+      !requires { &P::converged; } || Converges<P>,
+      "converged must be `bool converged(const Global& global) const`");
+}
+
+}  // namespace spillway

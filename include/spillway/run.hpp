@@ -1,0 +1,123 @@
+// spillway::run: a program, a graph, an answer.
+#pragma once
+
+#include <chrono>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <spillway/algorithms.hpp>
+#include <spillway/engine/host/executor.hpp>
+#include <spillway/graph.hpp>
+#include <spillway/program.hpp>
+
+namespace spillway {
+
+/// What a run leaves: the value of every vertex, the last Global, and what it took.
+template <class P>
+struct Outcome {
+  using Value = ValueOf<P>;
+
+  Buffer<Value>                 values;
+  GlobalOf<P>                   global{};  ///< of the last iteration
+  std::vector<GlobalOf<P>>      history;   ///< of every iteration
+  RunStatistics                 statistics;
+  std::shared_ptr<MemoryBudget> budget;
+  int                           threads = 1;
+
+  const Value& operator[](Vertex v) const { return values[v]; }
+
+  /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
+  template <class Get>
+  Column column(std::string name, Get&& get) {
+    using Entry         = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
+    const auto    start = std::chrono::steady_clock::now();
+    Buffer<Entry> entries{values.size(), budget, "the result"};
+    for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t v = begin; v < end; ++v) entries[v] = get(static_cast<const Value&>(values[v]));
+    });
+    statistics.run_ms +=
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return {.name = std::move(name), .values = std::move(entries).freeze()};
+  }
+
+  /// The values themselves, where they are numbers. They are moved out.
+  Column column(std::string name) { return {.name = std::move(name), .values = std::move(values).freeze()}; }
+};
+
+namespace detail {
+
+/// Refuses a graph whose weights are not what the program reads.
+void check_weights_for(const Graph& graph, WeightType wanted);
+
+template <class P>
+constexpr WeightType weight_type_of() {
+  if constexpr (std::is_same_v<WeightOf<P>, std::uint32_t>) return WeightType::u32;
+  if constexpr (std::is_same_v<WeightOf<P>, float>) return WeightType::f32;
+  return WeightType::none;
+}
+
+template <class P>
+std::uint64_t max_iterations_of(const P& program) {
+  if constexpr (requires { program.max_iterations; }) return static_cast<std::uint64_t>(program.max_iterations);
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+template <class P>
+double delta_of(const P& program, const Graph& graph) {
+  if constexpr (requires { program.delta; })
+    if (program.delta > 0) return static_cast<double>(program.delta);
+  return Prioritises<P> && Traits<P>::weighted ? choose_delta(graph) : 1;
+}
+
+}  // namespace detail
+
+/// How one program goes on from another.
+template <class Value>
+struct Continuation {
+  Buffer<Value>   values = {};       ///< start from these instead of `init`
+  const Schedule* replay = nullptr;  ///< walk these frontiers, the last one first
+  Schedule*       record = nullptr;  ///< keep the frontiers here; every vertex may be active once only
+};
+
+template <class P>
+Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options = {},
+               Continuation<ValueOf<P>> continuation = {}) {
+  check_program<P>();
+  using T          = Traits<P>;
+  using Clock      = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  };
+  if constexpr (T::weighted) detail::check_weights_for(graph, detail::weight_type_of<P>());
+
+  auto       start = Clock::now();
+  const bool needs_pull =
+      T::all_active || options.direction == Direction::pull || (options.deterministic && T::floating_sum);
+  const Topology     topology = resident_topology(graph, T::along, needs_pull);
+  const double       delta    = detail::delta_of(program, graph);
+  const double       prepare  = since(start);
+  const ProgramFacts facts{.voting       = T::voting,
+                           .all_active   = T::all_active,
+                           .push_only    = Prioritises<P> && T::in_place,
+                           .floating_sum = T::floating_sum};
+
+  start = Clock::now();
+  host::HostExecutor<P> executor{program, graph, topology, options,
+                                 host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
+                                                             .replay = continuation.replay,
+                                                             .record = continuation.record,
+                                                             .delta  = delta}};
+  Outcome<P>            outcome;
+  outcome.statistics            = run_loop(executor, topology, facts, options, detail::max_iterations_of(program));
+  outcome.values                = executor.take_values();
+  outcome.global                = executor.global();
+  outcome.history               = executor.take_history();
+  outcome.statistics.prepare_ms = prepare;
+  outcome.statistics.run_ms     = since(start);
+  outcome.budget                = graph.budget();
+  outcome.threads               = thread_count(options.threads);
+  return outcome;
+}
+
+}  // namespace spillway

@@ -1,0 +1,94 @@
+// Breadth-first search: levels and a tree of parents, along out-edges.
+// Direction-optimising (Beamer, Asanović, Patterson, SC 2012): a vertex takes the first parent that votes for it.
+#include <functional>
+#include <queue>
+
+#include "algorithms/checking.hpp"
+#include "algorithms/registry.hpp"
+#include "algorithms/tree_checks.hpp"
+
+#include <spillway/run.hpp>
+
+namespace spillway {
+namespace {
+
+constexpr std::uint32_t no_level = 0xFFFFFFFFu;
+
+struct Bfs {
+  struct Value {
+    std::uint32_t level;
+    Vertex        parent;
+  };
+  using Update  = Vertex;
+  using Combine = Any<Vertex>;
+
+  Vertex source;
+
+  SPILLWAY_HD Value  init(Vertex v) const { return v == source ? Value{0, v} : Value{no_level, no_vertex}; }
+  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD Vertex compute(const Edge<>& edge) const { return edge.source; }
+
+  SPILLWAY_HD bool apply(Value& value, Vertex parent, const Step<>& step) const {
+    value = {step.iteration + 1, parent};
+    return true;
+  }
+};
+
+Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  auto   outcome = run(Bfs{Parameters{"bfs", values}.vertex(graph)}, graph, options);
+  Result result;
+  result.columns.push_back(outcome.column("level", [](const Bfs::Value& value) { return value.level; }));
+  result.columns.push_back(outcome.column("parent", [](const Bfs::Value& value) { return value.parent; }));
+  result.columns[0].missing  = Missing::blank;
+  result.columns[1].vertices = true;
+  result.statistics          = std::move(outcome.statistics);
+  return result;
+}
+
+/// The oracle: a queue.
+std::vector<std::uint32_t> serial_levels(const Graph& graph, Vertex source) {
+  std::vector<std::uint32_t> levels(graph.vertex_count(), no_level);
+  std::queue<Vertex>         waiting;
+  levels[source] = 0;
+  waiting.push(source);
+  for (; !waiting.empty(); waiting.pop())
+    for (const Vertex to : graph.out().neighbors(waiting.front()))
+      if (levels[to] == no_level) {
+        levels[to] = levels[waiting.front()] + 1;
+        waiting.push(to);
+      }
+  return levels;
+}
+
+Verdict verify_bfs(const Graph& graph, const ParameterValues& values, const Result& result,
+                   const VerifyOptions& options) {
+  const Vertex source = Parameters{"bfs", values}.vertex(graph);
+  const auto&  levels = column_of<std::uint32_t>(result, 0);
+  Verdict      verdict{.how = options.use_oracle(graph) ? by_oracle : by_properties, .problem = {}};
+  if (options.use_oracle(graph)) {
+    const auto expected = serial_levels(graph, source);
+    verdict.problem     = difference<std::uint32_t, std::uint32_t>(graph, "level", levels.span(), expected);
+  }
+  if (verdict.problem.empty())
+    verdict.problem = tree_problem<std::uint32_t>(
+        graph, source, 0, levels.span(), column_of<std::uint32_t>(result, 1).span(), no_level,
+        [](std::uint32_t level, EdgeIndex) { return level + 1; }, std::less<>{}, options);
+  return verdict;
+}
+
+}  // namespace
+
+Algorithm bfs_algorithm() {
+  return {.name       = "bfs",
+          .summary    = "levels and parents of a breadth-first search from a source",
+          .reference  = "Beamer, Asanović, Patterson: Direction-Optimizing Breadth-First Search, SC 2012",
+          .parameters = {{.name = "source",
+                          .help = "where to start, by the graph's own ids",
+                          .kind = ParameterKind::source}},
+          .columns    = {{"level", "edges from the source; none if it is not reached"},
+                         {"parent", "the vertex before it on a shortest path; the source's is itself"}},
+          .run        = run_bfs,
+          .verify     = verify_bfs};
+}
+
+}  // namespace spillway

@@ -1,0 +1,29 @@
+// Personalised PageRank: the random walk restarts at one vertex. The program is PageRank's.
+#include "algorithms/pagerank.hpp"
+#include "algorithms/registry.hpp"
+
+namespace spillway {
+
+Algorithm ppr_algorithm() {
+  std::vector<Parameter> parameters = pagerank_parameters();
+  parameters.insert(parameters.begin(), {.name = "source",
+                                         .help = "where the walk restarts, by the graph's own ids",
+                                         .kind = ParameterKind::source});
+  return {
+      .name       = "ppr",
+      .summary    = "how often a random walk that restarts at a source is at each vertex",
+      .reference  = "Haveliwala: Topic-Sensitive PageRank, WWW 2002; Tong, Faloutsos, Pan: ICDM 2006",
+      .parameters = std::move(parameters),
+      .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
+      .run =
+          [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+            return run_pagerank("ppr", graph, Parameters{"ppr", values}.vertex(graph), values, options);
+          },
+      .verify =
+          [](const Graph& graph, const ParameterValues& values, const Result& result,
+             const VerifyOptions& options) {
+            return verify_pagerank("ppr", graph, Parameters{"ppr", values}.vertex(graph), values, result, options);
+          }};
+}
+
+}  // namespace spillway

@@ -1,0 +1,35 @@
+#include "algorithms/weighted.hpp"
+
+#include <bit>
+
+#include "base/fail.hpp"
+#include "graph/csr.hpp"
+
+#include <spillway/run.hpp>
+
+namespace spillway {
+
+void detail::check_weights_for(const Graph& graph, WeightType wanted) {
+  if (graph.weight_type() == wanted || graph.arc_count() == 0) return;
+  if (graph.weight_type() == WeightType::none)
+    throw bad_input(
+        "this needs weights and the graph has none; --weights unit gives every arc 1, --weights random:SEED "
+        "random "
+        "ones from 1 to 64");
+  throw bad_input("the program reads {} weights and the graph has {}; load it with --weight-type {}",
+                  to_string(wanted), to_string(graph.weight_type()), to_string(wanted));
+}
+
+void refuse_negative_weights(const Graph& graph, const char* algorithm, const RunOptions& options) {
+  if (graph.weight_type() != WeightType::f32) return;
+  const Csr& out = graph.out();
+  for_each_row_range(out, thread_count(options.threads), [&](Vertex first, Vertex last, int) {
+    for (Vertex v = first; v < last; ++v)
+      for (EdgeIndex i = out.offsets[v]; i < out.offsets[v + 1]; ++i)
+        if (const auto weight = std::bit_cast<float>(out.weights[i]); weight < 0)
+          throw bad_input("{} takes no negative weights; the arc from {} to {} has {}", algorithm,
+                          graph.ids().name(v), graph.ids().name(out.targets[i]), weight);
+  });
+}
+
+}  // namespace spillway

@@ -1,0 +1,43 @@
+// Push or pull: by the work each would do.
+#include <algorithm>
+
+#include <spillway/engine/executor.hpp>
+
+namespace spillway {
+namespace {
+
+// Measured on two ARM cores with kron20 and urand20, in units of one arc pulled (a sequential read and a test of a
+// bit in cache). An arc pushed is a random read, and an atomic where it succeeds.
+constexpr double push_arc = 2.0;
+// Turning to a vertex: its offsets and the first line of its row.
+constexpr double pull_vertex = 2.0;
+
+/// A vertex with d in-edges finds an active one among them after about min(d, 1/p) steps when a share p of all
+/// arcs leaves active vertices.
+double voting_pull_work(const Topology& topology, const FrontierSize& frontier) {
+  const auto open    = static_cast<double>(frontier.open_vertices);
+  const auto degree  = static_cast<double>(frontier.open_edges) / std::max(open, 1.0);
+  const auto to_find = static_cast<double>(topology.arcs) / std::max(static_cast<double>(frontier.edges), 1.0);
+  return open * (pull_vertex + std::min(degree, to_find));
+}
+
+double pull_work(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier) {
+  if (facts.voting) return voting_pull_work(topology, frontier);
+  return pull_vertex * static_cast<double>(frontier.open_vertices) + static_cast<double>(frontier.open_edges);
+}
+
+}  // namespace
+
+Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,
+                           const RunOptions& options) {
+  if (facts.push_only || topology.pull.empty()) return Direction::push;
+  if (topology.push.empty() || facts.all_active || (options.deterministic && facts.floating_sum))
+    return options.direction == Direction::push && !topology.push.empty() && !options.deterministic
+               ? Direction::push
+               : Direction::pull;
+  if (options.direction != Direction::automatic) return options.direction;
+  const double push_work = push_arc * static_cast<double>(frontier.edges);
+  return push_work > pull_work(facts, topology, frontier) ? Direction::pull : Direction::push;
+}
+
+}  // namespace spillway

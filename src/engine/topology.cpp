@@ -1,0 +1,54 @@
+// Which rows of a graph an iteration walks, for each way updates may travel.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <spillway/engine/executor.hpp>
+
+namespace spillway {
+namespace {
+
+Block whole(const Csr& csr) {
+  return {.rows  = {csr.offsets.data(), csr.targets.data(), csr.weights.empty() ? nullptr : csr.weights.data()},
+          .first = 0,
+          .last  = static_cast<Vertex>(csr.vertex_count())};
+}
+
+}  // namespace
+
+Topology resident_topology(const Graph& graph, Along along, bool needs_pull) {
+  const bool both_sides = along == Along::both && !graph.symmetric();
+  Topology   topology{
+        .vertices = graph.vertex_count(), .arcs = graph.arc_count() * (both_sides ? 2 : 1), .push = {}, .pull = {}};
+  // Out-rows list receivers: they push along arcs and pull against them. In-rows do the opposite.
+  const auto add_out = [&](std::vector<Block>& blocks) { blocks.push_back(whole(graph.out())); };
+  const auto add_in  = [&](std::vector<Block>& blocks) { blocks.push_back(whole(graph.in())); };
+  if (both_sides) {
+    for (auto* blocks : {&topology.push, &topology.pull}) add_out(*blocks), add_in(*blocks);
+  } else if (along == Along::in) {
+    add_out(topology.pull);
+    if (graph.has_in()) add_in(topology.push);
+  } else {
+    add_out(topology.push);
+    if (graph.has_in() || needs_pull) add_in(topology.pull);
+  }
+  return topology;
+}
+
+double choose_delta(const Graph& graph) {
+  constexpr std::uint64_t samples = 4096;
+  const Csr&              out     = graph.out();
+  if (out.weights.empty() || graph.vertex_count() == 0) return 1;
+  double              sum    = 0;
+  const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);
+  std::uint64_t       count  = 0;
+  for (EdgeIndex i = 0; i < out.arc_count(); i += stride, ++count)
+    sum += graph.weight_type() == WeightType::f32 ? static_cast<double>(std::bit_cast<float>(out.weights[i]))
+                                                  : static_cast<double>(out.weights[i]);
+  if (count == 0 || sum <= 0) return 1;
+  const double mean   = sum / static_cast<double>(count);
+  const double degree = static_cast<double>(out.arc_count()) / static_cast<double>(graph.vertex_count());
+  return mean * std::max(2.0 / std::max(degree, 1.0), degree < 8 ? 4.0 : 0.0);
+}
+
+}  // namespace spillway
