@@ -11,13 +11,6 @@
 
 namespace spillway {
 
-struct RunOptions {
-  int       threads       = 0;                     ///< 0: all cores
-  bool      deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
-  Direction direction     = Direction::automatic;  ///< push or pull throughout, for study
-  Progress* progress      = nullptr;
-};
-
 /// How a result is checked: by computing it anew with plain serial code, or by properties that only a right one
 /// has.
 enum class CheckBy {

@@ -1,9 +1,10 @@
-// What a caller may ask of loading. The defaults change nothing that is in the file.
+// What a caller may ask of loading and of running. The defaults change nothing that is in the file.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <spillway/progress.hpp>
 #include <spillway/types.hpp>
@@ -40,6 +41,37 @@ struct LoadOptions {
   std::uint64_t             host_memory   = 0;  ///< bytes all loading may hold; 0: what the machine has free
   int                       threads       = 0;  ///< 0: all cores
   Progress*                 progress      = nullptr;
+};
+
+enum class Direction { automatic, push, pull };
+
+constexpr std::string_view to_string(Direction direction) {
+  return direction == Direction::push ? "push" : direction == Direction::pull ? "pull" : "auto";
+}
+
+/// Sizes that the CPU executor works with. Results do not depend on them; tests make them small.
+struct HostTuning {
+  /// Vertices handed to a thread at a time where work does not depend on degrees; rounded up to 64.
+  std::uint64_t vertex_grain = 1u << 14;
+  /// Edges (and vertices) of one task of a pull. Tasks do not depend on the number of threads, so that sums over them
+  /// come out the same with any.
+  std::uint64_t edge_grain = 1u << 16;
+  /// Active vertices handed to a thread at a time in a push.
+  std::uint64_t push_grain = 64;
+  /// A row longer than this is shared out among the threads of a push.
+  std::uint64_t hub_degree = 1u << 14;
+  /// Below this many active edges and vertices, waking other threads costs more than it brings.
+  std::uint64_t serial_work = 2048;
+  /// A thread goes on with its own part of a bucket while it is this small (GAP's bucket fusion).
+  std::uint64_t fusion_entries = 1024;
+};
+
+struct RunOptions {
+  int        threads       = 0;                     ///< 0: all cores
+  bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
+  Direction  direction     = Direction::automatic;  ///< push or pull throughout, for study
+  Progress*  progress      = nullptr;
+  HostTuning tuning        = {};
 };
 
 }  // namespace spillway

@@ -9,6 +9,7 @@
 
 #include <spillway/array.hpp>
 #include <spillway/graph.hpp>
+#include <spillway/options.hpp>
 #include <spillway/types.hpp>
 
 namespace spillway {
@@ -36,17 +37,18 @@ struct Fact {
   std::variant<std::uint64_t, double, std::string> value;
 };
 
-enum class Direction { automatic, push, pull };
-
-constexpr std::string_view to_string(Direction direction) {
-  return direction == Direction::push ? "push" : direction == Direction::pull ? "pull" : "auto";
-}
-
 struct IterationStatistics {
   std::uint64_t active_vertices = 0;
   std::uint64_t active_edges    = 0;  ///< that leave the active vertices
   Direction     direction       = Direction::push;
   double        milliseconds    = 0;
+};
+
+/// How often the engine took ways that small graphs never need.
+struct RunCounters {
+  std::uint64_t shared_rows  = 0;  ///< rows so long that several threads walked them
+  std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread went on with by itself
+  std::uint64_t bucket_moves = 0;  ///< times the window of open buckets moved on
 };
 
 struct RunStatistics {
@@ -55,6 +57,7 @@ struct RunStatistics {
   std::uint64_t                    iterations = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;
+  RunCounters                      counters;
 };
 
 struct Result {

@@ -110,6 +110,7 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
                                                              .delta  = delta}};
   Outcome<P>            outcome;
   outcome.statistics            = run_loop(executor, topology, facts, options, detail::max_iterations_of(program));
+  outcome.statistics.counters   = executor.counters();
   outcome.values                = executor.take_values();
   outcome.global                = executor.global();
   outcome.history               = executor.take_history();

@@ -32,6 +32,7 @@ class Buckets {
   Buckets(int threads, std::shared_ptr<MemoryBudget> budget);
 
   std::uint64_t current() const { return current_; }
+  std::uint64_t moves() const { return moves_; }
 
   /// `bucket` below the current one counts as the current one.
   void put(int thread, Vertex v, std::uint64_t bucket) {
@@ -97,6 +98,7 @@ class Buckets {
   template <class BucketOf>
   bool reopen(BucketOf&& bucket_of) {
     if (!take(window)) return false;
+    ++moves_;
     // What has been settled meanwhile lies in a bucket that is over, and is dropped.
     const std::uint64_t over   = current_;
     std::uint64_t       lowest = UINT64_MAX;
@@ -119,6 +121,7 @@ class Buckets {
   std::uint64_t                        taken_entries_ = 0;
   std::uint64_t                        base_          = 0;
   std::uint64_t                        current_       = 0;
+  std::uint64_t                        moves_         = 0;  ///< of the window
 
   std::mutex               mutex_;
   std::vector<Buffer<Bin>> slabs_;

@@ -19,20 +19,6 @@
 
 namespace spillway::host {
 
-/// Vertices handed to a thread at a time where work does not depend on degrees; a multiple of a bitmap word.
-inline constexpr std::uint64_t vertex_grain = 1u << 14;
-/// Edges (and vertices) of one task of a pull. Tasks do not depend on the number of threads, so that sums over
-/// them come out the same with any.
-inline constexpr std::uint64_t edge_grain = 1u << 16;
-/// Active vertices handed to a thread at a time in a push.
-inline constexpr std::uint64_t push_grain = 64;
-/// A row longer than this is shared out among the threads.
-inline constexpr std::uint64_t hub_degree = 1u << 14;
-/// Below this many active edges and vertices, waking other threads costs more than it brings.
-inline constexpr std::uint64_t serial_work = 2048;
-/// A thread goes on with its own part of a bucket while it is this small (GAP's bucket fusion).
-inline constexpr std::uint64_t fusion_entries = 1024;
-
 /// What a run may be given besides the program.
 template <class Value>
 struct HostInput {
@@ -64,12 +50,14 @@ class HostExecutor final : public Executor {
         topology_(topology),
         n_(topology.vertices),
         threads_(thread_count(options.threads)),
+        tuning_(options.tuning),
         progress_(options.progress ? *options.progress : Progress::none()),
         input_(std::move(input)),
         values_(std::move(input_.values)),
         locals_(static_cast<std::size_t>(threads_)) {
     const auto& budget = graph.budget();
     set_delta(input_.delta);
+    tuning_.vertex_grain = Bitmap::word_count(tuning_.vertex_grain) * Bitmap::bits;
     budget->expect(state_bytes(), "the state of the vertices");
     given_ = values_.size() == n_ && n_ > 0;
     if (!given_) values_ = {n_, budget, "the values of the vertices"};
@@ -160,6 +148,13 @@ class HostExecutor final : public Executor {
 
   Buffer<Value> take_values() { return std::move(values_); }
   const Global& global() const { return total_; }
+  RunCounters   counters() const {
+    RunCounters counters = counters_;
+    for (const Local& local : locals_) counters.fused_bins += local.fused_bins;
+    if constexpr (prioritised) counters.bucket_moves = buckets_->moves();
+    return counters;
+  }
+
   /// The Global of every iteration.
   std::vector<Global> take_history() { return std::move(history_); }
 
@@ -170,7 +165,8 @@ class HostExecutor final : public Executor {
     std::uint64_t vertices = 0, edges = 0;                ///< made active
     std::uint64_t open_vertices = 0, open_edges = 0;      ///< found open at the start
     std::uint64_t closed_vertices = 0, closed_edges = 0;  ///< closed since
-    std::uint64_t looked_at = 0;
+    std::uint64_t looked_at  = 0;
+    std::uint64_t fused_bins = 0;
     Global        total{};
   };
 
@@ -227,16 +223,16 @@ class HostExecutor final : public Executor {
   /// body(first, last, local) over all vertices in ranges that start at a bitmap word.
   template <class Body>
   void for_vertices(Body&& body) {
-    for_each_task(n_ <= vertex_grain ? 1 : threads_, (n_ + vertex_grain - 1) / vertex_grain,
+    for_each_task(n_ <= tuning_.vertex_grain ? 1 : threads_, (n_ + tuning_.vertex_grain - 1) / tuning_.vertex_grain,
                   [&](std::uint64_t task, int thread) {
-                    body(static_cast<Vertex>(task * vertex_grain),
-                         static_cast<Vertex>(std::min(n_, (task + 1) * vertex_grain)), local_of(thread));
+                    body(static_cast<Vertex>(task * tuning_.vertex_grain),
+                         static_cast<Vertex>(std::min(n_, (task + 1) * tuning_.vertex_grain)), local_of(thread));
                   });
   }
 
   Local& local_of(int thread) { return locals_[static_cast<std::size_t>(thread)]; }
 
-  int threads_for(std::uint64_t work) const { return work < serial_work ? 1 : threads_; }
+  int threads_for(std::uint64_t work) const { return work < tuning_.serial_work ? 1 : threads_; }
 
   void start_range(Vertex first, Vertex last, Local& local) {
     for (std::uint64_t base = first; base < last; base += Bitmap::bits) {
@@ -411,10 +407,10 @@ class HostExecutor final : public Executor {
     if constexpr (!T::has_global) {
       for_vertices(body);
     } else {
-      partial_.assign((n_ + vertex_grain - 1) / vertex_grain, Global{});
+      partial_.assign((n_ + tuning_.vertex_grain - 1) / tuning_.vertex_grain, Global{});
       for_vertices([&](Vertex first, Vertex last, Local& local) {
         body(first, last, local);
-        partial_[first / vertex_grain] = std::exchange(local.total, Global{});
+        partial_[first / tuning_.vertex_grain] = std::exchange(local.total, Global{});
       });
       for (const Global& part : partial_) total_ += part;
     }
@@ -595,12 +591,12 @@ class HostExecutor final : public Executor {
     on_threads(threads, [&](int thread) {
       Local& local = local_of(thread);
       while (true) {
-        const std::uint64_t begin = next.fetch_add(push_grain, std::memory_order_relaxed);
+        const std::uint64_t begin = next.fetch_add(tuning_.push_grain, std::memory_order_relaxed);
         if (begin >= list.size()) break;
-        const std::uint64_t end = std::min(list.size(), begin + push_grain);
+        const std::uint64_t end = std::min(list.size(), begin + tuning_.push_grain);
         for (std::uint64_t i = begin; i < end; ++i) {
           const EdgeIndex first = block.rows.offsets[list[i]], last = block.rows.offsets[list[i] + 1];
-          if (threads > 1 && last - first > hub_degree)
+          if (threads > 1 && last - first > tuning_.hub_degree)
             leave_hub(list[i]);
           else
             push_row(list[i], block.rows, first, last, local);
@@ -619,12 +615,13 @@ class HostExecutor final : public Executor {
   void push_hubs(const Block& block) {
     for (const Vertex v : hubs_) {
       const EdgeIndex     first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
-      constexpr EdgeIndex grain = hub_degree / 4;
+      const EdgeIndex grain = std::max<EdgeIndex>(tuning_.hub_degree / 4, 1);
       for_each_task(threads_, (last - first + grain - 1) / grain, [&](std::uint64_t task, int thread) {
         push_row(v, block.rows, first + task * grain, std::min(last, first + (task + 1) * grain),
                  local_of(thread));
       });
     }
+    counters_.shared_rows += hubs_.size();
     if (!hubs_.empty()) on_threads(threads_, [&](int thread) { local_of(thread).next.flush(back_); });
     hubs_.clear();
   }
@@ -676,7 +673,7 @@ class HostExecutor final : public Executor {
       std::uint64_t low = v + 1, high = block.last;
       while (low < high) {
         const std::uint64_t middle = low + (high - low) / 2;
-        work(middle) - work(v) < edge_grain ? low = middle + 1 : high = middle;
+        work(middle) - work(v) < tuning_.edge_grain ? low = middle + 1 : high = middle;
       }
       v = std::min<std::uint64_t>(block.last, (low + Bitmap::bits - 1) / Bitmap::bits * Bitmap::bits);
       ends.push_back(static_cast<Vertex>(v));
@@ -688,7 +685,7 @@ class HostExecutor final : public Executor {
     const std::uint64_t tasks = ends.size() - 1;
     everyone_                 = T::all_active || frontier_.vertices == n_;
     if constexpr (T::has_global && T::all_active) partial_.assign(tasks, Global{});
-    for_each_task(topology_.arcs + n_ < serial_work ? 1 : threads_, tasks, [&](std::uint64_t task, int thread) {
+    for_each_task(topology_.arcs + n_ < tuning_.serial_work ? 1 : threads_, tasks, [&](std::uint64_t task, int thread) {
       if (progress_.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
       Local& local = local_of(thread);
       for (std::uint64_t i = ends[task] / Bitmap::bits; i < Bitmap::word_count(ends[task + 1]); ++i)
@@ -875,10 +872,11 @@ class HostExecutor final : public Executor {
       Local& local = local_of(thread);
       for (std::uint64_t i = next++; i < bins.size(); i = next++) settle_bin(*bins[i], block.rows, local, thread);
       if (!fuse) return;
-      for (std::uint64_t entries = 0; entries < fusion_entries;) {
+      for (std::uint64_t entries = 0; entries < tuning_.fusion_entries;) {
         Buckets::Bin* bin = buckets_->take_own(thread);
         if (!bin) break;
         entries += bin->count;
+        ++local.fused_bins;
         settle_bin(*bin, block.rows, local, thread);
         buckets_->recycle(thread, bin);
       }
@@ -914,6 +912,7 @@ class HostExecutor final : public Executor {
   const Topology&  topology_;
   std::uint64_t    n_;
   int              threads_;
+  HostTuning       tuning_;
   Progress&        progress_;
   HostInput<Value> input_;
 
@@ -931,6 +930,7 @@ class HostExecutor final : public Executor {
   std::mutex                       hub_mutex_;
   std::vector<Vertex>              hubs_;
 
+  RunCounters   counters_;
   FrontierSize  frontier_;
   Direction     direction_     = Direction::push;
   std::uint32_t iteration_     = 0;
