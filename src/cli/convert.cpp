@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include <spillway/engine/memory.hpp>
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/files.hpp"
-#include <spillway/engine/memory.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 

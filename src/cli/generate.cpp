@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include <spillway/engine/memory.hpp>
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include <spillway/engine/memory.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "base/clock.hpp"
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "graph/csr.hpp"

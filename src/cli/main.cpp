@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "base/fail.hpp"
 #include <spillway/engine/parallel.hpp>
+#include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 

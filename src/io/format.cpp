@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include <spillway/engine/parallel.hpp>
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "io/byte_stream.hpp"
@@ -34,6 +34,14 @@ const Format& format_named(const std::string& name) {
   for (const Format& format : formats())
     if (format.name == name) return format;
   throw usage_error("unknown format '{}'; {}", printable(name), advice(name, format_names(false)));
+}
+
+std::vector<std::string> written_suffixes() {
+  std::vector<std::string> suffixes;
+  for (const Format& format : formats())
+    if (format.write)
+      for (const std::string& suffix : format.suffixes) suffixes.push_back("." + suffix);
+  return suffixes;
 }
 
 /// The suffix that says what the file is, in lower case, past a compression suffix.
@@ -184,8 +192,7 @@ Graph open(const std::string& path, const LoadOptions& options) {
   return Graph{std::move(parts)};
 }
 
-std::vector<std::string> save(const Graph& graph, const std::string& path, const std::string& name,
-                              Progress* progress) {
+const Format& format_to_write(const std::string& path, const std::string& name) {
   // Standard output has no suffix; what people pipe on is a list.
   const Format* format = name != "auto" ? &format_named(name) : path == "-" ? &format_named("edgelist") : nullptr;
   if (!format) {
@@ -193,8 +200,8 @@ std::vector<std::string> save(const Graph& graph, const std::string& path, const
     for (const Format& candidate : formats())
       if (candidate.write && has_suffix(candidate, suffix)) format = &candidate;
     if (!format)
-      throw usage_error("{}: no format is written under this suffix; name one with --to: {}", path,
-                        joined(format_names(true)));
+      throw usage_error("{}: no format is written under this suffix; give the file one of: {}", path,
+                        joined(written_suffixes()));
   }
   if (!format->write)
     throw usage_error("{}: format '{}' is read but not written; written are: {}", path, format->name,
@@ -202,10 +209,15 @@ std::vector<std::string> save(const Graph& graph, const std::string& path, const
   const std::string lowered = lower_case(path);
   if (lowered.ends_with(".gz") || lowered.ends_with(".zst"))
     throw usage_error("{}: output is not compressed; write it plain and compress it afterwards", path);
+  return *format;
+}
 
+std::vector<std::string> save(const Graph& graph, const std::string& path, const std::string& name,
+                              Progress* progress) {
+  const Format&            format = format_to_write(path, name);
   std::vector<std::string> notes;
   OutputFile               file{path};
-  format->write(graph, file, progress ? *progress : Progress::none(), notes);
+  format.write(graph, file, progress ? *progress : Progress::none(), notes);
   file.commit();
   return notes;
 }

@@ -70,6 +70,9 @@ struct Format {
 
 const std::vector<Format>& formats();
 
+/// The format that `save` would write; none is Error{usage}.
+const Format& format_to_write(const std::string& path, const std::string& name = "auto");
+
 /// Rows from a file as they stand: checks every index, sorts rows that are not, applies the transform.
 /// `undirected_file` says that the format itself promises both arcs of every edge.
 ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected_file, ReadJob& job);

@@ -1,0 +1,130 @@
+#include "cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "io/result_writer.hpp"
+
+namespace spillway::cli {
+namespace {
+
+template <class T>
+bool is_missing(const Column& column, const T& value) {
+  if constexpr (std::is_integral_v<T>)
+    return (column.vertices || column.missing != Missing::never) && value == std::numeric_limits<T>::max();
+  else
+    return false;
+}
+
+std::string value_text(const Column& column, Vertex v, const IdMap& ids) {
+  std::string text;
+  append_value(text, column, v, ids);
+  return text;
+}
+
+std::string fact_text(const Fact& fact) {
+  if (const auto* number = std::get_if<std::uint64_t>(&fact.value)) return with_commas(*number);
+  if (const auto* real = std::get_if<double>(&fact.value)) return fmt::format("{:.6g}", *real);
+  return std::get<std::string>(fact.value);
+}
+
+Json iterations_json(const RunStatistics& statistics) {
+  Json list = Json::array();
+  for (const IterationStatistics& iteration : statistics.per_iteration)
+    list.push_back({{"active_vertices", iteration.active_vertices},
+                    {"active_edges", iteration.active_edges},
+                    {"direction", std::string{to_string(iteration.direction)}},
+                    {"ms", iteration.milliseconds}});
+  return list;
+}
+
+}  // namespace
+
+double Answer::median_ms() const {
+  std::vector<double> sorted = run_ms;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+}
+
+std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top) {
+  std::vector<Vertex> best;
+  if (result.columns.empty() || top == 0) return best;
+  const Column& column = result.columns.front();
+  std::visit(
+      [&](const auto& values) {
+        const auto before = [&](Vertex a, Vertex b) {
+          return values[a] != values[b] ? values[a] > values[b] : a < b;
+        };
+        for (std::uint64_t i = 0; i < graph.vertex_count(); ++i) {
+          const auto v = static_cast<Vertex>(i);
+          if (is_missing(column, values[v]) || (best.size() == top && !before(v, best.front()))) continue;
+          if (best.size() == top) {
+            std::pop_heap(best.begin(), best.end(), before);
+            best.pop_back();
+          }
+          best.push_back(v);
+          std::push_heap(best.begin(), best.end(), before);
+        }
+        std::sort_heap(best.begin(), best.end(), before);
+      },
+      column.values);
+  return best;
+}
+
+void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
+  if (result.columns.empty()) return;
+  fmt::print("{:>20}", "vertex");
+  for (const Column& column : result.columns) fmt::print(" {:>14}", column.name);
+  fmt::print("\n");
+  for (const Vertex v : top_vertices(result, graph, top)) {
+    fmt::print("{:>20}", printable(graph.ids().name(v)));
+    for (const Column& column : result.columns)
+      fmt::print(" {:>14}", printable(value_text(column, v, graph.ids())));
+    fmt::print("\n");
+  }
+}
+
+void print_facts(const Result& result) {
+  for (const Fact& fact : result.facts) fmt::print("{}: {}\n", fact.name, fact_text(fact));
+}
+
+void print_iterations(const RunStatistics& statistics) {
+  fmt::print("{:>9} {:>14} {:>14} {:>9} {:>10}\n", "iteration", "vertices", "edges", "direction", "ms");
+  std::uint64_t number = 0;
+  for (const IterationStatistics& iteration : statistics.per_iteration)
+    fmt::print("{:>9} {:>14} {:>14} {:>9} {:>10.3f}\n", ++number, with_commas(iteration.active_vertices),
+               with_commas(iteration.active_edges), to_string(iteration.direction), iteration.milliseconds);
+}
+
+Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
+  Json list = Json::array();
+  for (const Vertex v : top_vertices(result, graph, top)) {
+    Json entry{{"vertex", graph.ids().name(v)}};
+    for (const Column& column : result.columns) entry[column.name] = value_text(column, v, graph.ids());
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json answer_json(const Answer& answer) {
+  const RunStatistics& statistics = answer.result.statistics;
+  Json                 verified   = nullptr;
+  if (answer.verified)
+    verified = {{"how", answer.verdict.how},
+                {"right", answer.verdict.problem.empty()},
+                {"problem", answer.verdict.problem}};
+  Json facts = Json::object();
+  for (const Fact& fact : answer.result.facts)
+    std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
+  return {{"time_ms", {{"prepare", statistics.prepare_ms}, {"run", answer.run_ms}}},
+          {"iterations", statistics.iterations},
+          {"edges_processed", statistics.edges_processed},
+          {"per_iteration", iterations_json(statistics)},
+          {"facts", facts},
+          {"verified", verified}};
+}
+
+}  // namespace spillway::cli

@@ -1,0 +1,36 @@
+// How `run` shows what came out: tables for people, one object for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+#include <spillway/algorithms.hpp>
+
+namespace spillway::cli {
+
+/// One question and its answer: with several sources a command has several.
+struct Answer {
+  std::string         source;  ///< empty where the algorithm has none
+  Result              result;
+  std::vector<double> run_ms;  ///< of every repeat
+  Verdict             verdict;
+  bool                verified = false;
+
+  double median_ms() const;
+};
+
+/// The vertices with the largest values of the first column, missing ones left out; the smaller id first where
+/// values are the same.
+std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top);
+
+void print_top(const Result& result, const Graph& graph, std::uint64_t top);
+void print_facts(const Result& result);
+void print_iterations(const RunStatistics& statistics);
+
+Json top_json(const Result& result, const Graph& graph, std::uint64_t top);
+/// time_ms, iterations, per_iteration, facts, verified: what differs from one answer to the next.
+Json answer_json(const Answer& answer);
+
+}  // namespace spillway::cli
