@@ -45,6 +45,9 @@ struct Select {
 
   SPILLWAY_HD static T combine(const T& a, const T& b) { return Better::better(b, a) ? b : a; }
 
+  /// Whether `update` would change `value`.
+  SPILLWAY_HD static bool improves(const T& value, const T& update) { return Better::better(update, value); }
+
   /// `slot` has one writer; true if it changed.
   SPILLWAY_HD static bool improve(T& slot, const T& update) {
     if (!Better::better(update, slot)) return false;
@@ -139,6 +142,8 @@ struct Or {
     improve(a, b);
     return a;
   }
+
+  SPILLWAY_HD static bool improves(T value, const T& update) { return improve(value, update); }
 
   SPILLWAY_HD static bool improve(T& slot, const T& update) {
     bool changed = false;

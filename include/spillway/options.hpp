@@ -56,8 +56,8 @@ struct HostTuning {
   /// Edges (and vertices) of one task of a pull. Tasks do not depend on the number of threads, so that sums over them
   /// come out the same with any.
   std::uint64_t edge_grain = 1u << 16;
-  /// Active vertices handed to a thread at a time in a push.
-  std::uint64_t push_grain = 64;
+  /// Active vertices handed to a thread at a time in a push. Fewer balance better, more keep a thread in its own cache.
+  std::uint64_t push_grain = 256;
   /// A row longer than this is shared out among the threads of a push.
   std::uint64_t hub_degree = 1u << 14;
   /// Below this many active edges and vertices, waking other threads costs more than it brings.

@@ -27,8 +27,8 @@ struct PageRank {
     }
   };
   using Value   = float;
-  using Update  = double;
-  using Combine = Sum<double>;  // rows of millions of floats need it
+  using Update  = float;
+  using Combine = Sum<float>;
 
   static constexpr bool all_active = true;
 
@@ -46,11 +46,11 @@ struct PageRank {
     return 0;
   }
 
-  SPILLWAY_HD double compute(float share, const Edge<>&) const { return static_cast<double>(share); }
+  SPILLWAY_HD float compute(float share, const Edge<>&) const { return share; }
 
-  SPILLWAY_HD bool apply(float& rank, double sum, const Step<Global>& step) const {
+  SPILLWAY_HD bool apply(float& rank, float sum, const Step<Global>& step) const {
     const double restarting = 1 - damping + (drop_dangling ? 0 : damping * step.global->dangling);
-    const auto   next       = static_cast<float>(restart.at(step.vertex) * restarting + damping * sum);
+    const auto   next       = static_cast<float>(restart.at(step.vertex) * restarting + damping * static_cast<double>(sum));
     const auto   change     = std::abs(static_cast<double>(next) - static_cast<double>(rank));
     step.total->change += change;
     rank = next;

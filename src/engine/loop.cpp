@@ -7,10 +7,14 @@
 namespace spillway {
 namespace {
 
-std::uint64_t iterate(Executor& executor, const std::vector<Block>& blocks) {
-  std::uint64_t looked_at = 0;
-  for (const Block& block : blocks) looked_at += executor.process(block);
-  return looked_at;
+BlockWork iterate(Executor& executor, const std::vector<Block>& blocks) {
+  BlockWork all;
+  for (const Block& block : blocks) {
+    const BlockWork work = executor.process(block);
+    all.looked_at += work.looked_at;
+    all.active_edges += work.active_edges;
+  }
+  return all;
 }
 
 }  // namespace
@@ -26,17 +30,16 @@ RunStatistics run_loop(Executor& executor, const Topology& topology, const Progr
     check_cancelled(progress);
     const Direction direction = choose_direction(facts, topology, frontier, options);
     executor.begin(direction, static_cast<std::uint32_t>(statistics.iterations));
-    const std::uint64_t looked_at =
-        iterate(executor, direction == Direction::pull ? topology.pull : topology.push);
+    const BlockWork work = iterate(executor, direction == Direction::pull ? topology.pull : topology.push);
     statistics.per_iteration.push_back({.active_vertices = frontier.vertices,
-                                        .active_edges    = facts.push_only ? looked_at : frontier.edges,
+                                        .active_edges    = work.active_edges,
                                         .direction       = direction,
                                         .milliseconds    = 0});
     frontier                                     = executor.finish();
     statistics.per_iteration.back().milliseconds = clock.lap();
-    statistics.edges_processed += looked_at;
+    statistics.edges_processed += work.looked_at;
     ++statistics.iterations;
-    progress.advance(looked_at);
+    progress.advance(work.looked_at);
     if (executor.converged()) break;
   }
   progress.end();

@@ -36,8 +36,9 @@ Topology resident_topology(const Graph& graph, Along along, bool needs_pull) {
 }
 
 double choose_delta(const Graph& graph) {
-  constexpr std::uint64_t samples = 4096;
-  const Csr&              out     = graph.out();
+  constexpr std::uint64_t samples    = 4096;
+  constexpr double        low_degree = 8;
+  const Csr&              out        = graph.out();
   if (out.weights.empty() || graph.vertex_count() == 0) return 1;
   double              sum    = 0;
   const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);
@@ -48,7 +49,9 @@ double choose_delta(const Graph& graph) {
   if (count == 0 || sum <= 0) return 1;
   const double mean   = sum / static_cast<double>(count);
   const double degree = static_cast<double>(out.arc_count()) / static_cast<double>(graph.vertex_count());
-  return mean * std::max(2.0 / std::max(degree, 1.0), degree < 8 ? 4.0 : 0.0);
+  // Measured: with many neighbours a bucket should hold about one light arc of each vertex; with few (roads),
+  // wider buckets keep the threads busy.
+  return degree < low_degree ? mean : mean / degree;
 }
 
 }  // namespace spillway

@@ -1,8 +1,9 @@
 // The one place with atomics: relaxed, on the host and on the device.
 #pragma once
 
-#include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #if defined(__CUDACC__)
@@ -25,9 +26,48 @@ template <class T>
 using Reference               = cuda::atomic_ref<T, cuda::thread_scope_device>;
 inline constexpr auto relaxed = cuda::memory_order_relaxed;
 #else
+/// As std::atomic_ref, but structs travel in a register: through memory, which is what the compiler makes of them
+/// otherwise, shortest paths take a tenth longer.
 template <class T>
-using Reference               = std::atomic_ref<T>;
-inline constexpr auto relaxed = std::memory_order_relaxed;
+class Reference {
+  using Word [[gnu::may_alias]] =
+      std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                         std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
+
+ public:
+  explicit Reference(T& slot) : slot_(reinterpret_cast<Word*>(&slot)) {}
+
+  T    load(int order) const { return std::bit_cast<T>(static_cast<Plain>(__atomic_load_n(slot_, order))); }
+  void store(T value, int order) const { __atomic_store_n(slot_, std::bit_cast<Plain>(value), order); }
+
+  bool compare_exchange_weak(T& seen, T value, int success, int failure) const {
+    auto       raw = std::bit_cast<Plain>(seen);
+    const bool done =
+        __atomic_compare_exchange_n(slot_, &raw, std::bit_cast<Plain>(value), true, success, failure);
+    seen = std::bit_cast<T>(raw);
+    return done;
+  }
+
+  T fetch_add(T value, int order) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(__atomic_fetch_add(slot_, static_cast<Plain>(value), order));
+    } else {
+      T seen = load(order);
+      while (!compare_exchange_weak(seen, seen + value, order, order)) {
+      }
+      return seen;
+    }
+  }
+  T fetch_or(T bits, int order) const { return static_cast<T>(__atomic_fetch_or(slot_, bits, order)); }
+  T fetch_and(T bits, int order) const { return static_cast<T>(__atomic_fetch_and(slot_, bits, order)); }
+
+ private:
+  using Plain = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
+
+  Word* slot_;
+};
+inline constexpr int relaxed = __ATOMIC_RELAXED;
 #endif
 
 /// What others may be writing. Types that no instruction reads whole are read word by word, which is enough for

@@ -39,7 +39,7 @@ struct Topology {
 
 struct FrontierSize {
   std::uint64_t vertices      = 0;
-  std::uint64_t edges         = 0;  ///< that leave them
+  std::uint64_t edges         = 0;  ///< that leave them, about
   std::uint64_t open_vertices = 0;  ///< that still take updates
   std::uint64_t open_edges    = 0;  ///< that leave those: on symmetric graphs also those that reach them
 };
@@ -53,6 +53,12 @@ struct ProgramFacts {
   const char* stage        = "iterating";
 };
 
+/// What processing a block took.
+struct BlockWork {
+  std::uint64_t looked_at    = 0;  ///< arcs
+  std::uint64_t active_edges = 0;  ///< arcs that leave active vertices
+};
+
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -60,9 +66,8 @@ class Executor {
   /// Sets every vertex to its first value; returns the first frontier.
   virtual FrontierSize start() = 0;
   /// Messages of the active vertices are published.
-  virtual void begin(Direction direction, std::uint32_t iteration) = 0;
-  /// Returns how many arcs were looked at.
-  virtual std::uint64_t process(const Block& block) = 0;
+  virtual void      begin(Direction direction, std::uint32_t iteration) = 0;
+  virtual BlockWork process(const Block& block)                         = 0;
   /// Applies what was gathered; returns the next frontier. An empty one ends the run.
   virtual FrontierSize finish() = 0;
   /// After `finish`: the program says that it is enough.

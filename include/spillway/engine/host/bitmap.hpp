@@ -10,9 +10,28 @@
 
 namespace spillway::host {
 
+/// The bits themselves. Loops take a copy, so that the compiler knows that no store moves them.
+struct BitmapView {
+  static constexpr std::uint64_t bits = 64;
+
+  std::uint64_t* words = nullptr;
+
+  static std::uint64_t mask(Vertex v) { return std::uint64_t{1} << (v % bits); }
+
+  bool test(Vertex v) const { return (atomics::load(words[v / bits]) >> (v % bits)) & 1; }
+
+  /// True for the one caller that set it.
+  bool claim(Vertex v) const { return !(atomics::set_bits(words[v / bits], mask(v)) & mask(v)); }
+
+  /// True for the one caller that cleared it.
+  bool take(Vertex v) const { return (atomics::clear_bits(words[v / bits], mask(v)) & mask(v)) != 0; }
+
+  void clear_word_of(Vertex v) const { atomics::store(words[v / bits], std::uint64_t{0}); }
+};
+
 class Bitmap {
  public:
-  static constexpr std::uint64_t bits = 64;
+  static constexpr std::uint64_t bits = BitmapView::bits;
 
   static constexpr std::uint64_t word_count(std::uint64_t n) { return (n + bits - 1) / bits; }
 
@@ -20,29 +39,20 @@ class Bitmap {
   Bitmap(std::uint64_t n, const std::shared_ptr<MemoryBudget>& budget, std::string_view what)
       : words_(word_count(n), budget, what) {}
 
+  BitmapView     view() const { return {words_.data()}; }
   std::uint64_t  size() const { return words_.size(); }
   std::uint64_t& word(std::uint64_t i) { return words_[i]; }
 
-  bool test(Vertex v) const { return (atomics::load(words_[v / bits]) >> (v % bits)) & 1; }
+  bool test(Vertex v) const { return view().test(v); }
+  bool claim(Vertex v) { return view().claim(v); }
+  bool take(Vertex v) { return view().take(v); }
+  void clear_word_of(Vertex v) { view().clear_word_of(v); }
 
-  /// True for the one caller that set it.
-  bool claim(Vertex v) {
-    const std::uint64_t bit = mask(v);
-    return !(atomics::set_bits(words_[v / bits], bit) & bit);
-  }
-
-  /// True for the one caller that cleared it.
-  bool take(Vertex v) {
-    const std::uint64_t bit = mask(v);
-    return atomics::clear_bits(words_[v / bits], bit) & bit;
-  }
-
-  void clear_word_of(Vertex v) { atomics::store(words_[v / bits], std::uint64_t{0}); }
   void clear(std::uint64_t first_word, std::uint64_t last_word) {
     std::memset(words_.data() + first_word, 0, (last_word - first_word) * sizeof(std::uint64_t));
   }
 
-  /// body(v) for every set bit of a word that covers `first` and the 63 after it.
+  /// body(v) for every set bit of word `index`.
   template <class Body>
   static void for_each(std::uint64_t word, std::uint64_t index, Body&& body) {
     for (; word != 0; word &= word - 1)
@@ -50,8 +60,6 @@ class Bitmap {
   }
 
  private:
-  static std::uint64_t mask(Vertex v) { return std::uint64_t{1} << (v % bits); }
-
   Buffer<std::uint64_t> words_;
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <spillway/engine/memory.hpp>
@@ -69,12 +70,23 @@ class Buckets {
     own.free    = bin;
   }
 
-  /// A bin of the thread's own that belongs to the current bucket, or null.
+  /// The thread's own bins of the current bucket, the oldest first, as a chain; null if there are none.
   Bin* take_own(int thread) {
-    Bin*&      head = threads_[static_cast<std::size_t>(thread)]->heads[current_ - base_];
-    Bin* const bin  = head;
-    if (bin) head = bin->next;
-    return bin;
+    Bin* newest = std::exchange(threads_[static_cast<std::size_t>(thread)]->heads[current_ - base_], nullptr);
+    Bin* oldest = nullptr;
+    while (newest) {
+      Bin* const next = std::exchange(newest->next, oldest);
+      oldest          = std::exchange(newest, next);
+    }
+    return oldest;
+  }
+
+  /// Whether the thread's own part of the current bucket is at most `entries`.
+  bool own_is_small(int thread, std::uint64_t entries) const {
+    const Bin* bin = threads_[static_cast<std::size_t>(thread)]->heads[current_ - base_];
+    for (std::uint64_t count = 0; bin; bin = bin->next)
+      if ((count += bin->count) > entries) return false;
+    return true;
   }
 
  private:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -38,6 +39,8 @@ class HostExecutor final : public Executor {
   using Global  = typename T::Global;
   using Combine = typename T::Combine;
 
+  using Priority = PriorityOf<P>;
+
   static constexpr bool prioritised     = Prioritises<P>;
   static constexpr bool in_buckets      = prioritised && T::in_place;  ///< settled without rounds
   static constexpr bool tracks_open     = T::voting || Opens<P>;
@@ -67,6 +70,7 @@ class HostExecutor final : public Executor {
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
+    if constexpr (in_buckets) settled_ = {n_, budget, "the settled vertices"};
     if constexpr (!T::all_active) {
       active_ = {n_, budget, "the active vertices"};
       next_   = {n_, budget, "the active vertices"};
@@ -82,6 +86,9 @@ class HostExecutor final : public Executor {
     frontier_  = collect();
     is_bitmap_ = true;
     is_list_   = false;
+    if constexpr (!tracks_open) frontier_.open_vertices = n_;
+    if constexpr (!tracks_open || T::voting)
+      frontier_.open_edges = topology_.arcs - (T::voting ? frontier_.edges : 0);
     if (input_.replay) return replay_next();
     if constexpr (prioritised) return next_bucket();
     if (input_.record) record();
@@ -103,7 +110,7 @@ class HostExecutor final : public Executor {
     global_ = total_;
   }
 
-  std::uint64_t process(const Block& block) override {
+  BlockWork process(const Block& block) override {
     if constexpr (in_buckets) {
       settle(block);
     } else if (direction_ == Direction::push) {
@@ -112,9 +119,14 @@ class HostExecutor final : public Executor {
       pull(block, pull_tasks_[blocks_done_]);
     }
     ++blocks_done_;
-    std::uint64_t looked_at = 0;
-    for (Local& local : locals_) looked_at += std::exchange(local.looked_at, 0);
-    return looked_at;
+    BlockWork work;
+    for (Local& local : locals_) {
+      work.looked_at += std::exchange(local.looked_at, 0);
+      work.active_edges += std::exchange(local.active_edges, 0);
+    }
+    if (direction_ == Direction::push) work.active_edges = work.looked_at;
+    if (T::all_active) work.active_edges = topology_.arcs / std::max<std::size_t>(pull_tasks_.size(), 1);
+    return work;
   }
 
   FrontierSize finish() override {
@@ -149,8 +161,8 @@ class HostExecutor final : public Executor {
   Buffer<Value> take_values() { return std::move(values_); }
   const Global& global() const { return total_; }
   RunCounters   counters() const {
-    RunCounters counters = counters_;
-    for (const Local& local : locals_) counters.fused_bins += local.fused_bins;
+      RunCounters counters = counters_;
+      for (const Local& local : locals_) counters.fused_bins += local.fused_bins;
     if constexpr (prioritised) counters.bucket_moves = buckets_->moves();
     return counters;
   }
@@ -159,15 +171,38 @@ class HostExecutor final : public Executor {
   std::vector<Global> take_history() { return std::move(history_); }
 
  private:
-  /// What one thread writes without asking anybody.
-  struct alignas(128) Local {
-    ListWriter    next;
+  /// What is counted while vertices and edges are visited. Loops over rows count in one of their own, which stays
+  /// in registers, and add it up at the end.
+  struct Counts {
     std::uint64_t vertices = 0, edges = 0;                ///< made active
     std::uint64_t open_vertices = 0, open_edges = 0;      ///< found open at the start
     std::uint64_t closed_vertices = 0, closed_edges = 0;  ///< closed since
-    std::uint64_t looked_at  = 0;
-    std::uint64_t fused_bins = 0;
+    std::uint64_t looked_at    = 0;
+    std::uint64_t active_edges = 0;
     Global        total{};
+
+    void operator+=(const Counts& other) {
+      vertices += other.vertices, edges += other.edges;
+      closed_vertices += other.closed_vertices, closed_edges += other.closed_edges;
+      looked_at += other.looked_at, active_edges += other.active_edges;
+      total += other.total;
+    }
+
+    /// What `edges` of a newly active vertex are, about: where its degree would cost a miss, the first few
+    /// thousand are asked and one of `sampling` after that. Only the choice of a direction depends on it.
+    template <class DegreeOf>
+    EdgeIndex sampled(DegreeOf&& degree_of) const {
+      if (vertices < exactly) return degree_of();
+      return vertices % sampling == 0 ? degree_of() * sampling : 0;
+    }
+    static constexpr std::uint64_t exactly = 4096, sampling = 16;
+  };
+
+  /// What one thread writes without asking anybody.
+  struct alignas(128) Local : Counts {
+    ListWriter    next;
+    std::uint64_t taken      = 0;  ///< of its share of the list, by anyone
+    std::uint64_t fused_bins = 0;
   };
 
   // --- state ---
@@ -181,38 +216,32 @@ class HostExecutor final : public Executor {
     if constexpr (stores_messages) a_vertex += sizeof(Message);
     if constexpr (T::gathers)
       if (needs_accumulators()) a_vertex += sizeof(Update);
+    if constexpr (in_buckets) a_vertex += sizeof(Priority);
     if constexpr (!T::all_active) a_vertex += 2 * sizeof(Vertex);
     return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (T::all_active ? 0 : 2));
   }
 
-  EdgeIndex out_degree(Vertex v) const {
+  static EdgeIndex degree_in(const std::vector<Block>& blocks, Vertex v) {
+    if (blocks.size() == 1) return blocks.front().rows.degree(v);
     EdgeIndex degree = 0;
-    for (const Block& block : topology_.push) degree += block.rows.degree(v);
+    for (const Block& block : blocks) degree += block.rows.degree(v);
     return degree;
   }
 
-  /// Pulling alone is possible: then degrees are those of the rows that are there.
+  /// Where only pulling is possible, degrees are those of the rows that are there.
   EdgeIndex degree(Vertex v) const {
-    if (!topology_.push.empty()) return out_degree(v);
-    EdgeIndex degree = 0;
-    for (const Block& block : topology_.pull) degree += block.rows.degree(v);
-    return degree;
+    return degree_in(topology_.push.empty() ? topology_.pull : topology_.push, v);
   }
 
-  bool can_receive(Vertex v) const {
-    if (topology_.pull.empty()) return true;
-    for (const Block& block : topology_.pull)
-      if (block.rows.degree(v) > 0) return true;
-    return false;
-  }
+  bool can_receive(Vertex v) const { return topology_.pull.empty() || degree_in(topology_.pull, v) > 0; }
 
-  StepOf<P> step(Vertex v, Local& local) const {
+  StepOf<P> step(Vertex v, Counts& counts) const {
     return {.vertex    = v,
             .iteration = iteration_,
             .bucket    = bucket(),
             .degree    = 0,
             .global    = &global_,
-            .total     = &local.total};
+            .total     = &counts.total};
   }
 
   std::uint64_t bucket() const {
@@ -223,8 +252,8 @@ class HostExecutor final : public Executor {
   /// body(first, last, local) over all vertices in ranges that start at a bitmap word.
   template <class Body>
   void for_vertices(Body&& body) {
-    for_each_task(n_ <= tuning_.vertex_grain ? 1 : threads_, (n_ + tuning_.vertex_grain - 1) / tuning_.vertex_grain,
-                  [&](std::uint64_t task, int thread) {
+    for_each_task(n_ <= tuning_.vertex_grain ? 1 : threads_,
+                  (n_ + tuning_.vertex_grain - 1) / tuning_.vertex_grain, [&](std::uint64_t task, int thread) {
                     body(static_cast<Vertex>(task * tuning_.vertex_grain),
                          static_cast<Vertex>(std::min(n_, (task + 1) * tuning_.vertex_grain)), local_of(thread));
                   });
@@ -239,18 +268,36 @@ class HostExecutor final : public Executor {
       std::uint64_t active = 0, open = 0;
       const auto    end = std::min<std::uint64_t>(last, base + Bitmap::bits);
       for (auto v = static_cast<Vertex>(base); v < end; ++v) {
-        const std::uint64_t bit = std::uint64_t{1} << (v % Bitmap::bits);
         if (!given_) values_[v] = first_value(v);
-        if (starts(v)) active |= bit, ++local.vertices, local.edges += degree(v);
-        if (is_open_at_first(v, active & bit)) open |= bit, ++local.open_vertices, local.open_edges += degree(v);
+        const bool starting = starts(v);
+        active |= static_cast<std::uint64_t>(starting) << (v % Bitmap::bits);
+        open |= static_cast<std::uint64_t>(is_open_at_first(v, starting)) << (v % Bitmap::bits);
         if constexpr (T::gathers)
           if (accumulators_.size() > 0) accumulators_[v] = Combine::identity();
-        if constexpr (prioritised)
-          if (active & bit) buckets_->put(static_cast<int>(&local - locals_.data()), v, bucket_of(values_[v]));
       }
-      if constexpr (tracks_open) open_.word(base / Bitmap::bits) = open;
-      if constexpr (!T::all_active && !prioritised) active_.word(base / Bitmap::bits) = active;
+      if constexpr (in_buckets) std::fill(settled_.data() + base, settled_.data() + end, never_settled());
+      start_word(base / Bitmap::bits, active, open, local);
     }
+  }
+
+  void start_word(std::uint64_t index, std::uint64_t active, std::uint64_t open, Local& local) {
+    const auto edges_of = [&](std::uint64_t word) {
+      EdgeIndex edges = 0;
+      Bitmap::for_each(word, index, [&](Vertex v) { edges += degree(v); });
+      return edges;
+    };
+    local.vertices += static_cast<std::uint64_t>(std::popcount(active));
+    local.edges += edges_of(active);
+    if constexpr (tracks_open) {
+      open_.word(index) = open;
+      local.open_vertices += static_cast<std::uint64_t>(std::popcount(open));
+      if constexpr (!T::voting) local.open_edges += edges_of(open);
+    }
+    if constexpr (!T::all_active && !prioritised) active_.word(index) = active;
+    if constexpr (prioritised)
+      Bitmap::for_each(active, index, [&](Vertex v) {
+        buckets_->put(static_cast<int>(&local - locals_.data()), v, bucket_of(values_[v]));
+      });
   }
 
   Value first_value(Vertex v) const {
@@ -270,10 +317,10 @@ class HostExecutor final : public Executor {
   }
 
   bool is_open_at_first(Vertex v, bool active) const {
-    if constexpr (T::voting)
-      if (active || !can_receive(v)) return false;
-    if constexpr (Opens<P>) return program_.open(values_[v]);
-    return true;
+    bool open = true;
+    if constexpr (T::voting) open = static_cast<unsigned>(!active) & static_cast<unsigned>(can_receive(v));
+    if constexpr (Opens<P>) open = open && program_.open(values_[v]);
+    return open;
   }
 
   /// The threads' counts as one frontier; they start again from zero.
@@ -428,20 +475,22 @@ class HostExecutor final : public Executor {
 
   // --- applying ---
 
-  bool apply(Vertex v, const Update& update, Local& local) {
+  bool apply_to(Value& value, Vertex v, const Update& update, Counts& counts) {
     if constexpr (AppliesWithStep<P>)
-      return program_.apply(values_[v], update, step(v, local));
+      return program_.apply(value, update, step(v, counts));
     else
-      return program_.apply(values_[v], update);
+      return program_.apply(value, update);
   }
 
+  bool apply(Vertex v, const Update& update, Counts& counts) { return apply_to(values_[v], v, update, counts); }
+
   /// Programs with `open` may close a vertex in `publish` and in `apply`; voting ones close it by the vote.
-  void close_if_done(Vertex v, EdgeIndex edges, Local& local) {
+  void close_if_done(Vertex v, EdgeIndex edges, Counts& counts) {
     if constexpr (Opens<P> && !T::voting) {
       if (!open_.test(v) || program_.open(values_[v])) return;
       open_.take(v);
-      ++local.closed_vertices;
-      local.closed_edges += edges;
+      ++counts.closed_vertices;
+      counts.closed_edges += edges;
     }
   }
 
@@ -470,15 +519,15 @@ class HostExecutor final : public Executor {
     return note_applied(v, active, local, thread);
   }
 
-  bool note_applied(Vertex v, bool active, Local& local, int thread) {
-    if constexpr (Opens<P>) close_if_done(v, degree(v), local);
+  bool note_applied(Vertex v, bool active, Counts& counts, int thread) {
+    if constexpr (Opens<P>) close_if_done(v, degree(v), counts);
     if (!active || input_.replay) return false;
     if constexpr (prioritised) {
       buckets_->put(thread, v, bucket_of(values_[v]));
       return false;
     } else {
-      ++local.vertices;
-      local.edges += degree(v);
+      ++counts.vertices;
+      counts.edges += degree(v);
       return true;
     }
   }
@@ -568,6 +617,12 @@ class HostExecutor final : public Executor {
 
   // --- push ---
 
+  static constexpr EdgeIndex   edge_distance = 8;   ///< targets are asked for this far ahead
+  static constexpr std::size_t pick_block    = 64;  ///< edges that are looked at before any is acted on
+  static constexpr EdgeIndex   pick_least    = 16;  ///< in rows of at least this many
+  /// Lists up to this long keep the order in which threads found their vertices.
+  static constexpr std::uint64_t ordered_lists = 1u << 16;
+
   void push(const Block& block) {
     back_.clear();
     if constexpr (T::all_active) {
@@ -584,27 +639,40 @@ class HostExecutor final : public Executor {
     });
   }
 
+  /// Threads begin with a share each and then help the others. A share is what the same thread found, mostly, so
+  /// that what it writes is in its own cache: on a grid that is worth a third of the time.
   void push_list(const Block& block) {
-    const auto                 list    = front_.span();
-    const int                  threads = threads_for(frontier_.edges + list.size());
-    std::atomic<std::uint64_t> next{0};
+    const auto list    = front_.span();
+    const int  threads = threads_for(frontier_.edges + list.size());
+    for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(list.size(), i, threads);
     on_threads(threads, [&](int thread) {
-      Local& local = local_of(thread);
-      while (true) {
-        const std::uint64_t begin = next.fetch_add(tuning_.push_grain, std::memory_order_relaxed);
-        if (begin >= list.size()) break;
-        const std::uint64_t end = std::min(list.size(), begin + tuning_.push_grain);
-        for (std::uint64_t i = begin; i < end; ++i) {
-          const EdgeIndex first = block.rows.offsets[list[i]], last = block.rows.offsets[list[i] + 1];
-          if (threads > 1 && last - first > tuning_.hub_degree)
-            leave_hub(list[i]);
-          else
-            push_row(list[i], block.rows, first, last, local);
-        }
-      }
-      local.next.flush(back_);
+      for (int other = 0; other < threads; ++other)
+        push_share(block.rows, list, (thread + other) % threads, thread, threads);
+      if (list.size() > ordered_lists) local_of(thread).next.flush(back_);
     });
+    for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
     push_hubs(block);
+  }
+
+  static std::uint64_t share_begin(std::uint64_t size, int share, int shares) {
+    return size * static_cast<std::uint64_t>(share) / static_cast<std::uint64_t>(shares);
+  }
+
+  void push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread, int threads) {
+    const std::uint64_t end   = share_begin(list.size(), share + 1, threads);
+    const std::uint64_t grain = tuning_.push_grain;
+    const EdgeIndex     hub   = threads > 1 ? tuning_.hub_degree : std::numeric_limits<EdgeIndex>::max();
+    Local&              local = local_of(thread);
+    std::atomic_ref     next{local_of(share).taken};
+    for (std::uint64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < end;
+         begin               = next.fetch_add(grain, std::memory_order_relaxed))
+      for (std::uint64_t i = begin; i < std::min(end, begin + grain); ++i) {
+                      const EdgeIndex first = rows.offsets[list[i]], last = rows.offsets[list[i] + 1];
+                      if (last - first > hub)
+          leave_hub(list[i]);
+        else
+          push_row(list[i], rows, first, last, local);
+      }
   }
 
   void leave_hub(Vertex v) {
@@ -614,7 +682,7 @@ class HostExecutor final : public Executor {
 
   void push_hubs(const Block& block) {
     for (const Vertex v : hubs_) {
-      const EdgeIndex     first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
+      const EdgeIndex first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
       const EdgeIndex grain = std::max<EdgeIndex>(tuning_.hub_degree / 4, 1);
       for_each_task(threads_, (last - first + grain - 1) / grain, [&](std::uint64_t task, int thread) {
         push_row(v, block.rows, first + task * grain, std::min(last, first + (task + 1) * grain),
@@ -626,39 +694,96 @@ class HostExecutor final : public Executor {
     hubs_.clear();
   }
 
+  /// Where updates go. A copy, so that loops need not look it up again after every store.
+  struct Targets {
+    Value*     values;
+    Update*    accumulators;
+    BitmapView open, next;
+  };
+
+  Targets targets() const { return {values_.data(), accumulators_.data(), open_.view(), next_.view()}; }
+
   void push_row(Vertex v, const Rows& rows, EdgeIndex first, EdgeIndex last, Local& local) {
     const Message message = message_of(v);
-    for (EdgeIndex i = first; i < last; ++i)
-      push_edge(message, {.source = v, .target = rows.targets[i], .weight = weight_at(rows, i)}, local);
+    const Targets to      = targets();
+    for_each_wanted(v, message, rows, first, last, to,
+                    [&](const EdgeOf<P>& edge) { push_edge(to, message, edge, local); });
     local.looked_at += last - first;
   }
 
-  void push_edge(const Message& message, const EdgeOf<P>& edge, Local& local) {
-    const Vertex to = edge.target;
+  /// act(edge) for the edges of a row whose update may count. Where a bit tells, they are picked out a block at a
+  /// time and without a branch, so that what the picked ones write can be asked for all at once.
+  template <class Act>
+  void for_each_wanted(Vertex v, const Message& message, const Rows& rows, EdgeIndex first, EdgeIndex last,
+                       const Targets& to, Act&& act) const {
+    const auto edge_at = [v, at = rows](EdgeIndex i) {
+      return EdgeOf<P>{.source = v, .target = at.targets[i], .weight = weight_at(at, i)};
+    };
+    if constexpr (!tracks_open) {
+      for (EdgeIndex i = first; i < last; ++i) {
+        if (i + edge_distance < last) prefetch(to, rows.targets[i + edge_distance]);
+        const EdgeOf<P> edge = edge_at(i);
+        if (wanted(to, message, edge)) act(edge);
+      }
+    } else if (last - first < pick_least) {
+      for (EdgeIndex i = first; i < last; ++i)
+        if (to.open.test(rows.targets[i])) act(edge_at(i));
+    } else {
+      std::array<std::uint8_t, pick_block> picked;
+      for (EdgeIndex begin = first; begin < last; begin += pick_block) {
+        const auto  length = static_cast<unsigned>(std::min<EdgeIndex>(last - begin, pick_block));
+        std::size_t count  = 0;
+        for (unsigned i = 0; i < length; ++i) {
+          picked[count] = static_cast<std::uint8_t>(i);
+          count += to.open.test(rows.targets[begin + i]) ? 1 : 0;
+        }
+        for (std::size_t i = 0; i < count; ++i) prefetch(to, rows.targets[begin + picked[i]]);
+        for (std::size_t i = 0; i < count; ++i) act(edge_at(begin + picked[i]));
+      }
+    }
+  }
+
+  bool wanted(const Targets& to, const Message& message, const EdgeOf<P>& edge) const {
+    if constexpr (T::in_place)
+      return Combine::improves(atomics::load(to.values[edge.target]), compute(message, edge));
+    else
+      return true;
+  }
+
+  /// What an update will write. In place few improve: taking lines from the other threads would not pay.
+  static void prefetch(const Targets& to, Vertex v) {
+    if constexpr (T::voting)
+      __builtin_prefetch(to.values + v, 1);
+    else if constexpr (T::in_place)
+      __builtin_prefetch(to.values + v, 0);
+    else
+      __builtin_prefetch(to.accumulators + v, 1);
+  }
+
+  void push_edge(const Targets& to, const Message& message, const EdgeOf<P>& edge, Local& local) {
+    const Vertex v = edge.target;
     if constexpr (T::voting) {
-      if (!open_.test(to) || !open_.take(to)) return;
-      const EdgeIndex edges = degree(to);
+      if (!to.open.take(v)) return;
+      const EdgeIndex edges = local.sampled([&] { return degree(v); });
       ++local.closed_vertices;
       local.closed_edges += edges;
-      if (!apply(to, compute(message, edge), local)) return;
+      if (!apply(v, compute(message, edge), local)) return;
       ++local.vertices;
       local.edges += edges;
-      local.next.put(back_, to);
+      local.next.put(back_, v);
     } else if constexpr (T::in_place) {
-      if (!Combine::improve_atomically(values_[to], compute(message, edge))) return;
-      if (next_.test(to) || !next_.claim(to)) return;
+      if (!Combine::improve_atomically(to.values[v], compute(message, edge))) return;
+      if (to.next.test(v) || !to.next.claim(v)) return;
+      local.edges += local.sampled([&] { return degree(v); });
       ++local.vertices;
-      local.edges += degree(to);
-      local.next.put(back_, to);
+      local.next.put(back_, v);
     } else {
-      if constexpr (Opens<P>)
-        if (!open_.test(to)) return;
       if constexpr (Combine::idempotent)
-        Combine::improve_atomically(accumulators_[to], compute(message, edge));
+        Combine::improve_atomically(to.accumulators[v], compute(message, edge));
       else
-        Combine::combine_atomically(accumulators_[to], compute(message, edge));
+        Combine::combine_atomically(to.accumulators[v], compute(message, edge));
       if constexpr (!T::all_active)
-        if (!next_.test(to) && next_.claim(to)) local.next.put(back_, to);
+        if (!to.next.test(v) && to.next.claim(v)) local.next.put(back_, v);
     }
   }
 
@@ -685,24 +810,32 @@ class HostExecutor final : public Executor {
     const std::uint64_t tasks = ends.size() - 1;
     everyone_                 = T::all_active || frontier_.vertices == n_;
     if constexpr (T::has_global && T::all_active) partial_.assign(tasks, Global{});
-    for_each_task(topology_.arcs + n_ < tuning_.serial_work ? 1 : threads_, tasks, [&](std::uint64_t task, int thread) {
+    const int threads = topology_.arcs + n_ < tuning_.serial_work ? 1 : threads_;
+    for_each_task(threads, tasks, [&](std::uint64_t task, int thread) {
       if (progress_.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-      Local& local = local_of(thread);
-      for (std::uint64_t i = ends[task] / Bitmap::bits; i < Bitmap::word_count(ends[task + 1]); ++i)
-        pull_word(block.rows, i, local, thread);
-      if constexpr (T::has_global && T::all_active) partial_[task] = std::exchange(local.total, Global{});
+      Counts counts;
+      if constexpr (T::all_active && !tracks_open)
+        for (Vertex v = ends[task]; v < ends[task + 1]; ++v) pull_gather(block.rows, v, counts, thread);
+      else
+        for (std::uint64_t i = ends[task] / Bitmap::bits; i < Bitmap::word_count(ends[task + 1]); ++i)
+          pull_word(block.rows, i, counts, thread);
+      if constexpr (T::has_global && T::all_active) partial_[task] = std::exchange(counts.total, Global{});
+      local_of(thread) += counts;
     });
     if constexpr (T::has_global && T::all_active)
       for (const Global& part : partial_) total_ += part;
   }
 
-  void pull_word(const Rows& rows, std::uint64_t index, Local& local, int thread) {
+  void pull_word(const Rows& rows, std::uint64_t index, Counts& counts, int thread) {
     const std::uint64_t left = n_ - index * Bitmap::bits;
     std::uint64_t       open = left >= Bitmap::bits ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
     if constexpr (tracks_open) open &= open_.word(index);
+    if constexpr (!T::all_active) count_active_edges(rows, index, counts);
+    if constexpr (T::voting)
+      Bitmap::for_each(open, index, [&](Vertex v) { __builtin_prefetch(rows.targets + rows.offsets[v]); });
     std::uint64_t active = 0;
     Bitmap::for_each(open, index, [&](Vertex v) {
-      if (pull_row(rows, v, local, thread)) active |= std::uint64_t{1} << (v % Bitmap::bits);
+      if (pull_row(rows, v, counts, thread)) active |= std::uint64_t{1} << (v % Bitmap::bits);
     });
     if constexpr (!T::all_active) {
       if (blocks_done_ == 0)
@@ -712,50 +845,62 @@ class HostExecutor final : public Executor {
     }
   }
 
-  bool is_active(Vertex v) const { return everyone_ || active_.test(v); }
+  /// Of symmetric graphs, the rows at hand are those of the senders too; otherwise the senders' own are asked.
+  void count_active_edges(const Rows& rows, std::uint64_t index, Counts& counts) {
+    if (blocks_done_ > 0) return;
+    const bool  own = !topology_.push.empty() && topology_.push.size() == 1;
+    const Rows& of  = own ? topology_.push.front().rows : rows;
+    Bitmap::for_each(active_.word(index), index, [&](Vertex v) {
+      counts.active_edges += own || topology_.push.empty() ? of.degree(v) : degree(v);
+    });
+  }
+
+  bool is_active(Vertex v) const { return T::all_active || everyone_ || active_.test(v); }
 
   EdgeOf<P> edge_to(Vertex v, const Rows& rows, EdgeIndex i) const {
     return {.source = rows.targets[i], .target = v, .weight = weight_at(rows, i)};
   }
 
   /// True if the vertex becomes active.
-  bool pull_row(const Rows& rows, Vertex v, Local& local, int thread) {
+  bool pull_row(const Rows& rows, Vertex v, Counts& counts, int thread) {
     if constexpr (T::voting)
-      return pull_vote(rows, v, local);
+      return pull_vote(rows, v, counts);
     else if constexpr (T::in_place)
-      return pull_in_place(rows, v, local);
+      return pull_in_place(rows, v, counts);
     else
-      return pull_gather(rows, v, local, thread);
+      return pull_gather(rows, v, counts, thread);
   }
 
-  bool pull_vote(const Rows& rows, Vertex v, Local& local) {
-    const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
-    EdgeIndex       i = first;
+  bool pull_vote(const Rows& rows, Vertex v, Counts& counts) {
+    std::uint64_t&      word  = open_.word(v / Bitmap::bits);
+    const std::uint64_t bit   = std::uint64_t{1} << (v % Bitmap::bits);
+    const EdgeIndex     first = rows.offsets[v], last = rows.offsets[v + 1];
+    EdgeIndex           i = first;
     while (i < last && !is_active(rows.targets[i])) ++i;
-    local.looked_at += i - first;
+    counts.looked_at += i - first;
     if (i == last) return false;
     const EdgeIndex edges = degree(v);
-    open_.word(v / Bitmap::bits) &= ~(std::uint64_t{1} << (v % Bitmap::bits));
-    ++local.closed_vertices;
-    local.closed_edges += edges;
-    if (!apply(v, compute(message_of(rows.targets[i]), edge_to(v, rows, i)), local)) return false;
-    ++local.vertices;
-    local.edges += edges;
+    word &= ~bit;
+    ++counts.closed_vertices;
+    counts.closed_edges += edges;
+    if (!apply(v, compute(message_of(rows.targets[i]), edge_to(v, rows, i)), counts)) return false;
+    ++counts.vertices;
+    counts.edges += edges;
     return true;
   }
 
-  bool pull_in_place(const Rows& rows, Vertex v, Local& local) {
+  bool pull_in_place(const Rows& rows, Vertex v, Counts& counts) {
     const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
     Value           value   = values_[v];
     bool            changed = false;
     for (EdgeIndex i = first; i < last; ++i)
       if (is_active(rows.targets[i]))
         changed |= Combine::improve(value, compute(message_of(rows.targets[i]), edge_to(v, rows, i)));
-    local.looked_at += last - first;
+    counts.looked_at += last - first;
     if (!changed) return false;
     publish_value(v, value);
-    ++local.vertices;
-    local.edges += degree(v);
+    ++counts.vertices;
+    counts.edges += degree(v);
     return true;
   }
 
@@ -769,21 +914,22 @@ class HostExecutor final : public Executor {
       Combine::improve_atomically(values_[v], value);
   }
 
-  bool pull_gather(const Rows& rows, Vertex v, Local& local, int thread) {
+  bool pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread) {
     const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
     bool            hit = false;
-    Update update       = everyone_ ? gather_all(rows, v, first, last) : gather_active(rows, v, first, last, hit);
-    local.looked_at += last - first;
+    Update          update =
+        T::all_active || everyone_ ? gather_all(rows, v, first, last) : gather_active(rows, v, first, last, hit);
+    counts.looked_at += last - first;
     hit |= everyone_ && first < last;
     if (pull_tasks_.size() > 1) {
       if (hit) accumulators_[v] = Combine::combine(accumulators_[v], update);
       return hit;
     }
     if constexpr (T::all_active) {
-      local.vertices += apply(v, update, local);
+      counts.vertices += apply(v, update, counts);
       return false;
     } else {
-      return hit && note_applied(v, apply(v, update, local), local, thread);
+      return hit && note_applied(v, apply(v, update, counts), counts, thread);
     }
   }
 
@@ -797,22 +943,37 @@ class HostExecutor final : public Executor {
     return update;
   }
 
-  /// Four at a time: the additions of one row need not wait for one another.
+  /// Long rows in blocks, and in each four at a time: additions need not wait for one another, and sums of floats
+  /// stay exact to about the root of a block's length.
   Update gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const {
-    Update     a = Combine::identity(), b = a, c = a, d = a;
-    const auto at = [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); };
-    EdgeIndex  i  = first;
-    for (; i + 4 <= last; i += 4) {
-      a = Combine::combine(a, at(i));
-      b = Combine::combine(b, at(i + 1));
-      c = Combine::combine(c, at(i + 2));
-      d = Combine::combine(d, at(i + 3));
+    constexpr EdgeIndex long_row = 24, block = 1024;
+    const auto at  = [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); };
+    Update     sum = Combine::identity();
+    EdgeIndex  i   = first;
+    while (last - i >= long_row) {
+      const EdgeIndex end = std::min(last, i + block);
+      Update          a = Combine::identity(), b = a, c = a, d = a;
+      for (; i + 4 <= end; i += 4) {
+        a = Combine::combine(a, at(i));
+        b = Combine::combine(b, at(i + 1));
+        c = Combine::combine(c, at(i + 2));
+        d = Combine::combine(d, at(i + 3));
+      }
+      sum = Combine::combine(sum, Combine::combine(Combine::combine(a, b), Combine::combine(c, d)));
     }
-    for (; i < last; ++i) a = Combine::combine(a, at(i));
-    return Combine::combine(Combine::combine(a, b), Combine::combine(c, d));
+    for (; i < last; ++i) sum = Combine::combine(sum, at(i));
+    return sum;
   }
 
   // --- buckets ---
+
+  /// A priority that equals none.
+  static Priority never_settled() {
+    if constexpr (std::is_floating_point_v<Priority>)
+      return std::numeric_limits<Priority>::quiet_NaN();
+    else
+      return std::numeric_limits<Priority>::max();
+  }
 
   std::uint64_t bucket_of(const Value& value) const {
     constexpr double most     = 0x1p62;
@@ -863,37 +1024,55 @@ class HostExecutor final : public Executor {
     return true;
   }
 
+  /// As in a push, threads begin with the bins that they filled themselves, mostly.
   void settle(const Block& block) {
-    const auto&                bins    = buckets_->taken();
-    const int                  threads = threads_for(buckets_->taken_entries() * 8);
-    const bool                 fuse    = topology_.push.size() == 1;
-    std::atomic<std::uint64_t> next{0};
+    const auto& bins    = buckets_->taken();
+    const int   threads = threads_for(buckets_->taken_entries() * 8);
+    const bool  fuse    = topology_.push.size() == 1;
+    for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(bins.size(), i, threads);
     on_threads(threads, [&](int thread) {
       Local& local = local_of(thread);
-      for (std::uint64_t i = next++; i < bins.size(); i = next++) settle_bin(*bins[i], block.rows, local, thread);
-      if (!fuse) return;
-      for (std::uint64_t entries = 0; entries < tuning_.fusion_entries;) {
-        Buckets::Bin* bin = buckets_->take_own(thread);
-        if (!bin) break;
-        entries += bin->count;
-        ++local.fused_bins;
-        settle_bin(*bin, block.rows, local, thread);
-        buckets_->recycle(thread, bin);
+      for (int other = 0; other < threads; ++other) {
+        const int           share = (thread + other) % threads;
+        const std::uint64_t end   = share_begin(bins.size(), share + 1, threads);
+        std::atomic_ref     next{local_of(share).taken};
+        for (std::uint64_t i = next++; i < end; i = next++) settle_bin(*bins[i], block.rows, local, thread);
       }
+      if (fuse) settle_own(block.rows, local, thread);
     });
   }
 
-  void settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread) {
-    for (const Vertex v : bin.span()) {
-      const Value value = atomics::load(values_[v]);
-      if (bucket_of(value) < buckets_->current()) continue;  // settled earlier, at a better value
-      const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
-      for (EdgeIndex i = first; i < last; ++i) {
-        const EdgeOf<P> edge{.source = v, .target = rows.targets[i], .weight = weight_at(rows, i)};
-        const Update    update = compute(value, edge);
-        if (Combine::improve_atomically(values_[edge.target], update))
-          buckets_->put(thread, edge.target, bucket_of(update));
+  /// As long as what a thread itself finds for this bucket is little, it goes on without waiting for the others.
+  void settle_own(const Rows& rows, Local& local, int thread) {
+    while (buckets_->own_is_small(thread, tuning_.fusion_entries)) {
+      Buckets::Bin* bin = buckets_->take_own(thread);
+      if (!bin) return;
+      while (bin) {
+        ++local.fused_bins;
+        settle_bin(*bin, rows, local, thread);
+        Buckets::Bin* const next = bin->next;
+        buckets_->recycle(thread, bin);
+        bin = next;
       }
+    }
+  }
+
+  void settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread) {
+    const Targets       to      = targets();
+    const std::uint64_t current = buckets_->current();
+    for (const Vertex v : bin.span()) {
+      const Value value = atomics::load(to.values[v]);
+      if (bucket_of(value) < current) continue;  // settled earlier, at a better value
+      // Improved twice, it waits twice; the first turn has done all there is to do.
+      const auto priority = program_.priority(value);
+      if (atomics::load(settled_[v]) == priority) continue;
+      atomics::store(settled_[v], priority);
+      const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
+      for_each_wanted(v, value, rows, first, last, to, [&](const EdgeOf<P>& edge) {
+        const Update update = compute(value, edge);
+        if (Combine::improve_atomically(to.values[edge.target], update))
+          buckets_->put(thread, edge.target, bucket_of(update));
+      });
       local.looked_at += last - first;
     }
   }
@@ -919,6 +1098,7 @@ class HostExecutor final : public Executor {
   Buffer<Value>          values_;
   Buffer<Message>        messages_;
   Buffer<Update>         accumulators_;
+  Buffer<Priority>       settled_;  ///< the priority at which a vertex last told its neighbours
   Bitmap                 open_, active_, next_;
   VertexList             front_, back_;
   std::optional<Buckets> buckets_;
