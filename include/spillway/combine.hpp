@@ -38,7 +38,8 @@ namespace detail {
 /// What Min and Max share: one of two values is kept.
 template <class T, class Better>
 struct Select {
-  using Type = T;
+  using Type        = T;
+  using Accumulator = T;
 
   static constexpr bool idempotent = true;
   static constexpr bool voting     = false;
@@ -112,26 +113,32 @@ struct Sum {
   static_assert(std::is_arithmetic_v<T> || detail::is_array<T>,
                 "spillway::Sum adds numbers: give it an integer or a floating type, or a std::array of them");
   using Type = T;
+  /// What many updates are added up in: floats would lose digits in long rows.
+  using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
   static constexpr bool idempotent = false;
   static constexpr bool voting     = false;
 
   SPILLWAY_HD static constexpr T identity() { return T{}; }
 
-  SPILLWAY_HD static T combine(T a, const T& b) {
+  /// Of updates, or of accumulators.
+  template <class A>
+  SPILLWAY_HD static A combine(A a, const A& b) {
     detail::each_entry(a, b, [](auto& entry, const auto& other) { entry += other; });
     return a;
   }
 
-  SPILLWAY_HD static void combine_atomically(T& slot, const T& update) {
-    detail::each_entry(slot, update, [](auto& entry, const auto& other) { atomics::add(entry, other); });
+  SPILLWAY_HD static void combine_atomically(Accumulator& slot, const T& update) {
+    detail::each_entry(slot, static_cast<Accumulator>(update),
+                       [](auto& entry, const auto& other) { atomics::add(entry, other); });
   }
 };
 
 /// Bits that any update has: an unsigned integer, or a std::array of them.
 template <class T>
 struct Or {
-  using Type = T;
+  using Type        = T;
+  using Accumulator = T;
 
   static constexpr bool idempotent = true;
   static constexpr bool voting     = false;
@@ -166,7 +173,8 @@ struct Or {
 /// One update, whichever comes first: a vote. It settles the vertex, which then takes no other.
 template <class T>
 struct Any {
-  using Type = T;
+  using Type        = T;
+  using Accumulator = T;
 
   static constexpr bool idempotent = true;
   static constexpr bool voting     = true;

@@ -27,7 +27,6 @@ struct PageRank {
     }
   };
   using Value   = float;
-  using Update  = float;
   using Combine = Sum<float>;
 
   static constexpr bool all_active = true;
@@ -50,8 +49,9 @@ struct PageRank {
 
   SPILLWAY_HD bool apply(float& rank, float sum, const Step<Global>& step) const {
     const double restarting = 1 - damping + (drop_dangling ? 0 : damping * step.global->dangling);
-    const auto   next       = static_cast<float>(restart.at(step.vertex) * restarting + damping * static_cast<double>(sum));
-    const auto   change     = std::abs(static_cast<double>(next) - static_cast<double>(rank));
+    const auto   next =
+        static_cast<float>(restart.at(step.vertex) * restarting + damping * static_cast<double>(sum));
+    const auto change = std::abs(static_cast<double>(next) - static_cast<double>(rank));
     step.total->change += change;
     rank = next;
     return change > 0;

@@ -31,13 +31,14 @@ struct HostInput {
 
 template <class P>
 class HostExecutor final : public Executor {
-  using T       = Traits<P>;
-  using Value   = typename T::Value;
-  using Update  = typename T::Update;
-  using Message = typename T::Message;
-  using Weight  = typename T::Weight;
-  using Global  = typename T::Global;
-  using Combine = typename T::Combine;
+  using T           = Traits<P>;
+  using Value       = typename T::Value;
+  using Update      = typename T::Update;
+  using Message     = typename T::Message;
+  using Weight      = typename T::Weight;
+  using Global      = typename T::Global;
+  using Combine     = typename T::Combine;
+  using Accumulator = typename Combine::Accumulator;
 
   using Priority = PriorityOf<P>;
 
@@ -215,11 +216,13 @@ class HostExecutor final : public Executor {
     std::uint64_t a_vertex = values_.size() == n_ ? 0 : sizeof(Value);
     if constexpr (stores_messages) a_vertex += sizeof(Message);
     if constexpr (T::gathers)
-      if (needs_accumulators()) a_vertex += sizeof(Update);
+      if (needs_accumulators()) a_vertex += sizeof(Accumulator);
     if constexpr (in_buckets) a_vertex += sizeof(Priority);
     if constexpr (!T::all_active) a_vertex += 2 * sizeof(Vertex);
     return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (T::all_active ? 0 : 2));
   }
+
+  static Accumulator empty() { return static_cast<Accumulator>(Combine::identity()); }
 
   static EdgeIndex degree_in(const std::vector<Block>& blocks, Vertex v) {
     if (blocks.size() == 1) return blocks.front().rows.degree(v);
@@ -273,7 +276,7 @@ class HostExecutor final : public Executor {
         active |= static_cast<std::uint64_t>(starting) << (v % Bitmap::bits);
         open |= static_cast<std::uint64_t>(is_open_at_first(v, starting)) << (v % Bitmap::bits);
         if constexpr (T::gathers)
-          if (accumulators_.size() > 0) accumulators_[v] = Combine::identity();
+          if (accumulators_.size() > 0) accumulators_[v] = empty();
       }
       if constexpr (in_buckets) std::fill(settled_.data() + base, settled_.data() + end, never_settled());
       start_word(base / Bitmap::bits, active, open, local);
@@ -514,7 +517,7 @@ class HostExecutor final : public Executor {
 
   /// Applies and empties the accumulator of one vertex; true if it belongs to the next frontier list.
   bool settle_updates(Vertex v, Local& local, int thread) {
-    const Update update = std::exchange(accumulators_[v], Combine::identity());
+    const Update update = static_cast<Update>(std::exchange(accumulators_[v], empty()));
     const bool   active = apply(v, update, local);
     return note_applied(v, active, local, thread);
   }
@@ -535,7 +538,7 @@ class HostExecutor final : public Executor {
   void apply_everywhere() {
     for_vertices_in_order([&](Vertex first, Vertex last, Local& local) {
       for (Vertex v = first; v < last; ++v)
-        local.vertices += apply(v, std::exchange(accumulators_[v], Combine::identity()), local);
+        local.vertices += apply(v, static_cast<Update>(std::exchange(accumulators_[v], empty())), local);
     });
   }
 
@@ -696,9 +699,9 @@ class HostExecutor final : public Executor {
 
   /// Where updates go. A copy, so that loops need not look it up again after every store.
   struct Targets {
-    Value*     values;
-    Update*    accumulators;
-    BitmapView open, next;
+    Value*       values;
+    Accumulator* accumulators;
+    BitmapView   open, next;
   };
 
   Targets targets() const { return {values_.data(), accumulators_.data(), open_.view(), next_.view()}; }
@@ -915,41 +918,42 @@ class HostExecutor final : public Executor {
   }
 
   bool pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread) {
-    const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
-    bool            hit = false;
-    Update          update =
+    const EdgeIndex   first = rows.offsets[v], last = rows.offsets[v + 1];
+    bool              hit = false;
+    const Accumulator sum =
         T::all_active || everyone_ ? gather_all(rows, v, first, last) : gather_active(rows, v, first, last, hit);
     counts.looked_at += last - first;
     hit |= everyone_ && first < last;
     if (pull_tasks_.size() > 1) {
-      if (hit) accumulators_[v] = Combine::combine(accumulators_[v], update);
+      if (hit) accumulators_[v] = Combine::combine(accumulators_[v], sum);
       return hit;
     }
     if constexpr (T::all_active) {
-      counts.vertices += apply(v, update, counts);
+      counts.vertices += apply(v, static_cast<Update>(sum), counts);
       return false;
     } else {
-      return hit && note_applied(v, apply(v, update, counts), counts, thread);
+      return hit && note_applied(v, apply(v, static_cast<Update>(sum), counts), counts, thread);
     }
   }
 
-  Update gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last, bool& hit) const {
-    Update update = Combine::identity();
+  Accumulator gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last, bool& hit) const {
+    Accumulator sum = empty();
     for (EdgeIndex i = first; i < last; ++i) {
       if (!active_.test(rows.targets[i])) continue;
-      update = Combine::combine(update, compute(message_of(rows.targets[i]), edge_to(v, rows, i)));
-      hit    = true;
+      sum = Combine::combine(sum,
+                             static_cast<Accumulator>(compute(message_of(rows.targets[i]), edge_to(v, rows, i))));
+      hit = true;
     }
-    return update;
+    return sum;
   }
 
-  /// Long rows in blocks, and in each four at a time: additions need not wait for one another, and sums of floats
-  /// stay exact to about the root of a block's length.
-  Update gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const {
-    constexpr EdgeIndex long_row = 24, block = 1024;
-    const auto at  = [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); };
-    Update     sum = Combine::identity();
-    EdgeIndex  i   = first;
+  /// Long rows in blocks, and in each four at a time: additions need not wait for one another, and only what a
+  /// block adds up to needs the accumulator's digits.
+  Accumulator gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const {
+    constexpr EdgeIndex long_row = 24, block = 256;
+    const auto  at  = [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); };
+    Accumulator sum = empty();
+    EdgeIndex   i   = first;
     while (last - i >= long_row) {
       const EdgeIndex end = std::min(last, i + block);
       Update          a = Combine::identity(), b = a, c = a, d = a;
@@ -959,10 +963,12 @@ class HostExecutor final : public Executor {
         c = Combine::combine(c, at(i + 2));
         d = Combine::combine(d, at(i + 3));
       }
-      sum = Combine::combine(sum, Combine::combine(Combine::combine(a, b), Combine::combine(c, d)));
+      sum = Combine::combine(
+          sum, static_cast<Accumulator>(Combine::combine(Combine::combine(a, b), Combine::combine(c, d))));
     }
-    for (; i < last; ++i) sum = Combine::combine(sum, at(i));
-    return sum;
+    Update rest = Combine::identity();
+    for (; i < last; ++i) rest = Combine::combine(rest, at(i));
+    return Combine::combine(sum, static_cast<Accumulator>(rest));
   }
 
   // --- buckets ---
@@ -1097,7 +1103,7 @@ class HostExecutor final : public Executor {
 
   Buffer<Value>          values_;
   Buffer<Message>        messages_;
-  Buffer<Update>         accumulators_;
+  Buffer<Accumulator>    accumulators_;
   Buffer<Priority>       settled_;  ///< the priority at which a vertex last told its neighbours
   Bitmap                 open_, active_, next_;
   VertexList             front_, back_;
