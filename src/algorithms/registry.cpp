@@ -14,7 +14,12 @@ std::vector<Algorithm>& registry() {
   static std::vector<Algorithm> all = [] {
     std::vector<Algorithm> own;
     own.reserve(most_algorithms);
+    own.push_back(crossedges_algorithm());
     own.push_back(degrees_algorithm());
+    own.push_back(egonet_algorithm());
+    own.push_back(induced_algorithm());
+    own.push_back(neighborhood_algorithm());
+    own.push_back(scc_algorithm());
     return own;
   }();
   return all;
@@ -27,7 +32,8 @@ const std::vector<Algorithm>& algorithms() { return registry(); }
 const Algorithm& add_algorithm(Algorithm algorithm) {
   for (const Algorithm& other : registry())
     if (other.name == algorithm.name) throw usage_error("there is an algorithm '{}' already", algorithm.name);
-  if (registry().size() == most_algorithms) throw usage_error("no room for more than {} algorithms", most_algorithms);
+  if (registry().size() == most_algorithms)
+    throw usage_error("no room for more than {} algorithms", most_algorithms);
   return registry().emplace_back(std::move(algorithm));
 }
 

@@ -2,6 +2,9 @@
 // its own oracle. An algorithm joins by registering.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+
 #include "zoo.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -11,12 +14,58 @@ namespace {
 
 class EveryAlgorithm : public ::testing::TestWithParam<std::string> {};
 
+/// What an algorithm is tried with beside its defaults.
+std::vector<ParameterValues> variants_of(const std::string& algorithm) {
+  static const std::map<std::string, std::vector<ParameterValues>> variants{
+      {"neighborhood",
+       {{},
+        {{"hops", "0"}},
+        {{"hops", "1"}, {"along", "in"}},
+        {{"hops", "3"}, {"along", "both"}},
+        {{"hops", "100"}, {"along", "in"}}}},
+  };
+  const auto found = variants.find(algorithm);
+  return found == variants.end() ? std::vector<ParameterValues>{{}} : found->second;
+}
+
+/// Every `step`th id with commas between, and the first once more at the end.
+std::string some_ids(const Graph& graph, Vertex step) {
+  std::string list;
+  for (Vertex v = 0; v < graph.vertex_count(); v += step) list += graph.ids().name(v) + ",";
+  return list + graph.ids().name(0);
+}
+
+/// A value for each parameter that has no default; none if the graph has no vertex to name.
+std::optional<ParameterValues> filled(const Algorithm& algorithm, const Graph& graph, ParameterValues values) {
+  static const std::map<std::string, Vertex> lists{{"members", 2}, {"from", 2}, {"to", 3}};
+  for (const Parameter& parameter : algorithm.parameters) {
+    const auto list = lists.find(parameter.name);
+    if (!parameter.default_value.empty() || values.contains(parameter.name)) continue;
+    if (parameter.kind != ParameterKind::source && list == lists.end()) continue;
+    if (graph.vertex_count() == 0) return std::nullopt;
+    values[parameter.name] = list == lists.end() ? graph.ids().name(0) : some_ids(graph, list->second);
+  }
+  return completed_parameters(algorithm, values);
+}
+
+std::string as_text(const ParameterValues& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += " --" + name + " " + value.substr(0, 40);
+  return text;
+}
+
 void expect_right(const Algorithm& algorithm, const Graph& graph, const std::string& what) {
-  for (const int threads : {1, 2}) {
-    const Result  result  = algorithm.run(graph, {}, {.threads = threads});
-    const Verdict verdict = algorithm.verify(graph, {}, result, {});
-    EXPECT_EQ(verdict.problem, "") << algorithm.name << " on " << what << " with " << threads << " threads";
-    ASSERT_EQ(result.columns.size(), algorithm.columns.size());
+  for (const ParameterValues& variant : variants_of(algorithm.name)) {
+    const auto values = filled(algorithm, graph, variant);
+    if (!values) continue;
+    for (const int threads : {1, 2}) {
+      const Result  result  = algorithm.run(graph, *values, {.threads = threads});
+      const Verdict verdict = algorithm.verify(graph, *values, result, {});
+      EXPECT_EQ(verdict.problem, "") << algorithm.name << as_text(*values) << " on " << what << " with " << threads
+                                     << " threads";
+      ASSERT_LE(result.columns.size(), algorithm.columns.size());
+      ASSERT_EQ(result.graph.has_value(), algorithm.makes_a_graph);
+    }
   }
 }
 
@@ -39,9 +88,9 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, ::testing::ValuesIn(names()),
                          [](const auto& test) { return test.param; });
 
 TEST(Degrees, TheOracleCatchesABrokenResult) {
-  const Graph graph  = testing::random_graph(3);
-  Result      result = algorithm_named("degrees").run(graph, {}, {});
-  const auto& right = std::get<Array<std::uint64_t>>(result.columns[1].values);
+  const Graph                graph  = testing::random_graph(3);
+  Result                     result = algorithm_named("degrees").run(graph, {}, {});
+  const auto&                right  = std::get<Array<std::uint64_t>>(result.columns[1].values);
   std::vector<std::uint64_t> wrong{right.begin(), right.end()};
   wrong[0] += 1;
   result.columns[1].values = Array<std::uint64_t>::own(std::move(wrong));
