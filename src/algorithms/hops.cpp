@@ -67,8 +67,8 @@ class HopWalk {
       VertexQueue::Appender next{queue_};
       for (Vertex v = first; v < last; ++v) {
         if ((v & 0xFFFF) == 0) check_cancelled(progress_);
-        const auto row = out_.neighbors(v);
         if (reached.contains(v)) continue;
+        const auto row = out_.neighbors(v);
         if (std::any_of(row.begin(), row.end(), [&](Vertex w) { return reached.contains(w); })) next.push(v);
       }
     });

@@ -76,7 +76,11 @@ template <class Body>
 void for_each_block(std::span<const Vertex> list, VertexQueue& found, std::uint64_t work, int threads,
                     const Progress& progress, Body&& body) {
   constexpr std::uint64_t little = 4096, longest_block = 512, blocks_a_thread = 16;
-  if (work < little) threads = 1;
+  if (work < little) {
+    check_cancelled(progress);
+    VertexQueue::Appender appender{found};
+    return body(list, appender);
+  }
   const std::uint64_t share = list.size() / (static_cast<std::uint64_t>(threads) * blocks_a_thread);
   const std::uint64_t block = std::clamp<std::uint64_t>(share, 1, longest_block);
   for_each_task(threads, (list.size() + block - 1) / block, [&](std::uint64_t task, int) {

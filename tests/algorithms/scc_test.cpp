@@ -68,8 +68,9 @@ TEST(Scc, SymmetricGraphsGiveConnectedComponents) {
   both.transform.undirected = true;
   const Graph graph         = generate("uniform", {{"vertices", "3000"}, {"degree", "1"}}, both);
   ASSERT_TRUE(graph.symmetric());
-  const auto found = scc::strong_components(graph, {.serial_vertices = 0}, 2, Progress::none());
-  Labels     weak(graph.vertex_count());
+  const auto found =
+      scc::strong_components(graph, {.pivot_vertices = 0, .serial_vertices = 0}, 2, Progress::none());
+  Labels weak(graph.vertex_count());
   std::iota(weak.begin(), weak.end(), 0);
   for (bool changed = true; changed;) {
     changed = false;
@@ -120,15 +121,16 @@ TEST_P(SccSteps, AgreesWithTheOracleAndRuns) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, SccSteps,
-    ::testing::Values(Step{"trim", {}, &scc::StrongComponents::trimmed},
-                      Step{"pivot", {.serial_vertices = 1}, &scc::StrongComponents::by_pivot},
-                      Step{"colouring",
-                           {.serial_vertices = 0, .colouring_work = unlimited, .colouring_threads = 1},
-                           &scc::StrongComponents::by_colour},
-                      Step{"colouring_given_up",
-                           {.serial_vertices = 0, .colouring_work = 2, .colouring_threads = 1},
-                           &scc::StrongComponents::serially},
-                      Step{"serial", {.serial_vertices = unlimited}, &scc::StrongComponents::serially}),
+    ::testing::Values(
+        Step{"trim", {}, &scc::StrongComponents::trimmed},
+        Step{"pivot", {.pivot_vertices = 1}, &scc::StrongComponents::by_pivot},
+        Step{"colouring",
+             {.pivot_vertices = 0, .serial_vertices = 0, .colouring_work = unlimited, .colouring_threads = 1},
+             &scc::StrongComponents::by_colour},
+        Step{"colouring_given_up",
+             {.pivot_vertices = 0, .serial_vertices = 0, .colouring_work = 2, .colouring_threads = 1},
+             &scc::StrongComponents::serially},
+        Step{"serial", {.pivot_vertices = unlimited}, &scc::StrongComponents::serially}),
     [](const auto& test) { return test.param.name; });
 
 // --- long and deep ---
@@ -159,11 +161,11 @@ TEST(Scc, ALongPathIsTrimmed) {
 
 TEST(Scc, ALongCycleIsOneComponentByAnyStep) {
   const Graph graph = path_over(shuffled_numbers(), true);
-  for (const std::uint64_t serial : {std::uint64_t{0}, std::uint64_t{length}}) {
-    const auto found = scc::strong_components(graph, {.serial_vertices = serial}, 2, Progress::none());
+  for (const std::uint64_t pivot : {std::uint64_t{0}, std::uint64_t{length}}) {
+    const auto found = scc::strong_components(graph, {.pivot_vertices = pivot}, 2, Progress::none());
     EXPECT_EQ(found.components, 1u);
     EXPECT_EQ(found.largest, length);
-    EXPECT_EQ(serial == 0 ? found.by_pivot : found.serially, length);
+    EXPECT_EQ(pivot == 0 ? found.by_pivot : found.serially, length);
   }
 }
 
@@ -175,8 +177,8 @@ TEST(Scc, ManyLongCyclesDoNotMakeColouringQuadratic) {
     for (Vertex i = 0; i < steps; ++i) arcs.emplace_back(c * steps + (i + 1) % steps, c * steps + i);
   for (Vertex c = 0; c + 1 < cycles; ++c) arcs.emplace_back(c * steps, (c + 1) * steps);
   const Graph graph = graph_of(arcs);
-  const auto  found =
-      scc::strong_components(graph, {.serial_vertices = 0, .colouring_threads = 1}, 2, Progress::none());
+  const auto  found = scc::strong_components(
+       graph, {.pivot_vertices = 0, .serial_vertices = 0, .colouring_threads = 1}, 2, Progress::none());
   EXPECT_EQ(found.components, cycles);
   EXPECT_EQ(found.largest, steps);
   EXPECT_GT(found.serially, 0u);

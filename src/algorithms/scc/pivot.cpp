@@ -57,7 +57,7 @@ std::uint64_t sweep(State& state, const Walk& walk) {
       if (!open_to(state, walk, v)) continue;
       const auto row = walk.back.neighbors(v);
       const auto hit = std::find_if(row.begin(), row.end(), [&](Vertex w) { return state.has(w, walk.reached); });
-      seen += static_cast<std::uint64_t>(hit - row.begin());
+      seen += static_cast<std::uint64_t>(hit - row.begin()) + (hit != row.end());
       if (hit == row.end()) continue;
       state.claim(v, walk.reached);
       next.push(v);
@@ -143,7 +143,7 @@ std::uint64_t take_pivot(State& state) {
 
 /// One after the other, as long as each is a large part of what is left.
 void take_largest(State& state) {
-  for (bool large = true; large && state.live.all().size() > state.limits.serial_vertices;) {
+  for (bool large = true; large && state.live.all().size() > state.limits.pivot_vertices;) {
     const std::uint64_t before = state.live.all().size();
     const std::uint64_t taken  = take_pivot(state);
     large                      = taken >= before / 2;

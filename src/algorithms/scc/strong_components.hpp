@@ -9,12 +9,17 @@
 namespace spillway::scc {
 
 struct Limits {
-  /// One thread finishes when no more vertices than this are left (Slota et al. take 100,000).
+  /// A hub is reached from and to when more vertices than this are left: where there is a giant component that
+  /// takes a fraction of the arcs, elsewhere two passes over them.
+  std::uint64_t pivot_vertices = 1000;
+  /// Colouring leaves what has no more vertices than this to one thread (Slota et al. take 100,000).
   std::uint64_t serial_vertices = 100'000;
-  /// Colouring may look at this many arcs for each that is left before one thread takes over: a colour that has
-  /// far to travel, or many components one behind the other, would make it quadratic.
-  std::uint64_t colouring_work = 16;
-  /// Colouring looks at an arc several times where one thread does once, so it takes several threads to pay.
+  /// Colouring may look at this many arcs for each that is left before one thread takes over. Where it does well
+  /// (small components, few arcs between them) it needs about three; where a colour has far to travel, or
+  /// components lie one behind the other, no number would do.
+  std::uint64_t colouring_work = 4;
+  /// All threads together take three times as long over colouring as one does over its walk, if colouring does
+  /// well.
   int colouring_threads = 8;
 };
 

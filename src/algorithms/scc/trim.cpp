@@ -12,31 +12,39 @@ namespace {
 /// A count this large may be too small and is never counted down: that costs a trim, never an answer.
 constexpr std::uint32_t uncounted = std::numeric_limits<std::uint32_t>::max();
 
+/// Arcs in the row of `v` that lead back to it. Short rows are read through: guesses in a search cost more.
+std::uint64_t loops_at(const Csr& rows, Vertex v) {
+  constexpr std::size_t short_row = 256;
+  const auto            row       = rows.neighbors(v);
+  if (row.size() <= short_row) return static_cast<std::uint64_t>(std::count(row.begin(), row.end(), v));
+  const auto loops = std::equal_range(row.begin(), row.end(), v);
+  return static_cast<std::uint64_t>(loops.second - loops.first);
+}
+
 std::uint64_t live_neighbours(const State& state, const Csr& rows, Vertex v) {
   const auto row = rows.neighbors(v);
-  if (state.live.all().size() == state.marks.size()) {
-    const auto loops = std::equal_range(row.begin(), row.end(), v);
-    return row.size() - static_cast<std::uint64_t>(loops.second - loops.first);
-  }
   return static_cast<std::uint64_t>(
       std::count_if(row.begin(), row.end(), [&](Vertex w) { return w != v && !state.has(w, settled); }));
 }
 
 /// True if the vertex is free at once.
 bool count_neighbours(State& state, Vertex v) {
-  const auto counted = [&](const Csr& rows) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(live_neighbours(state, rows, v), uncounted));
+  const auto stored = [](std::uint64_t count) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, uncounted));
   };
-  state.out_left[v] = counted(state.out);
-  state.in_left[v]  = counted(state.in);
+  const bool          all_live = state.live.all().size() == state.marks.size();
+  const std::uint64_t loops    = all_live ? loops_at(state.out, v) : 0;
+  state.out_left[v] = stored(all_live ? state.out.degree(v) - loops : live_neighbours(state, state.out, v));
+  state.in_left[v]  = stored(all_live ? state.in.degree(v) - loops : live_neighbours(state, state.in, v));
   return state.out_left[v] == 0 || state.in_left[v] == 0;
 }
 
-/// `v` is gone: each of its neighbours in `rows` has one less.
+/// `v` is gone: each of its neighbours in `rows` has one less. Counts of settled ones no longer matter, and going
+/// down they cost less than asking.
 void count_down(State& state, const Csr& rows, Vertex v, const Buffer<std::uint32_t>& left,
                 VertexQueue::Appender& freed) {
   for (const Vertex w : rows.neighbors(v)) {
-    if (w == v || state.has(w, settled)) continue;
+    if (w == v) continue;
     const std::atomic_ref count{left[w]};
     if (count.load(std::memory_order_relaxed) == uncounted) continue;
     if (count.fetch_sub(1, std::memory_order_relaxed) == 1 && state.claim(w, settled)) freed.push(w);
