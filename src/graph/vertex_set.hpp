@@ -1,4 +1,4 @@
-// The set of ids that appear in an edge list, and the place of each in their order.
+// A set of vertices, and the place of each in their order: ids that appear in an edge list, members of a subgraph.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,18 @@ class VertexSet {
   VertexSet(std::uint64_t universe, std::shared_ptr<MemoryBudget> budget)
       : budget_(std::move(budget)), words_((universe + 63) / 64, budget_, "the set of vertex ids") {}
 
-  /// Safe from many threads. Looks before it writes, since nearly all ids are repeated.
-  void insert(Vertex v) {
+  /// True if it was not in. Safe from many threads. Looks before it writes, since nearly all ids are repeated.
+  bool insert(Vertex v) {
     const std::uint64_t            bit = std::uint64_t{1} << (v & 63);
     std::atomic_ref<std::uint64_t> word{words_[v >> 6]};
-    if (!(word.load(std::memory_order_relaxed) & bit)) word.fetch_or(bit, std::memory_order_relaxed);
+    if (word.load(std::memory_order_relaxed) & bit) return false;
+    return !(word.fetch_or(bit, std::memory_order_relaxed) & bit);
   }
 
-  bool contains(Vertex v) const { return words_[v >> 6] >> (v & 63) & 1; }
+  /// Safe while others insert.
+  bool contains(Vertex v) const {
+    return std::atomic_ref{words_[v >> 6]}.load(std::memory_order_relaxed) >> (v & 63) & 1;
+  }
 
   /// To be called once all are in; rank and size hold afterwards.
   void close() {
@@ -49,7 +53,15 @@ class VertexSet {
 
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (std::uint64_t i = 0; i < words_.size(); ++i)
+    for_each_in_words(0, words_.size(), visit);
+  }
+
+  /// Shares of the set for threads: the members from 64 * begin up to 64 * end.
+  std::uint64_t word_count() const { return words_.size(); }
+
+  template <class Visit>
+  void for_each_in_words(std::uint64_t begin, std::uint64_t end, Visit&& visit) const {
+    for (std::uint64_t i = begin; i < end; ++i)
       for (std::uint64_t word = words_[i]; word != 0; word &= word - 1)
         visit(static_cast<Vertex>(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word))));
   }
