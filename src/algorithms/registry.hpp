@@ -5,6 +5,7 @@
 
 namespace spillway {
 
+Algorithm cc_algorithm();
 Algorithm degrees_algorithm();
 
 }  // namespace spillway
