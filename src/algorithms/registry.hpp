@@ -5,6 +5,7 @@
 
 namespace spillway {
 
+Algorithm bp_algorithm();
 Algorithm cc_algorithm();
 Algorithm degrees_algorithm();
 
