@@ -1,0 +1,93 @@
+// Loopy belief propagation, sum-product over pairwise factors: Pearl, "Probabilistic Reasoning in Intelligent
+// Systems", 1988; Yedidia, Freeman & Weiss, "Understanding Belief Propagation and its Generalizations", 2003.
+#include "algorithms/bp.hpp"
+
+#include <algorithm>
+
+#include <spillway/engine/parallel.hpp>
+#include "algorithms/registry.hpp"
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+
+namespace spillway {
+namespace {
+
+struct Form {
+  const char* name;
+  Beliefs (*run)(const Graph&, const BeliefModel&, int threads, Progress&);
+};
+
+constexpr Form forms[] = {{"arc", beliefs_by_messages}};
+
+const Form& form_of(const ParameterValues& values) {
+  std::vector<std::string> names;
+  for (const Form& form : forms) names.emplace_back(form.name);
+  const std::string& chosen = Parameters{"bp", values}.choice("form", names);
+  return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
+}
+
+std::vector<Column> columns_of(const Beliefs& beliefs, const BeliefModel& model, const Graph& graph, int threads) {
+  const std::uint64_t         n = graph.vertex_count();
+  std::vector<Buffer<double>> values;
+  for (std::uint64_t x = 0; x < model.states; ++x) values.emplace_back(n, graph.budget(), "the result");
+  for_each_share(threads, n, [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v)
+      for (std::uint64_t x = 0; x < model.states; ++x) values[x][v] = beliefs.values[v * model.states + x];
+  });
+  std::vector<Column> columns;
+  for (std::uint64_t x = 0; x < model.states; ++x)
+    columns.push_back({.name = fmt::format("belief_{}", x), .values = std::move(values[x]).freeze()});
+  return columns;
+}
+
+Result run_bp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const int         threads  = thread_count(options.threads);
+  Progress&         progress = options.progress ? *options.progress : Progress::none();
+  const Form&       form     = form_of(values);
+  Stopwatch         clock;
+  const BeliefModel model    = belief_model(graph, values, threads);
+  const double      model_ms = clock.lap();
+  Beliefs           beliefs  = form.run(graph, model, threads, progress);
+  clock.lap();
+  Result result;
+  result.columns    = columns_of(beliefs, model, graph, threads);
+  result.facts      = {{"iterations", beliefs.statistics.iterations},
+                       {"change", beliefs.change},
+                       {"converged", std::string{beliefs.change <= model.tolerance ? "yes" : "no"}}};
+  result.statistics = std::move(beliefs.statistics);
+  result.statistics.prepare_ms += model_ms;
+  result.statistics.run_ms += clock.milliseconds();
+  return result;
+}
+
+}  // namespace
+
+Algorithm bp_algorithm() {
+  return {
+      .name    = "bp",
+      .summary = "how likely each vertex is in each state, given priors and what neighbours do to each other",
+      .reference =
+          "Pearl, Probabilistic Reasoning in Intelligent Systems, 1988; Yedidia, Freeman & Weiss, "
+          "Understanding Belief Propagation and its Generalizations, 2003",
+      .parameters = {{"states", "states of a vertex, 2 to 8", "2"},
+                     {"iterations", "most iterations; in each, every message is sent once", "20"},
+                     {"tolerance", "stop when no belief changes by more; 0: never", "1e-6"},
+                     {"damping", "share of the old message in the new one, 0 to 1", "0"},
+                     {"coupling", "how much likelier neighbours are in the same state than in two others", "2"},
+                     {"potentials",
+                      "coupling, or a FILE: a row for each state of u, a column for each of v, for an arc u to v; "
+                      "symmetric unless the graph is directed",
+                      "coupling"},
+                     {"priors",
+                      "random, or a FILE: lines of a vertex and a number for each state; vertices that it leaves "
+                      "out are in all states alike",
+                      "random"},
+                     {"seed", "of the random priors", "1"},
+                     {"form", "arc: a message for each arc", "arc"}},
+      .columns    = {{"belief_0", "probability of state 0"},
+                     {"belief_1", "probability of state 1, and so on up to the last state"}},
+      .run        = run_bp,
+      .verify     = verify_bp};
+}
+
+}  // namespace spillway

@@ -1,0 +1,215 @@
+// Weakly connected components: arcs count in both directions, and the label of a component is its smallest vertex.
+#include "algorithms/cc.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <numeric>
+
+#include <spillway/engine/parallel.hpp>
+#include "algorithms/checking.hpp"
+#include "algorithms/registry.hpp"
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "generate/random.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr std::uint64_t items_a_task = 1u << 16;
+
+struct Form {
+  const char* name;
+  Components (*run)(const Graph&, int threads, Progress&);
+};
+
+constexpr Form forms[] = {{"afforest", components_by_afforest}};
+
+const Form& form_of(const ParameterValues& values) {
+  std::vector<std::string> names;
+  for (const Form& form : forms) names.emplace_back(form.name);
+  const std::string& chosen = Parameters{"cc", values}.choice("form", names);
+  return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
+}
+
+struct Sizes {
+  std::uint64_t components = 0;
+  std::uint64_t largest    = 0;
+};
+
+/// How many vertices have the most frequent label, counted label by label.
+std::uint64_t largest_by_tally(std::span<const Vertex> labels, const Graph& graph, int threads) {
+  const Buffer<Vertex> tally{labels.size(), graph.budget(), "the sizes of the components"};
+  for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v)
+      std::atomic_ref{tally[labels[v]]}.fetch_add(1, std::memory_order_relaxed);
+  });
+  return *std::max_element(tally.data(), tally.data() + tally.size());
+}
+
+/// One label is often that of half the vertices or more: then it is the largest, and no tally is needed.
+Sizes sizes_of(std::span<const Vertex> labels, const Graph& graph, int threads) {
+  if (labels.empty()) return {};
+  const Vertex               likely = frequent_label(labels);
+  std::atomic<std::uint64_t> roots{0}, of_likely{0};
+  for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    std::uint64_t own_roots = 0, own_likely = 0;
+    for (std::uint64_t v = begin; v < end; ++v) {
+      own_roots += labels[v] == v;
+      own_likely += labels[v] == likely;
+    }
+    roots += own_roots;
+    of_likely += own_likely;
+  });
+  const bool is_half = of_likely >= labels.size() - of_likely;
+  return {roots, is_half ? of_likely.load() : largest_by_tally(labels, graph, threads)};
+}
+
+Result run_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const int  threads    = thread_count(options.threads);
+  Progress&  progress   = options.progress ? *options.progress : Progress::none();
+  Components components = form_of(values).run(graph, threads, progress);
+  Stopwatch  clock;
+  Result     result;
+  const auto sizes  = sizes_of(components.labels.span(), graph, threads);
+  result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
+  result.statistics = std::move(components.statistics);
+  result.statistics.run_ms += clock.milliseconds();
+  result.columns.push_back(
+      {.name = "component", .values = std::move(components.labels).freeze(), .vertices = true});
+  return result;
+}
+
+/// The oracle: sets that are merged arc by arc, the smaller into the larger, each with a list of its members.
+std::vector<Vertex> labels_by_merging(const Graph& graph) {
+  const std::uint64_t n = graph.vertex_count();
+  std::vector<Vertex> set(n), next(n), last(n), size(n, 1), label(n);
+  std::iota(set.begin(), set.end(), 0);
+  std::iota(last.begin(), last.end(), 0);
+  std::fill(next.begin(), next.end(), no_vertex);
+  for (Vertex u = 0; u < n; ++u) {
+    for (const Vertex v : graph.out().neighbors(u)) {
+      Vertex into = set[u], from = set[v];
+      if (into == from) continue;
+      if (size[into] < size[from]) std::swap(into, from);
+      for (Vertex member = from; member != no_vertex; member = next[member]) set[member] = into;
+      next[last[into]] = from;
+      last[into]       = last[from];
+      size[into] += size[from];
+    }
+  }
+  std::vector<Vertex> smallest(n, no_vertex);
+  for (Vertex v = 0; v < n; ++v) smallest[set[v]] = std::min(smallest[set[v]], v);
+  for (Vertex v = 0; v < n; ++v) label[v] = smallest[set[v]];
+  return label;
+}
+
+/// What is wrong with one vertex and the arcs that leave it; nothing if all is well.
+std::string fault_at(const Graph& graph, std::span<const Vertex> labels, Vertex v) {
+  const auto name = [&](Vertex u) { return graph.ids().name(u); };
+  if (labels[v] > v) return fmt::format("vertex {}: the label is not the smallest of its component", name(v));
+  if (labels[labels[v]] != labels[v])
+    return fmt::format("vertex {}: its label {} is labelled otherwise", name(v), name(labels[v]));
+  for (const Vertex target : graph.out().neighbors(v))
+    if (labels[target] != labels[v])
+      return fmt::format("vertices {} and {} are neighbours and have the labels {} and {}", name(v), name(target),
+                         name(labels[v]), name(labels[target]));
+  return {};
+}
+
+std::string first_fault(const Graph& graph, std::span<const Vertex> labels, const VerifyOptions& options) {
+  const std::uint64_t n = graph.vertex_count();
+  std::string         fault;
+  std::atomic<bool>   found{false};
+  for_each_task(thread_count(options.threads), (n + items_a_task - 1) / items_a_task,
+                [&](std::uint64_t task, int) {
+                  if (options.progress) check_cancelled(*options.progress);
+                  const std::uint64_t end = std::min(n, (task + 1) * items_a_task);
+                  for (std::uint64_t v = task * items_a_task; v < end && !found; ++v) {
+                    std::string here = fault_at(graph, labels, static_cast<Vertex>(v));
+                    if (!here.empty() && !found.exchange(true)) fault = std::move(here);
+                  }
+                });
+  return fault;
+}
+
+/// A vertex that its label cannot be reached from, against or along the arcs; no_vertex if there is none.
+Vertex cut_off(const Graph& graph, std::span<const Vertex> labels) {
+  const std::uint64_t  n = graph.vertex_count();
+  const Buffer<Vertex> queue{n, graph.budget(), "verifying the components"};
+  const Buffer<bool>   reached{n, graph.budget(), "verifying the components"};
+  std::uint64_t        filled = 0;
+  const auto           reach  = [&](Vertex v) {
+    if (!reached[v]) queue[filled++] = v;
+    reached[v] = true;
+  };
+  for (Vertex v = 0; v < n; ++v)
+    if (labels[v] == v) reach(v);
+  for (std::uint64_t i = 0; i < filled; ++i) {
+    for (const Vertex v : graph.out().neighbors(queue[i])) reach(v);
+    if (graph.symmetric()) continue;
+    for (const Vertex v : graph.in().neighbors(queue[i])) reach(v);
+  }
+  for (Vertex v = 0; v < n; ++v)
+    if (!reached[v]) return v;
+  return no_vertex;
+}
+
+/// Labels that agree along every arc never part a component; that every vertex can be reached from a vertex that
+/// is its own label, and so from the one label that its neighbours share, shows that none are merged.
+std::string fault_by_properties(const Graph& graph, std::span<const Vertex> labels, const VerifyOptions& options) {
+  const auto outside = std::find_if(labels.begin(), labels.end(), [&](Vertex l) { return l >= labels.size(); });
+  if (labels.size() != graph.vertex_count())
+    return fmt::format("component has {} entries, expected {}", labels.size(), graph.vertex_count());
+  if (outside != labels.end()) return fmt::format("the label {} is no vertex", *outside);
+  if (std::string fault = first_fault(graph, labels, options); !fault.empty()) return fault;
+  const Vertex v = cut_off(graph, labels);
+  if (v == no_vertex) return {};
+  return fmt::format("vertex {} is not connected with its label {}", graph.ids().name(v),
+                     graph.ids().name(labels[v]));
+}
+
+Verdict verify_cc(const Graph& graph, const ParameterValues&, const Result& result, const VerifyOptions& options) {
+  const std::span<const Vertex> labels = column_of<Vertex>(result, 0).span();
+  if (!options.use_oracle(graph)) return {by_properties, fault_by_properties(graph, labels, options)};
+  constexpr std::uint64_t bytes_a_vertex = 6 * sizeof(Vertex);
+  Charge                  memory{graph.budget(), "verifying the components"};
+  memory.raise_to(graph.vertex_count() * bytes_a_vertex);
+  const std::vector<Vertex> expected = labels_by_merging(graph);
+  return {by_oracle, difference(graph, "component", labels, std::span<const Vertex>{expected})};
+}
+
+}  // namespace
+
+Vertex frequent_label(std::span<const Vertex> labels) {
+  constexpr std::uint64_t     samples = 1024;
+  const RandomStream          random{1, RandomUse::samples};
+  std::array<Vertex, samples> drawn;
+  for (std::uint64_t i = 0; i < samples; ++i) drawn[i] = labels[random.below(i, labels.size())];
+  std::sort(drawn.begin(), drawn.end());
+  Vertex         best = drawn[0];
+  std::ptrdiff_t most = 0;
+  for (auto run = drawn.begin(); run != drawn.end();) {
+    const auto end = std::upper_bound(run, drawn.end(), *run);
+    if (end - run > most) {
+      most = end - run;
+      best = *run;
+    }
+    run = end;
+  }
+  return best;
+}
+
+Algorithm cc_algorithm() {
+  return {.name    = "cc",
+          .summary = "which vertices hang together, whatever the direction of the arcs",
+          .reference =
+              "Sutton, Ben-Nun & Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph "
+              "Sampling, IPDPS 2018",
+          .parameters = {{.name = "form", .help = "afforest: sampled union-find", .default_value = "afforest"}},
+          .columns    = {{"component", "the smallest vertex of the component"}},
+          .run        = run_cc,
+          .verify     = verify_cc};
+}
+
+}  // namespace spillway

@@ -1,0 +1,24 @@
+// The ways to find weakly connected components. Each labels every vertex with the smallest one of its component.
+#pragma once
+
+#include <span>
+
+#include <spillway/engine/memory.hpp>
+#include <spillway/graph.hpp>
+#include <spillway/progress.hpp>
+#include <spillway/result.hpp>
+
+namespace spillway {
+
+struct Components {
+  Buffer<Vertex> labels;
+  RunStatistics  statistics;
+};
+
+/// The label that most of a small sample has; always the same one for the same labels, of which there is at least
+/// one.
+Vertex frequent_label(std::span<const Vertex> labels);
+
+Components components_by_afforest(const Graph& graph, int threads, Progress& progress);
+
+}  // namespace spillway
