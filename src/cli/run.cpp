@@ -13,7 +13,7 @@
 #include "cli/command.hpp"
 #include "io/result_writer.hpp"
 
-#include <spillway/algorithms.hpp>
+#include <spillway/plugin.hpp>
 
 namespace spillway::cli {
 namespace {
@@ -131,7 +131,8 @@ Json to_json(const RunArguments& arguments, const Graph& graph, const Result& re
 }
 
 void run_algorithm(const RunArguments& arguments, const Common& common) {
-  const Algorithm&      algorithm  = algorithm_named(arguments.algorithm);
+  const Algorithm&      algorithm  = is_plugin_path(arguments.algorithm) ? load_plugin(arguments.algorithm)
+                                                                         : algorithm_named(arguments.algorithm);
   const ParameterValues parameters = parameters_of(algorithm, arguments.own, arguments.options);
   check_device(arguments);
   if (arguments.method != "auto") throw usage_error("--method takes auto, not '{}'", printable(arguments.method));
@@ -181,7 +182,7 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
 void add_run(CLI::App& app, Context& context) {
   auto* command   = app.add_subcommand("run", "Run an algorithm on a graph");
   auto  arguments = std::make_shared<RunArguments>();
-  command->add_option("ALGORITHM", arguments->algorithm, "One that `spillway algorithms` lists")->required();
+  command->add_option("ALGORITHM", arguments->algorithm, "One of `spillway algorithms`, or a plug-in")->required();
   arguments->load.add_to(*command);
   command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
   command->add_option("--method", arguments->method, "auto (default)");
