@@ -106,9 +106,9 @@ static Algorithm named(std::string name) { Algorithm a; a.name = name; a.run = n
 SPILLWAY_PLUGIN(named("first"), named("second"))
 )");
   const std::string path = folder_ / "two.so";
-  EXPECT_EQ(
-      failure_of([&] { load_plugin(path); }),
-      (std::pair{ExitCode::usage, path + " offers several algorithms; say which: " + path + ":first, second"}));
+  EXPECT_EQ(failure_of([&] { load_plugin(path); }),
+            (std::pair{ExitCode::usage,
+                       path + " offers several algorithms (first, second); say which, as in " + path + ":first"}));
   EXPECT_EQ(load_plugin(path + ":second").name, "second");
   EXPECT_EQ(&load_plugin(path + ":first"), &algorithm_named("first")) << "loaded once, and in the registry";
   EXPECT_EQ(load_plugin_algorithms(path).size(), 2u);
@@ -181,6 +181,8 @@ TEST_F(Plugin, IsRefusedWhenBuiltForAnother) {
   refuses(
       "run ./old.so g.txt", ExitCode::bad_input,
       {"old.so", "0.0.7 (headers 123456789abc", "this is " SPILLWAY_ABI, "build it again with `spillway build`"});
+  build("silent", bare(SPILLWAY_ABI));
+  refuses("run ./silent.so g.txt", ExitCode::bad_input, {"offers no algorithm"});
   folder_.write("newer.cpp", "int added_since(); int at_start = added_since();\n" + bare(SPILLWAY_ABI));
   ASSERT_EQ(spillway("build newer.cpp -- -Wl,-z,undefs").code, 0);
   refuses("run ./newer.so g.txt", ExitCode::bad_input, {"added_since", "build it again with `spillway build`"});
