@@ -4,6 +4,8 @@ SHELL := /bin/bash
 FUZZ_SECONDS ?= 60
 # Tests of what reads bytes that anyone may have written. One process: each would pay for its own search for leaks.
 UNTRUSTED = *Malformed*:*Fuzz*:*Format*:Store.*:EdgeList.*:Npz.*:Metis.*:Gap.*:Ligra.*:Galois.*:Subway.*:Graph500.*
+# Tests that run the program itself.
+COMMANDS = CommandLine.*:Plugin.*
 BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
 
 .PHONY: all demo test test-asan test-tsan gpu-test bench fuzz lint format clean
@@ -27,13 +29,13 @@ test: build/setup-test
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)
-	build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='-CommandLine.*'
-	ASAN_OPTIONS=detect_leaks=0 build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='CommandLine.*'
+	build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='-$(COMMANDS)'
+	ASAN_OPTIONS=detect_leaks=0 build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='$(COMMANDS)'
 
 # The OpenMP runtime itself is not instrumented; what is ours is.
 test-tsan: build/setup-tsan
 	@$(call BUILD,tsan)
-	TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/bin/spillway_tests --gtest_brief=1 --gtest_filter='-CommandLine.*'
+	TSAN_OPTIONS=ignore_noninstrumented_modules=1 build/tsan/bin/spillway_tests --gtest_brief=1 --gtest_filter='-$(COMMANDS)'
 
 gpu-test: build/setup-test
 	@scripts/gpu-test

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <spillway/api.hpp>
+
 namespace spillway {
 
 enum class ExitCode : int {
@@ -16,7 +18,7 @@ enum class ExitCode : int {
   interrupted         = 130,
 };
 
-class Error : public std::runtime_error {
+class SPILLWAY_API Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
 

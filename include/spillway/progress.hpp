@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include <spillway/api.hpp>
+
 namespace spillway {
 
 enum class ProgressUnit { items, bytes, edges };
 
 /// Derive from it to listen. `advance` and `cancelled` are called from many threads at once.
-class Progress {
+class SPILLWAY_API Progress {
  public:
   virtual ~Progress() = default;
 

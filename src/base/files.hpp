@@ -75,6 +75,8 @@ class OutputFile {
   void               write_at(std::uint64_t offset, const void* data, std::uint64_t bytes);
   void               resize(std::uint64_t bytes);
   const std::string& path() const { return path_; }
+  /// Where the bytes are until then, for another program to write them; empty where `path` is written to directly.
+  const std::string& temporary() const { return temporary_; }
   void               commit();
 
  private:

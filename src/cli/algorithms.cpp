@@ -1,17 +1,19 @@
-// spillway algorithms: the registry, as a table.
+// spillway algorithms [PLUGIN]: the registry, or what a plug-in adds to it, as a table.
 #include <fmt/format.h>
+
+#include <memory>
 
 #include "cli/command.hpp"
 
-#include <spillway/algorithms.hpp>
+#include <spillway/plugin.hpp>
 
 namespace spillway::cli {
 namespace {
 
-void list_algorithms(const Common& common) {
+void list_algorithms(std::span<const Algorithm> listed, const Common& common) {
   if (common.json) {
     Json list = Json::array();
-    for (const Algorithm& algorithm : algorithms()) {
+    for (const Algorithm& algorithm : listed) {
       Json columns = Json::array(), parameters = Json::array();
       for (const ColumnInfo& column : algorithm.columns)
         columns.push_back({{"name", column.name}, {"meaning", column.meaning}});
@@ -26,7 +28,7 @@ void list_algorithms(const Common& common) {
     print_json(list);
     return;
   }
-  for (const Algorithm& algorithm : algorithms()) {
+  for (const Algorithm& algorithm : listed) {
     fmt::print("{:<12} {}\n", algorithm.name, algorithm.summary);
     for (const Parameter& parameter : algorithm.parameters)
       fmt::print("{:<12}   --{:<14} {} (default: {})\n", "", parameter.name, parameter.help,
@@ -40,8 +42,14 @@ void list_algorithms(const Common& common) {
 
 void add_algorithms(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("algorithms", "What can be run, with parameters and result columns");
+  auto  plugin  = std::make_shared<std::string>();
+  command->add_option("PLUGIN", *plugin, "Only those of this plug-in");
   add_common_options(*command, context.common);
-  command->callback([&context] { context.action = [&context] { list_algorithms(context.common); }; });
+  command->callback([&context, plugin] {
+    context.action = [&context, plugin] {
+      list_algorithms(plugin->empty() ? algorithms() : load_plugin_algorithms(*plugin), context.common);
+    };
+  });
 }
 
 }  // namespace spillway::cli

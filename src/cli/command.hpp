@@ -70,6 +70,7 @@ Json graph_json(const Graph& graph);
 /// A bar that draws when standard error is a terminal and nothing asked for silence.
 ProgressBar progress_bar(const Common& common);
 
+void add_build(CLI::App& app, Context& context);
 void add_convert(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);

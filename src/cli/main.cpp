@@ -9,6 +9,8 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 
+#include <spillway/version.hpp>
+
 namespace spillway::cli {
 namespace {
 
@@ -67,6 +69,7 @@ int run(int argc, char** argv) {
   add_generate(app, context);
   add_verify(app, context);
   add_algorithms(app, context);
+  add_build(app, context);
   add_devices(app, context);
 
   if (argc == 1) {

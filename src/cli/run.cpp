@@ -15,7 +15,7 @@
 #include "io/format.hpp"
 #include "io/result_writer.hpp"
 
-#include <spillway/algorithms.hpp>
+#include <spillway/plugin.hpp>
 
 namespace spillway::cli {
 namespace {
@@ -29,6 +29,10 @@ struct RunArguments {
   std::vector<std::string> own;      ///< words for the algorithm itself
   std::vector<std::string> options;  ///< names of all that `run` itself takes
 };
+
+const Algorithm& algorithm_or_plugin(const std::string& name) {
+  return is_plugin_path(name) ? load_plugin(name) : algorithm_named(name);
+}
 
 constexpr const char* source_mark = "{source}";
 
@@ -227,7 +231,7 @@ Json run_json(const RunArguments& arguments, const Graph& graph, double load_ms)
 }
 
 void run_algorithm(const RunArguments& arguments, const Common& common) {
-  const Algorithm&    algorithm = algorithm_named(arguments.algorithm);
+  const Algorithm&    algorithm = algorithm_or_plugin(arguments.algorithm);
   const auto          asked     = questions(algorithm, arguments);
   const std::uint64_t top       = number_argument("--top", arguments.top);
   if (number_argument("--repeat", arguments.repeat) == 0)
@@ -272,7 +276,7 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
 
 /// What `spillway run ALGORITHM --help` adds about the algorithm.
 std::string help_on(const std::string& name) try {
-  const Algorithm& algorithm = algorithm_named(name);
+  const Algorithm& algorithm = algorithm_or_plugin(name);
   std::string      text      = fmt::format("\n{}: {}\n", algorithm.name, algorithm.summary);
   for (const Parameter& parameter : algorithm.parameters)
     text +=
@@ -288,8 +292,13 @@ std::string help_on(const std::string& name) try {
 void add_run(CLI::App& app, Context& context) {
   auto* command   = app.add_subcommand("run", "Run an algorithm on a graph");
   auto  arguments = std::make_shared<RunArguments>();
-  auto* name      = command->add_option("ALGORITHM", arguments->algorithm, "One that `spillway algorithms` lists");
+<<<<<<< HEAD
+  auto* name      = command->add_option("ALGORITHM", arguments->algorithm,
+                                        "One that `spillway algorithms` lists, or a plug-in: ./mine.so");
   name->required();
+=======
+  command->add_option("ALGORITHM", arguments->algorithm, "One of `spillway algorithms`, or a plug-in")->required();
+>>>>>>> hP
   arguments->load.add_to(*command);
   command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
   command->add_option("--method", arguments->method, "auto (default)");

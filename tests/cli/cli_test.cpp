@@ -1,40 +1,15 @@
 // The program as a person uses it: what it prints where, and the exit code it ends with.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-
-#include <csignal>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "support.hpp"
+#include "command_line.hpp"
 
 namespace spillway {
 namespace {
 
+using testing::Outcome;
 using testing::read_file;
-using testing::TemporaryFolder;
 
-struct Outcome {
-  int         code = -1;
-  std::string out, err;
-};
-
-class CommandLine : public ::testing::Test {
- protected:
-  /// Runs `spillway` with the arguments, in a folder of the test's own.
-  Outcome spillway(const std::string& arguments, const std::string& before = "") {
-    const std::string command =
-        "cd '" + (folder_ / "") + "' && " + before + "'" SPILLWAY_BINARY "' " + arguments + " >out.log 2>err.log";
-    const int status = std::system(command.c_str());
-    Outcome   outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder_ / "out.log"),
-                    read_file(folder_ / "err.log")};
-    std::filesystem::remove(folder_ / "out.log");
-    std::filesystem::remove(folder_ / "err.log");
-    return outcome;
-  }
-
-  TemporaryFolder folder_;
-};
+class CommandLine : public testing::CommandLineTest {};
 
 TEST_F(CommandLine, ConvertsInspectsVerifiesAndRuns) {
   folder_.write("g.txt", "10 20\n20 30\n30 10\n10 30\n");

@@ -1,12 +1,12 @@
 // `spillway run`: what it answers, and what it says to questions that cannot be answered.
 #include <nlohmann/json.hpp>
 
-#include "cli/command_line.hpp"
+#include "command_line.hpp"
 
 namespace spillway {
 namespace {
 
-using testing::CommandOutcome;
+using CommandOutcome = testing::Outcome;
 using testing::read_file;
 
 class RunCommand : public testing::CommandLineTest {

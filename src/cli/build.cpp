@@ -1,0 +1,197 @@
+// spillway build SOURCE: a C++ source file becomes a plug-in, compiled against the Spillway that runs.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/fail.hpp"
+#include "base/files.hpp"
+#include "base/interrupt.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+
+namespace spillway::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::chrono::milliseconds glance{10};  // how often a running compiler is looked after
+
+/// A plug-in is built where it runs, so it may use all that this processor has.
+#ifdef __aarch64__
+constexpr const char* this_processor = "-mcpu=native";  // clang knows no other spelling there
+#else
+constexpr const char* this_processor = "-march=native";
+#endif
+
+struct BuildArguments {
+  std::string source, output, compiler;
+  Words       flags;
+};
+
+/// Where this Spillway keeps what programs are compiled against.
+struct Installation {
+  Words       includes;
+  std::string library;
+};
+
+Installation installation() {
+  namespace fs              = std::filesystem;
+  const fs::path bin        = fs::canonical("/proc/self/exe").parent_path();
+  const fs::path header     = "spillway/plugin.hpp";
+  const fs::path installed  = (bin / SPILLWAY_BIN_TO_INCLUDE).lexically_normal();
+  const fs::path in_sources = SPILLWAY_SOURCE_DIR "/include";
+  if (fs::exists(installed / header))
+    return {{installed.string()}, (bin / SPILLWAY_BIN_TO_LIB).lexically_normal().string()};
+  if (fs::exists(in_sources / header))
+    return {{in_sources.string(), SPILLWAY_BUILD_DIR "/include"}, SPILLWAY_BUILD_DIR "/lib"};
+  throw bad_input("{}: Spillway's headers are not there; `cmake --install` puts them beside the program",
+                  (installed / header).string());
+}
+
+void check_source(const std::string& path) {
+  const std::string suffix = std::filesystem::path{path}.extension().string();
+  if (suffix == ".cu")
+    throw usage_error("{}: a CUDA plug-in needs nvcc, which is used from the GPU engine on; build a .cpp file",
+                      path);
+  constexpr std::array known{".cpp", ".cc", ".cxx", ".c++", ".C"};
+  if (std::find(known.begin(), known.end(), suffix) == known.end())
+    throw usage_error("{}: a C++ source file was expected (.cpp, .cc, .cxx)", path);
+  if (!file_exists(path)) throw system_error("open", path);
+  if (!is_regular_file(path)) throw bad_input("{}: not a file", path);
+}
+
+/// Ways to start the compiler, to be tried in turn. CXX may hold flags, or a launcher before the compiler.
+std::vector<Words> compilers(const std::string& named) {
+  const char*        variable = std::getenv("CXX");
+  const std::string  chosen   = !named.empty() ? named : variable ? variable : "";
+  std::istringstream text{chosen};
+  Words              words;
+  for (std::string word; text >> word;) words.push_back(word);
+  if (words.empty()) return {{"c++"}, {"g++"}, {"clang++"}};
+  if (words.size() == 1) return {words};
+  return {{chosen}, words};
+}
+
+Words flags_for(const BuildArguments& arguments, const std::string& output) {
+  const Installation from = installation();
+  Words              flags{"-std=c++20",          "-O3",      this_processor, "-Wall", "-shared", "-fPIC",
+              "-fvisibility=hidden", "-pthread", "-Wl,-z,defs"};
+  for (const std::string& folder : from.includes) flags.push_back("-I" + folder);
+  // A name that begins with a dash would be taken for a flag.
+  const std::string source = arguments.source.starts_with('-') ? "./" + arguments.source : arguments.source;
+  flags.insert(flags.end(), {source, "-o", output});
+  flags.insert(flags.end(), arguments.flags.begin(), arguments.flags.end());
+  flags.insert(flags.end(), {"-L" + from.library, "-lspillway"});
+  return flags;
+}
+
+/// Starts a program without a shell, in a process group of its own so that it can be ended with all it starts.
+/// Nothing if there is no such program.
+std::optional<pid_t> start(const Words& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawnattr_t          attributes;
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  pid_t     child   = 0;
+  const int problem = posix_spawnp(&child, arguments.front(), &files, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  return problem == 0 ? std::optional{child} : std::nullopt;
+}
+
+/// Waits for a program; Ctrl-C ends it. True if it did what it was asked to.
+bool succeeds(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (interrupt_requested) {
+      kill(-child, SIGTERM);
+      waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(glance);
+  }
+  if (interrupt_requested) throw Error{ExitCode::interrupted, "interrupted"};
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Runs the first compiler that there is; returns the whole command.
+Words compile(const BuildArguments& arguments, const std::string& output) {
+  const Words flags = flags_for(arguments, output);
+  Words       tried;
+  for (Words command : compilers(arguments.compiler)) {
+    const std::string compiler = fmt::format("{}", fmt::join(command, " "));
+    command.insert(command.end(), flags.begin(), flags.end());
+    if (const auto child = start(command)) {
+      if (!succeeds(*child)) throw bad_input("{}: not built; {} says above why", arguments.source, compiler);
+      return command;
+    }
+    tried.push_back(compiler);
+  }
+  throw bad_input(
+      "{}: no C++ compiler could be started (tried {}); install g++ or clang++, or name one with --cxx",
+      arguments.source, joined(tried));
+}
+
+/// The name of its one function lies in every plug-in; finding it runs none of the plug-in's code.
+void check_offers_something(const BuildArguments& arguments, const std::string& library) {
+  if (MappedFile{library}.text().find("spillway_plugin") == std::string_view::npos)
+    throw bad_input(
+        "{}: nothing to run in it; end it with SPILLWAY_PLUGIN(...), which says what it offers "
+        "(spillway/plugin.hpp)",
+        arguments.source);
+}
+
+void build(const BuildArguments& arguments, const Common& common) {
+  check_source(arguments.source);
+  const std::string path = arguments.output.empty()
+                               ? std::filesystem::path{arguments.source}.replace_extension(".so").string()
+                               : arguments.output;
+  if (same_file(path, arguments.source)) throw usage_error("-o {}: this is the source itself", path);
+  OutputFile output{path};
+  if (output.temporary().empty()) throw usage_error("-o {}: a plug-in needs a regular file", path);
+  Stopwatch    clock;
+  const Words  command = compile(arguments, output.temporary());
+  const double ms      = clock.lap();
+  check_offers_something(arguments, output.temporary());
+  output.commit();
+  if (common.json) {
+    print_json(Json{{"source", arguments.source}, {"output", path}, {"command", command}, {"time_ms", ms}});
+    return;
+  }
+  const std::string shown = path.find('/') == std::string::npos ? "./" + path : path;
+  fmt::print("{}: built in {:.1f} s for this machine's processor ({})\nrun it: spillway run {} GRAPH\n", path,
+             ms / 1000, this_processor, shown);
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Context& context) {
+  auto* command   = app.add_subcommand("build", "Compile a C++ source file into a plug-in that `run` takes");
+  auto  arguments = std::make_shared<BuildArguments>();
+  command->add_option("SOURCE", arguments->source, "C++ source file with a SPILLWAY_PLUGIN(...)")->required();
+  command->add_option("FLAGS", arguments->flags, "After --: more for the compiler (flags, sources, libraries)");
+  command->add_option("-o,--output", arguments->output, "Plug-in to write (default: beside the source, .so)");
+  command->add_option("--cxx", arguments->compiler, "Compiler (default: $CXX, or c++, g++, clang++)");
+  add_common_options(*command, context.common);
+  command->callback(
+      [&context, arguments] { context.action = [&context, arguments] { build(*arguments, context.common); }; });
+}
+
+}  // namespace spillway::cli
