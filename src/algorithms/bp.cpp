@@ -17,7 +17,7 @@ struct Form {
   Beliefs (*run)(const Graph&, const BeliefModel&, int threads, Progress&);
 };
 
-constexpr Form forms[] = {{"arc", beliefs_by_messages}};
+constexpr Form forms[] = {{"arc", beliefs_by_messages}, {"vertex", beliefs_by_vertices}};
 
 const Form& form_of(const ParameterValues& values) {
   std::vector<std::string> names;
@@ -83,7 +83,9 @@ Algorithm bp_algorithm() {
                       "out are in all states alike",
                       "random"},
                      {"seed", "of the random priors", "1"},
-                     {"form", "arc: a message for each arc", "arc"}},
+                     {"form",
+                      "arc: a message for each arc; vertex: state on vertices only, more certain and cheaper",
+                      "arc"}},
       .columns    = {{"belief_0", "probability of state 0"},
                      {"belief_1", "probability of state 1, and so on up to the last state"}},
       .run        = run_bp,

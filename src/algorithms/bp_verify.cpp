@@ -302,6 +302,10 @@ Verdict verify_bp(const Graph& graph, const ParameterValues& values, const Resul
     if (column_of<double>(result, x).size() != graph.vertex_count())
       return {by_oracle, fmt::format("belief_{} has {} entries, expected {}", x,
                                      column_of<double>(result, x).size(), graph.vertex_count())};
+  if (values.at("form") == "vertex") {
+    const bool by_serial = options.use_oracle(graph);
+    return {by_serial ? by_oracle : by_properties, vertex_belief_problem(graph, model, result, by_serial)};
+  }
   // The oracle looks at every arc in every iteration, and takes logarithms there.
   const bool affordable = graph.arc_count() * fact_of<std::uint64_t>(result, "iterations") <= options.oracle_arcs;
   if (options.by == CheckBy::oracle || (options.use_oracle(graph) && affordable))

@@ -23,7 +23,7 @@ struct Form {
   Components (*run)(const Graph&, int threads, Progress&);
 };
 
-constexpr Form forms[] = {{"afforest", components_by_afforest}};
+constexpr Form forms[] = {{"afforest", components_by_afforest}, {"propagate", components_by_propagation}};
 
 const Form& form_of(const ParameterValues& values) {
   std::vector<std::string> names;
@@ -206,7 +206,9 @@ Algorithm cc_algorithm() {
           .reference =
               "Sutton, Ben-Nun & Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph "
               "Sampling, IPDPS 2018",
-          .parameters = {{.name = "form", .help = "afforest: sampled union-find", .default_value = "afforest"}},
+          .parameters = {{.name          = "form",
+                          .help          = "afforest: sampled union-find; propagate: the smallest label spreads",
+                          .default_value = "afforest"}},
           .columns    = {{"component", "the smallest vertex of the component"}},
           .run        = run_cc,
           .verify     = verify_cc};

@@ -20,5 +20,6 @@ struct Components {
 Vertex frequent_label(std::span<const Vertex> labels);
 
 Components components_by_afforest(const Graph& graph, int threads, Progress& progress);
+Components components_by_propagation(const Graph& graph, int threads, Progress& progress);
 
 }  // namespace spillway

@@ -32,7 +32,8 @@ Result graph_result(Subgraph answer, double prepare_ms, double run_ms) {
                        .run_ms          = run_ms,
                        .iterations      = 1,
                        .edges_processed = answer.edges_processed,
-                       .per_iteration   = {}};
+                       .per_iteration   = {},
+                       .counters        = {}};
   return result;
 }
 

@@ -292,13 +292,9 @@ std::string help_on(const std::string& name) try {
 void add_run(CLI::App& app, Context& context) {
   auto* command   = app.add_subcommand("run", "Run an algorithm on a graph");
   auto  arguments = std::make_shared<RunArguments>();
-<<<<<<< HEAD
   auto* name      = command->add_option("ALGORITHM", arguments->algorithm,
                                         "One that `spillway algorithms` lists, or a plug-in: ./mine.so");
   name->required();
-=======
-  command->add_option("ALGORITHM", arguments->algorithm, "One of `spillway algorithms`, or a plug-in")->required();
->>>>>>> hP
   arguments->load.add_to(*command);
   command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
   command->add_option("--method", arguments->method, "auto (default)");

@@ -33,8 +33,24 @@ TEST(Cdlp, AnswersAsTheBenchmarkDoes) {
 }
 
 TEST(Cdlp, StopsWhenNothingChanges) {
-  const Graph graph = graph_of({{1, 2}, {1, 3}, {1, 7}, {2, 1}, {2, 3}, {3, 1}, {3, 2}, {4, 5}, {4, 6}, {5, 4}, {5, 6},
-                                {5, 7}, {6, 5}, {6, 7}, {7, 5}, {7, 6}, {7, 8}, {8, 6}},
+  const Graph graph = graph_of({{1, 2},
+                                {1, 3},
+                                {1, 7},
+                                {2, 1},
+                                {2, 3},
+                                {3, 1},
+                                {3, 2},
+                                {4, 5},
+                                {4, 6},
+                                {5, 4},
+                                {5, 6},
+                                {5, 7},
+                                {6, 5},
+                                {6, 7},
+                                {7, 5},
+                                {7, 6},
+                                {7, 8},
+                                {8, 6}},
                                1);
   EXPECT_EQ(labels(graph, "5"), (Labels{0, 0, 0, 4, 3, 3, 3, 3}));
   const Result result = run("cdlp", graph, {{"iterations", "100"}});
@@ -73,8 +89,9 @@ TEST(Cdlp, LabelsAreShownAsTheUsersIds) { EXPECT_TRUE(run("cdlp", graph_of({{0, 
 
 TEST(Cdlp, RefusesNoRounds) {
   for (const char* iterations : {"0", "-1", "ten", "1.5"}) {
-    const auto [code, message] =
-        testing::failure_of([&] { run("cdlp", graph_of({{0, 1}}), {{"iterations", iterations}}); });
+    const auto [code, message] = testing::failure_of([&] {
+      run("cdlp", graph_of({{0, 1}}), {{"iterations", iterations}});
+    });
     EXPECT_EQ(code, ExitCode::usage) << iterations;
     EXPECT_NE(message.find("iterations"), std::string::npos);
   }

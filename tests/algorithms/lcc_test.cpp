@@ -1,4 +1,5 @@
-// Local clustering: the published answers of the benchmark that defines it, cases by hand, and checks that find mistakes.
+// Local clustering: the published answers of the benchmark that defines it, cases by hand, and checks that find
+// mistakes.
 #include <gtest/gtest.h>
 
 #include "algorithms/graphalytics.hpp"
@@ -45,7 +46,8 @@ TEST(Lcc, LoopsAndParallelArcsDoNotCount) {
 TEST(Lcc, SaysTheMean) {
   const Result result = run("lcc", testing::graphalytics_undirected());
   EXPECT_EQ(result.facts.at(0).name, "mean coefficient");
-  EXPECT_NEAR(std::get<double>(result.facts.at(0).value), (1 + 1.0 / 3 + 1 + 2.0 / 3 + 0.2 + 1 + 2.0 / 3 + 1) / 9, 1e-12);
+  EXPECT_NEAR(std::get<double>(result.facts.at(0).value), (1 + 1.0 / 3 + 1 + 2.0 / 3 + 0.2 + 1 + 2.0 / 3 + 1) / 9,
+              1e-12);
   EXPECT_EQ(std::get<double>(run("lcc", Graph{}).facts.at(0).value), 0);
 }
 

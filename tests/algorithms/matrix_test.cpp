@@ -19,11 +19,15 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {};
 std::vector<ParameterValues> variants_of(const std::string& algorithm) {
   static const std::map<std::string, std::vector<ParameterValues>> variants{
       {"bc", {{}, {{"sources", "all"}, {"normalized", "yes"}}}},
+      {"bp",
+       {{}, {{"form", "vertex"}}, {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
+      {"cc", {{}, {{"form", "propagate"}}}},
       {"kcore", {{}, {{"k", "2"}}, {{"k", "4"}}}},
       {"pagerank",
        {{}, {{"iterations", "7"}}, {{"dangling", "drop"}}, {{"form", "residual"}}, {{"damping", "0.5"}}}},
       {"ppr", {{}, {{"iterations", "5"}}, {{"form", "residual"}}}},
       {"radius", {{}, {{"sketches", "8"}, {"steps", "3"}}}},
+      {"tc", {{}, {{"per-vertex", "yes"}}}},
       {"sssp", {{}, {{"delta", "1"}}, {{"delta", "1000"}}}},
       {"neighborhood",
        {{},

@@ -91,7 +91,8 @@ TEST(Tc, CountsAtVerticesOfAnyRank) {
   for (Vertex v = 0; v < graph.vertex_count(); ++v)
     for (const Vertex u : graph.out().neighbors(v)) sources.push_back(v), targets.push_back(u);
   for (Vertex row = 0; row + 1 < 300; ++row)
-    for (Vertex at = 0; at + 1 < 300; ++at) sources.push_back(row * 300 + at), targets.push_back((row + 1) * 300 + at + 1);
+    for (Vertex at = 0; at + 1 < 300; ++at)
+      sources.push_back(row * 300 + at), targets.push_back((row + 1) * 300 + at + 1);
   const Graph with_diagonals = from_arcs(sources, targets);
   expect_same_by_both_rows(with_diagonals, "grid with diagonals");
   EXPECT_EQ(total_of(run("tc", with_diagonals)), 2u * 299 * 299);
@@ -99,23 +100,22 @@ TEST(Tc, CountsAtVerticesOfAnyRank) {
 
 TEST(Tc, ChecksFindMistakes) {
   for (const Graph& graph : {testing::graphalytics_undirected(), simple_kron("9")}) {
-    const Result right = run("tc", graph, per_vertex);
-    Result       wrong = right;
+    const Result right   = run("tc", graph, per_vertex);
+    Result       wrong   = right;
     wrong.facts[0].value = total_of(right) + 1;
     expect_caught("tc", graph, right, wrong, per_vertex);
     wrong.columns.clear();
     expect_caught("tc", graph, run("tc", graph), wrong);
-    const auto& counts = column<std::uint64_t>(right);
-    const auto  busiest =
-        static_cast<Vertex>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+    const auto& counts  = column<std::uint64_t>(right);
+    const auto  busiest = static_cast<Vertex>(std::max_element(counts.begin(), counts.end()) - counts.begin());
     expect_caught("tc", graph, right, testing::with_value(right, busiest, counts[busiest] - 1), per_vertex);
   }
 }
 
 TEST(Tc, PropertiesFindCornersThatMoved) {
-  const Graph graph  = simple_kron("9");
-  const auto  right  = run("tc", graph, per_vertex);
-  const auto  counts = column<std::uint64_t>(right);
+  const Graph graph   = simple_kron("9");
+  const auto  right   = run("tc", graph, per_vertex);
+  const auto  counts  = column<std::uint64_t>(right);
   const auto  busiest = static_cast<Vertex>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   Result      wrong   = testing::with_value(right, busiest, counts[busiest] - 1);
   wrong               = testing::with_value(wrong, busiest == 0 ? 1 : 0, counts[busiest == 0 ? 1 : 0] + 1);
