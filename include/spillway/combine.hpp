@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <limits>
 #include <type_traits>
@@ -131,6 +132,30 @@ struct Sum {
   SPILLWAY_HD static void combine_atomically(Accumulator& slot, const T& update) {
     detail::each_entry(slot, static_cast<Accumulator>(update),
                        [](auto& entry, const auto& other) { atomics::add(entry, other); });
+  }
+};
+
+/// Logarithms of numbers that are added up: for sums that no floating type can hold.
+template <class T>
+struct LogSum {
+  static_assert(std::is_floating_point_v<T>, "spillway::LogSum adds logarithms: give it float or double");
+  using Type        = T;
+  using Accumulator = T;
+
+  static constexpr bool idempotent = false;
+  static constexpr bool voting     = false;
+
+  SPILLWAY_HD static constexpr T identity() { return lowest<T>(); }  // the logarithm of nothing
+
+  SPILLWAY_HD static T combine(T a, T b) {
+    const T most = a > b ? a : b, least = a > b ? b : a;
+    return least == lowest<T>() ? most : most + std::log1p(std::exp(least - most));
+  }
+
+  SPILLWAY_HD static void combine_atomically(T& slot, T update) {
+    T seen = atomics::load(slot);
+    while (!atomics::compare_exchange(slot, seen, combine(seen, update))) {
+    }
   }
 };
 

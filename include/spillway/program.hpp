@@ -253,7 +253,7 @@ constexpr void check_program() {
   static_assert(
       requires { typename P::Combine; },
       "a program needs `using Combine = …`: Min, Max, Sum, Or or Any of the update's type");
-  static_assert(CombineOperator<typename P::Combine>, "Combine must be one of spillway::Min, Max, Sum, Or, Any");
+  static_assert(CombineOperator<typename P::Combine>, "Combine must be one of spillway::Min, Max, Sum, LogSum, Or, Any");
   static_assert(
       std::is_trivially_copyable_v<ValueOf<P>>,
       "Value must be trivially copyable: numbers and structs of numbers, no containers or pointers to own");

@@ -98,6 +98,7 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
   const double       delta    = detail::delta_of(program, graph);
   const double       prepare  = since(start);
   const ProgramFacts facts{.voting       = T::voting,
+                           .gathers      = T::gathers,
                            .all_active   = T::all_active,
                            .push_only    = Prioritises<P> && T::in_place,
                            .floating_sum = T::floating_sum};

@@ -1,7 +1,9 @@
 // Betweenness centrality (Brandes 2001): for every source, path counts forwards and dependencies backwards over
 // the same frontiers. Both phases choose push or pull by themselves, which is what makes Ligra's the fastest
 // elsewhere (Shun & Blelloch, PPoPP 2013).
+#include <atomic>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "algorithms/checking.hpp"
@@ -42,6 +44,54 @@ struct Dependencies {
   }
 };
 
+/// The same two phases for graphs with more paths than a number can count (a grid has C(2000, 1000) of them):
+/// counts are kept as logarithms.
+struct LogPathCounts {
+  using Value   = Between;  ///< `paths` is the logarithm
+  using Update  = double;
+  using Combine = LogSum<double>;
+
+  Vertex source;
+
+  SPILLWAY_HD Between init(Vertex v) const {
+    return {.paths = 0, .dependency = 0, .level = v == source ? 0 : no_level, .done = 0};
+  }
+  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD bool   open(const Between& value) const { return value.level == no_level; }
+  SPILLWAY_HD double publish(const Between& value, const Step<>&) const { return value.paths; }
+  SPILLWAY_HD double compute(double paths, const Edge<>&) const { return paths; }
+  SPILLWAY_HD bool   apply(Between& value, double paths, const Step<>& step) const {
+      value.level = step.iteration + 1;
+      value.paths = paths;
+      return true;
+  }
+};
+
+struct LogDependencies {
+  struct Message {
+    double paths, share;
+  };
+  using Value   = Between;
+  using Update  = double;
+  using Combine = Sum<double>;
+
+  static constexpr Along along = Along::in;
+
+  SPILLWAY_HD Between init(Vertex) const { return {}; }
+  SPILLWAY_HD bool    open(const Between& value) const { return value.done == 0 && value.level != no_level; }
+  SPILLWAY_HD Message publish(Between& value, const Step<>&) const {
+    value.done = 1;
+    return {value.paths, 1 + value.dependency};
+  }
+  SPILLWAY_HD double compute(const Message& message, const Edge<>&, const Between& to) const {
+    return std::exp(to.paths - message.paths) * message.share;
+  }
+  SPILLWAY_HD bool apply(Between& value, double shares) const {
+    value.dependency = shares;
+    return false;
+  }
+};
+
 std::vector<Vertex> sources_of(const Graph& graph, const ParameterValues& values) {
   const Parameters parameters{"bc", values};
   if (parameters.text("source") != "auto") return parameters.vertex_list(graph, "source");
@@ -70,25 +120,36 @@ void add_statistics(RunStatistics& total, const RunStatistics& part) {
   total.per_iteration.insert(total.per_iteration.end(), part.per_iteration.begin(), part.per_iteration.end());
 }
 
-void refuse_uncountable(const Graph& graph, std::span<const Between> values) {
-  for (std::size_t v = 0; v < values.size(); ++v)
-    if (std::isinf(values[v].paths))
-      refuse_too_many_paths("bc", graph, std::vector<double>(v + 1, values[v].paths));
+bool countable(const Buffer<Between>& values, int threads) {
+  std::atomic<bool> countable{true};
+  for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v)
+      if (std::isinf(values[v].paths)) return countable.store(false, std::memory_order_relaxed);
+  });
+  return countable;
+}
+
+template <class Forward, class Backward>
+std::optional<Buffer<Between>> dependencies_of(const Graph& graph, Vertex source, const RunOptions& options,
+                                               RunStatistics& statistics) {
+  Schedule levels;
+  auto     forward = run(Forward{source}, graph, options, {.record = &levels});
+  add_statistics(statistics, forward.statistics);
+  if (!countable(forward.values, thread_count(options.threads))) return std::nullopt;
+  auto backward = run(Backward{}, graph, options, {.values = std::move(forward.values), .replay = &levels});
+  add_statistics(statistics, backward.statistics);
+  return std::move(backward.values);
 }
 
 /// Adds what paths from one source contribute to `centrality`.
 void add_source(const Graph& graph, Vertex source, const RunOptions& options, Buffer<double>& centrality,
                 RunStatistics& statistics) {
-  Schedule levels;
-  auto     forward = run(PathCounts<Between>{source}, graph, options, {.record = &levels});
-  refuse_uncountable(graph, forward.values.span());
-  add_statistics(statistics, forward.statistics);
-  auto backward = run(Dependencies{}, graph, options, {.values = std::move(forward.values), .replay = &levels});
-  add_statistics(statistics, backward.statistics);
+  auto found = dependencies_of<PathCounts<Between>, Dependencies>(graph, source, options, statistics);
+  if (!found) found = dependencies_of<LogPathCounts, LogDependencies>(graph, source, options, statistics);
   for_each_share(thread_count(options.threads), centrality.size(),
                  [&](std::uint64_t begin, std::uint64_t end, int) {
                    for (std::uint64_t v = begin; v < end; ++v)
-                     if (v != source) centrality[v] += backward.values[v].dependency;
+                     if (v != source) centrality[v] += (*found)[v].dependency;
                  });
 }
 
@@ -113,7 +174,7 @@ std::vector<double> serial_centrality(const Graph& graph, const std::vector<Vert
     for (auto at = counts.order.rbegin(); at != counts.order.rend(); ++at) {
       for (const Vertex v : graph.out().neighbors(*at))
         if (counts.levels[v] == counts.levels[*at] + 1)
-          dependency[*at] += counts.paths[*at] / counts.paths[v] * (1 + dependency[v]);
+          dependency[*at] += static_cast<double>(counts.paths[*at] / counts.paths[v]) * (1 + dependency[v]);
       if (*at != source) centrality[*at] += dependency[*at];
     }
   }

@@ -48,7 +48,7 @@ struct PathCounts {
 /// The oracle: a queue; a vertex's count is complete before it is taken out.
 struct SerialPathCounts {
   std::vector<std::uint32_t> levels;
-  std::vector<double>        paths;
+  std::vector<long double>   paths;  ///< whose exponents reach farther
   std::vector<Vertex>        order;
 
   SerialPathCounts(const Graph& graph, Vertex source)

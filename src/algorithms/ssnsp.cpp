@@ -32,7 +32,7 @@ Verdict verify_ssnsp(const Graph& graph, const ParameterValues& values, const Re
   Verdict verdict{by_oracle,
                   difference<std::uint32_t, std::uint32_t>(graph, "level", levels.span(), expected.levels)};
   if (verdict.problem.empty())
-    verdict.problem = difference<double, double>(graph, "paths", paths.span(), expected.paths);
+    verdict.problem = difference<double, long double>(graph, "paths", paths.span(), expected.paths);
   return verdict;
 }
 

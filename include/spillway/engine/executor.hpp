@@ -47,6 +47,7 @@ struct FrontierSize {
 /// What choosing a direction depends on.
 struct ProgramFacts {
   bool        voting       = false;
+  bool        gathers      = false;  ///< updates meet in accumulators
   bool        all_active   = false;
   bool        push_only    = false;  ///< settled in buckets, in place
   bool        floating_sum = false;  ///< the order of updates shows in the last bits

@@ -609,13 +609,14 @@ class HostExecutor final : public Executor {
   }
 
   Update compute(const Message& message, const EdgeOf<P>& edge) const {
-    if constexpr (ComputesFromBoth<P>)
-      return program_.compute(message, edge,
-                              T::in_place ? atomics::load(values_[edge.target]) : values_[edge.target]);
-    else if constexpr (ComputesFromEdge<P>)
+    if constexpr (ComputesFromEdge<P>)
       return program_.compute(edge);
-    else
+    else if constexpr (ComputesFromMessage<P>)
       return program_.compute(message, edge);
+    else if constexpr (T::in_place)
+      return program_.compute(message, edge, atomics::load(values_[edge.target]));
+    else
+      return program_.compute(message, edge, values_[edge.target]);
   }
 
   // --- push ---
