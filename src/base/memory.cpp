@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -18,6 +20,9 @@ constexpr std::uint64_t huge_page = 2u << 20;
 
 // Below this, rounding up to huge pages would cost more than it brings.
 constexpr std::uint64_t huge_page_threshold = 2 * huge_page;
+
+// Asking the system for less than this takes longer than filling it.
+constexpr std::uint64_t heap_bytes = 128u << 10;
 
 // More than any address space; sums of sizes below it cannot overflow.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 56;
@@ -132,6 +137,17 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
     budget_->take(length, what);
     counted_ = length;
   }
+  if (bytes < heap_bytes) {
+    data_ = static_cast<std::byte*>(std::aligned_alloc(page_bytes(), length));
+    if (!data_) {
+      if (budget_) budget_->give(length);
+      budget_.reset();
+      throw does_not_fit("{} needs {}, which this machine refuses", what, human_bytes(length));
+    }
+    std::memset(data_, 0, bytes);
+    bytes_ = length;
+    return;
+  }
   // Aligning by hand: over-reserve, then trim. Only reserved addresses, so it costs nothing.
   const std::uint64_t slack = huge ? huge_page : 0;
   void*               base =
@@ -150,30 +166,35 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
     start += skip;
     madvise(start, length, MADV_HUGEPAGE);  // a wish; without it everything still works
   }
-  data_  = start;
-  bytes_ = length;
+  data_   = start;
+  bytes_  = length;
+  mapped_ = true;
 }
 
 Pages::~Pages() {
-  if (data_) munmap(data_, bytes_);
+  if (mapped_)
+    munmap(data_, bytes_);
+  else
+    std::free(data_);
   if (budget_) budget_->give(counted_);
 }
 
 void Pages::shrink(std::uint64_t bytes) {
   const std::uint64_t keep = round_up(bytes, page_bytes());
-  if (keep >= bytes_) return;
+  if (keep >= bytes_ || !mapped_) return;
   munmap(data_ + keep, bytes_ - keep);
   const std::uint64_t freed = std::min(bytes_ - keep, counted_);
   if (budget_) budget_->give(freed);
   counted_ -= freed;
   bytes_ = keep;
-  if (keep == 0) data_ = nullptr;
+  if (keep == 0) data_ = nullptr, mapped_ = false;
 }
 
 void Pages::release(std::uint64_t begin, std::uint64_t end) {
   begin = round_up(begin, page_bytes());
   end   = end / page_bytes() * page_bytes();
   if (begin >= end) return;
+  if (!mapped_) return static_cast<void>(std::memset(data_ + begin, 0, end - begin));
   madvise(data_ + begin, end - begin, MADV_DONTNEED);
   const std::uint64_t freed = std::min(end - begin, counted_);
   if (budget_) budget_->give(freed);

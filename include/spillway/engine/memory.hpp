@@ -62,7 +62,7 @@ class Charge {
 /// Memory that this process may use without being killed: free memory, or less under a control group.
 std::uint64_t available_memory();
 
-/// Pages straight from the system, zeroed, counted in a budget, huge where large.
+/// Pages straight from the system, zeroed, counted in a budget, huge where large; what is small is from the heap.
 class Pages {
  public:
   Pages() = default;
@@ -93,12 +93,14 @@ class Pages {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     std::swap(counted_, other.counted_);
+    std::swap(mapped_, other.mapped_);
     std::swap(budget_, other.budget_);
   }
 
   std::byte*                    data_    = nullptr;
   std::uint64_t                 bytes_   = 0;
   std::uint64_t                 counted_ = 0;
+  bool                          mapped_  = false;  ///< else it is small and from the heap
   std::shared_ptr<MemoryBudget> budget_;
 };
 
