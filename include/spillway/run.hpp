@@ -111,10 +111,11 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   };
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
 
-  auto       start = Clock::now();
-  const bool needs_pull =
-      T::all_active || options.direction == Direction::pull || (options.deterministic && T::floating_sum);
-  const Topology     topology = resident_topology(graph, T::along, needs_pull);
+  auto             start = Clock::now();
+  const NeededRows needed{
+      .push = T::reads_degree || options.direction == Direction::push,
+      .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::floating_sum)};
+  const Topology     topology = resident_topology(graph, T::along, needed);
   const double       delta    = delta_of(program, graph);
   const double       prepare  = since(start);
   const ProgramFacts facts{.voting       = T::voting,

@@ -26,7 +26,8 @@ struct Dependencies {
   using Update  = double;
   using Combine = Sum<double>;
 
-  static constexpr Along along = Along::in;
+  static constexpr Along along        = Along::in;
+  static constexpr bool  reads_degree = false;
 
   SPILLWAY_HD Between init(Vertex) const { return {}; }
   SPILLWAY_HD bool    open(const Between& value) const { return value.done == 0 && value.level != no_level; }

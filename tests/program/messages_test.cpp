@@ -82,6 +82,8 @@ std::vector<Mistake> rarer_mistakes() {
        "order_free must be `static constexpr bool order_free = true;`"},
       {"LateAllActive", sum + "bool all_active = true; " + init + compute + apply,
        "all_active must be `static constexpr bool all_active = true;`"},
+      {"LateReadsDegree", minimum + "bool reads_degree = false; " + init + compute,
+       "reads_degree must be `static constexpr bool reads_degree = false;`"},
       {"LateAlong", minimum + "Along along = Along::both; " + init + compute,
        "along must be `static constexpr Along along = Along::out;`, Along::in or Along::both"},
       {"NoInit", minimum + compute,
