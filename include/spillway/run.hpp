@@ -94,12 +94,15 @@ double delta_of(const P& program, const Graph& graph) {
 /// How one program goes on from another.
 template <class Value>
 struct Continuation {
-  Buffer<Value>   values = {};       ///< start from these instead of `init`
+  Buffer<Value>   values = {};       ///< start from these, one a vertex, instead of `init`
   const Schedule* replay = nullptr;  ///< walk these frontiers, the last one first
   Schedule*       record = nullptr;  ///< keep the frontiers here; every vertex may be active once only
 };
 
 namespace detail {
+
+/// Refuses values that are not one a vertex.
+void check_given_values(std::uint64_t given, const Graph& graph);
 
 template <class P>
 Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& options,
@@ -110,6 +113,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   };
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
+  check_given_values(continuation.values.size(), graph);
 
   auto             start = Clock::now();
   const NeededRows needed{
