@@ -52,15 +52,15 @@ struct Algorithm {
   using Run    = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
   using Verify = std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
 
-  std::string             name;
-  std::string             summary;
-  std::string             reference;  ///< where the method is described
-  std::vector<Parameter>  parameters;
-  std::vector<ColumnInfo> columns;
+  std::string             name          = {};
+  std::string             summary       = {};
+  std::string             reference     = {};  ///< where the method is described
+  std::vector<Parameter>  parameters    = {};
+  std::vector<ColumnInfo> columns       = {};
   WeightUse               weights       = WeightUse::ignored;
   bool                    makes_a_graph = false;  ///< the answer is a graph, not columns
-  Run                     run;
-  Verify                  verify;  ///< empty: the result cannot be checked
+  Run                     run           = {};
+  Verify                  verify        = {};  ///< empty: the result cannot be checked
 };
 
 /// Those that come with Spillway and those that were added.

@@ -39,6 +39,12 @@ namespace detail {
 /// What Min and Max share: one of two values is kept.
 template <class T, class Better>
 struct Select {
+  static_assert(
+      requires(const T& a, const T& b) { a < b; },
+      "spillway::Min and Max compare with <: give the type an `operator<(const T&) const`");
+  static_assert(atomics::exchangeable<T>,
+                "spillway::Min and Max need a type of 4 or 8 bytes that is aligned to its size, because several "
+                "threads change it at once: a number, or a `struct alignas(8)` of two");
   using Type        = T;
   using Accumulator = T;
 
@@ -162,6 +168,8 @@ struct LogSum {
 /// Bits that any update has: an unsigned integer, or a std::array of them.
 template <class T>
 struct Or {
+  static_assert(std::is_integral_v<T> || detail::is_array<T>,
+                "spillway::Or joins bits: give it an unsigned integer, or a std::array of them");
   using Type        = T;
   using Accumulator = T;
 

@@ -49,9 +49,23 @@ struct NoMessage {};
 
 namespace detail {
 
+/// Stands in for what a program lacks, so that every name below means something and the compiler gets as far as
+/// check_program, which says what is missing.
+struct Absent {};
+
+template <class P>
+struct ValueType {
+  using Type = Absent;
+};
+template <class P>
+requires requires { typename P::Value; }
+struct ValueType<P> {
+  using Type = typename P::Value;
+};
+
 template <class P>
 struct UpdateType {
-  using Type = typename P::Value;
+  using Type = typename ValueType<P>::Type;
 };
 template <class P>
 requires requires { typename P::Update; }
@@ -82,7 +96,7 @@ struct GlobalType<P> {
 }  // namespace detail
 
 template <class P>
-using ValueOf = typename P::Value;
+using ValueOf = typename detail::ValueType<P>::Type;
 template <class P>
 using UpdateOf = typename detail::UpdateType<P>::Type;
 template <class P>
@@ -141,6 +155,9 @@ concept ComputesFromBoth = requires(const P p, const MessageOf<P>& message, cons
 };
 
 template <class P>
+concept Computes = ComputesFromEdge<P> || ComputesFromMessage<P> || ComputesFromBoth<P>;
+
+template <class P>
 concept AppliesWithStep = requires(const P p, ValueOf<P>& value, const UpdateOf<P>& update,
                                    const StepOf<P>& step) {
   { p.apply(value, update, step) } -> std::convertible_to<bool>;
@@ -164,6 +181,11 @@ concept Opens = requires(const P p, const ValueOf<P>& value) {
 template <class P>
 concept InitsFromDegree = requires(const P p) {
   { p.init(Vertex{}, EdgeIndex{}) } -> std::convertible_to<ValueOf<P>>;
+};
+
+template <class P>
+concept Inits = InitsFromDegree<P> || requires(const P p) {
+  { p.init(Vertex{}) } -> std::convertible_to<ValueOf<P>>;
 };
 
 /// `starts(vertex)` or `starts(vertex, value)`: which vertices are active at first; without it all are.
@@ -235,73 +257,22 @@ struct Traits {
     return Along::out;
   }();
 
+  /// Degrees are those of the rows that push. A program along in-edges whose `publish` does without says so with
+  /// `reads_degree = false`, and need not wait until these rows are built.
+  static constexpr bool reads_degree = [] {
+    if constexpr (InitsFromDegree<P>) return true;
+    if constexpr (requires { P::reads_degree; }) return Publishes<P> && static_cast<bool>(P::reads_degree);
+    return Publishes<P>;
+  }();
+
   /// An edge of this weight changes nothing (Tigr splits vertices into trees with it).
   static constexpr bool has_neutral_weight = requires { P::neutral_weight; };
 
   static constexpr bool no_message = std::is_same_v<Message, NoMessage>;
   /// Messages are read from the values themselves; otherwise they are published into an array of their own first,
   /// because values may change while edges are visited.
-  static constexpr bool live_messages = !no_message && !Publishes<P> && order_free;
+  static constexpr bool live_messages = !no_message && !Publishes<P> && order_free && atomics::readable<Value>;
   static constexpr bool floating_sum  = gathers && !Combine::idempotent && !std::is_integral_v<Update>;
 };
-
-/// Every mistake has its own message. Named, so that the compiler shows it before anything else.
-template <class P>
-constexpr void check_program() {
-  static_assert(
-      requires { typename P::Value; }, "a program needs `using Value = …`: the state of one vertex");
-  static_assert(
-      requires { typename P::Combine; },
-      "a program needs `using Combine = …`: Min, Max, Sum, Or or Any of the update's type");
-  static_assert(CombineOperator<typename P::Combine>, "Combine must be one of spillway::Min, Max, Sum, LogSum, Or, Any");
-  static_assert(
-      std::is_trivially_copyable_v<ValueOf<P>>,
-      "Value must be trivially copyable: numbers and structs of numbers, no containers or pointers to own");
-  static_assert(std::is_same_v<typename P::Combine::Type, UpdateOf<P>>,
-                "Combine must be of the type of the update: `Update`, or `Value` where there is no `Update`");
-  static_assert(std::is_same_v<WeightOf<P>, NoWeight> || std::is_same_v<WeightOf<P>, std::uint32_t> ||
-                    std::is_same_v<WeightOf<P>, float>,
-                "Weight must be std::uint32_t or float, or left out by programs that read no weights");
-  static_assert(
-      InitsFromDegree<P> ||
-          requires(const P p) {
-            { p.init(Vertex{}) } -> std::convertible_to<ValueOf<P>>;
-          },
-      "a program needs `Value init(Vertex v) const` or init(v, degree): the value a vertex starts with");
-  static_assert(
-      ComputesFromEdge<P> || ComputesFromMessage<P> || ComputesFromBoth<P>,
-      "a program needs `Update compute(message, edge) const`, compute(edge) or compute(message, edge, to), "
-      "where edge is `const Edge<Weight>&` and message what publish returns, or Value without publish");
-  static_assert(
-      Applies<P> || !requires { &P::apply; },
-      "apply must be `bool apply(Value& value, const Update& update) const`, or take a third "
-      "`const Step<Global>&`; it returns whether the vertex becomes active");
-  static_assert(Applies<P> || (P::Combine::idempotent && std::is_same_v<ValueOf<P>, UpdateOf<P>>),
-                "without `apply` updates are combined into the value itself: that needs Update to be Value and a "
-                "Combine that may see an update twice (Min, Max, Or); otherwise write `apply`");
-  static_assert(!P::Combine::voting || Applies<P>,
-                "a voting program (Any) needs `apply`: what the vote does to the vertex");
-  static_assert(
-      Publishes<P> || !requires { &P::publish; },
-      "publish must be `Message publish(Value& value, const Step<Global>& step) const`");
-  static_assert(
-      !requires { &P::open; } || Opens<P>, "open must be `bool open(const Value& value) const`");
-  static_assert(
-      !requires { &P::starts; } || Starts<P>,
-      "starts must be `bool starts(Vertex v) const`, or take `const Value&` as well");
-  static_assert(
-      !requires { &P::priority; } || Prioritises<P>,
-      "priority must be `number priority(const Value& value) const`");
-  static_assert(!Prioritises<P> || !Traits<P>::all_active, "a program with a priority cannot be all_active");
-  static_assert(!Prioritises<P> || !Traits<P>::voting, "a voting program cannot have a priority");
-  static_assert(!Prioritises<P> || !Traits<P>::in_place || Traits<P>::order_free,
-                "a program with a priority that combines in place must be order_free: buckets are settled without "
-                "waiting for one another's updates");
-  static_assert(!Traits<P>::in_place || !Opens<P>,
-                "open belongs to programs with `apply`; an in-place value closes itself by not improving");
-  static_assert(
-      !requires { &P::converged; } || Converges<P>,
-      "converged must be `bool converged(const Global& global) const`");
-}
 
 }  // namespace spillway

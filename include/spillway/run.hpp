@@ -7,15 +7,26 @@
 #include <utility>
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/check_program.hpp>
 #include <spillway/engine/host/executor.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/program.hpp>
 
 namespace spillway {
 
+namespace detail {
+
+template <class T>
+inline constexpr bool makes_a_column = std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t> ||
+                                       std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+}  // namespace detail
+
 /// What a run leaves: the value of every vertex, the last Global, and what it took.
 template <class P>
 struct Outcome {
+  // The first thing that a call of `run` needs of the program, so what is wrong with it is said here.
+  static_assert(check_program<P>() || true);
   using Value = ValueOf<P>;
 
   Buffer<Value>                 values;
@@ -30,7 +41,10 @@ struct Outcome {
   /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
   template <class Get>
   Column column(std::string name, Get&& get) {
-    using Entry         = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
+    using Entry = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
+    static_assert(
+        detail::makes_a_column<Entry>,
+        "the entries of a column are std::uint32_t, std::uint64_t, float or double: let `get` return one");
     const auto    start = std::chrono::steady_clock::now();
     Buffer<Entry> entries{values.size(), budget, "the result"};
     for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
@@ -42,7 +56,12 @@ struct Outcome {
   }
 
   /// The values themselves, where they are numbers. They are moved out.
-  Column column(std::string name) { return {.name = std::move(name), .values = std::move(values).freeze()}; }
+  Column column(std::string name) {
+    static_assert(detail::makes_a_column<Value>,
+                  "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
+                  "value with column(name, [](const Value& value) { return value.part; })");
+    return {.name = std::move(name), .values = std::move(values).freeze()};
+  }
 };
 
 namespace detail {
@@ -75,27 +94,33 @@ double delta_of(const P& program, const Graph& graph) {
 /// How one program goes on from another.
 template <class Value>
 struct Continuation {
-  Buffer<Value>   values = {};       ///< start from these instead of `init`
+  Buffer<Value>   values = {};       ///< start from these, one a vertex, instead of `init`
   const Schedule* replay = nullptr;  ///< walk these frontiers, the last one first
   Schedule*       record = nullptr;  ///< keep the frontiers here; every vertex may be active once only
 };
 
+namespace detail {
+
+/// Refuses values that are not one a vertex.
+void check_given_values(std::uint64_t given, const Graph& graph);
+
 template <class P>
-Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options = {},
-               Continuation<ValueOf<P>> continuation = {}) {
-  check_program<P>();
+Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& options,
+                       Continuation<ValueOf<P>> continuation) {
   using T          = Traits<P>;
   using Clock      = std::chrono::steady_clock;
   const auto since = [](Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   };
-  if constexpr (T::weighted) detail::check_weights_for(graph, detail::weight_type_of<P>());
+  if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
+  check_given_values(continuation.values.size(), graph);
 
-  auto       start = Clock::now();
-  const bool needs_pull =
-      T::all_active || options.direction == Direction::pull || (options.deterministic && T::floating_sum);
-  const Topology     topology = resident_topology(graph, T::along, needs_pull);
-  const double       delta    = detail::delta_of(program, graph);
+  auto             start = Clock::now();
+  const NeededRows needed{
+      .push = T::reads_degree || options.direction == Direction::push,
+      .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::floating_sum)};
+  const Topology     topology = resident_topology(graph, T::along, needed);
+  const double       delta    = delta_of(program, graph);
   const double       prepare  = since(start);
   const ProgramFacts facts{.voting       = T::voting,
                            .gathers      = T::gathers,
@@ -110,7 +135,7 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
                                                              .record = continuation.record,
                                                              .delta  = delta}};
   Outcome<P>            outcome;
-  outcome.statistics            = run_loop(executor, topology, facts, options, detail::max_iterations_of(program));
+  outcome.statistics            = run_loop(executor, topology, facts, options, max_iterations_of(program));
   outcome.statistics.counters   = executor.counters();
   outcome.values                = executor.take_values();
   outcome.global                = executor.global();
@@ -120,6 +145,18 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
   outcome.budget                = graph.budget();
   outcome.threads               = thread_count(options.threads);
   return outcome;
+}
+
+}  // namespace detail
+
+template <class P>
+Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options = {},
+               Continuation<ValueOf<P>> continuation = {}) {
+  // A program with a mistake gets its own message and none from deeper down.
+  if constexpr (check_program<P>())
+    return detail::run_checked(program, graph, options, std::move(continuation));
+  else
+    return {};
 }
 
 }  // namespace spillway

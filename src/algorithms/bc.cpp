@@ -28,7 +28,8 @@ struct Dependencies {
   using Update  = double;
   using Combine = Sum<double>;
 
-  static constexpr Along along = Along::in;
+  static constexpr Along along        = Along::in;
+  static constexpr bool  reads_degree = false;
 
   SPILLWAY_HD Between init(Vertex) const { return {}; }
   SPILLWAY_HD bool    open(const Between& value) const { return value.done == 0 && value.level != no_level; }
@@ -75,7 +76,8 @@ struct LogDependencies {
   using Update  = double;
   using Combine = Sum<double>;
 
-  static constexpr Along along = Along::in;
+  static constexpr Along along        = Along::in;
+  static constexpr bool  reads_degree = false;
 
   SPILLWAY_HD Between init(Vertex) const { return {}; }
   SPILLWAY_HD bool    open(const Between& value) const { return value.done == 0 && value.level != no_level; }

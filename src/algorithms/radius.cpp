@@ -66,7 +66,8 @@ struct Radius {
   using Update  = Strings<Words>;
   using Combine = Or<Update>;
 
-  static constexpr Along along = Along::in;  // what is reached from the target is reached from the source
+  static constexpr Along along        = Along::in;  // what is reached from the target is reached from the source
+  static constexpr bool  reads_degree = false;
 
   std::uint64_t seed;
   std::uint64_t max_iterations;

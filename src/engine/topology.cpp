@@ -16,7 +16,7 @@ Block whole(const Csr& csr) {
 
 }  // namespace
 
-Topology resident_topology(const Graph& graph, Along along, bool needs_pull) {
+Topology resident_topology(const Graph& graph, Along along, NeededRows needed) {
   const bool both_sides = along == Along::both && !graph.symmetric();
   Topology   topology{
         .vertices = graph.vertex_count(), .arcs = graph.arc_count() * (both_sides ? 2 : 1), .push = {}, .pull = {}};
@@ -27,10 +27,10 @@ Topology resident_topology(const Graph& graph, Along along, bool needs_pull) {
     for (auto* blocks : {&topology.push, &topology.pull}) add_out(*blocks), add_in(*blocks);
   } else if (along == Along::in) {
     add_out(topology.pull);
-    if (graph.has_in()) add_in(topology.push);
+    if (graph.has_in() || needed.push) add_in(topology.push);
   } else {
     add_out(topology.push);
-    if (graph.has_in() || needs_pull) add_in(topology.pull);
+    if (graph.has_in() || needed.pull) add_in(topology.pull);
   }
   return topology;
 }

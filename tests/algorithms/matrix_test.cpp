@@ -6,12 +6,16 @@
 #include <map>
 #include <optional>
 
+#include "ways.hpp"
 #include "zoo.hpp"
 
 #include <spillway/algorithms.hpp>
 
 namespace spillway {
 namespace {
+
+using testing::as_text;
+using testing::ways_to_run;
 
 class EveryAlgorithm : public ::testing::TestWithParam<std::string> {};
 
@@ -70,30 +74,6 @@ std::string as_text(const ParameterValues& values) {
   std::string text;
   for (const auto& [name, value] : values) text += " --" + name + " " + value.substr(0, 40);
   return text;
-}
-
-/// The engine's sizes made so small that these graphs need many tasks, shared rows and all threads.
-HostTuning tiny() {
-  return {.vertex_grain   = 64,
-          .edge_grain     = 8,
-          .push_grain     = 1,
-          .hub_degree     = 4,
-          .serial_work    = 0,
-          .fusion_entries = 3};
-}
-
-std::vector<RunOptions> ways_to_run() {
-  std::vector<RunOptions> ways;
-  for (const int threads : {1, 2})
-    for (const Direction direction : {Direction::automatic, Direction::push, Direction::pull})
-      ways.push_back({.threads = threads, .direction = direction, .tuning = threads == 1 ? HostTuning{} : tiny()});
-  ways.push_back({.threads = 2, .deterministic = true});
-  return ways;
-}
-
-std::string as_text(const RunOptions& way) {
-  return " with " + std::to_string(way.threads) + " threads, " + std::string{to_string(way.direction)} +
-         (way.deterministic ? ", deterministic" : "");
 }
 
 void expect_right(const Algorithm& algorithm, const Graph& given, const std::string& what) {

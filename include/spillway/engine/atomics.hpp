@@ -1,6 +1,7 @@
 // The one place with atomics: relaxed, on the host and on the device.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,12 @@ template <class T>
 inline constexpr bool exchangeable = std::is_trivially_copyable_v<T> &&
                                      (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8) &&
                                      alignof(T) == sizeof(T);
+
+/// What `load` can read while others write it: that, and arrays of that.
+template <class T>
+inline constexpr bool readable = exchangeable<T>;
+template <class T, std::size_t N>
+inline constexpr bool readable<std::array<T, N>> = exchangeable<T>;
 
 #if defined(__CUDA_ARCH__)
 template <class T>

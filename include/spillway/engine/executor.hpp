@@ -84,9 +84,15 @@ struct Schedule {
   std::uint64_t levels() const { return starts.empty() ? 0 : starts.size() - 1; }
 };
 
-/// The graph in memory as one block for each side. In-edges that are not at hand are built only where the run
-/// cannot do without them.
-Topology resident_topology(const Graph& graph, Along along, bool needs_pull);
+/// Which rows a run cannot do without.
+struct NeededRows {
+  bool push = false;
+  bool pull = false;
+};
+
+/// The graph in memory as one block for each side. In-edges that are not at hand are built only where they are
+/// needed.
+Topology resident_topology(const Graph& graph, Along along, NeededRows needed);
 
 /// Runs to the end: an empty frontier, convergence or `max_iterations`.
 RunStatistics run_loop(Executor& executor, const Topology& topology, const ProgramFacts& facts,

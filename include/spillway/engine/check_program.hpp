@@ -1,0 +1,189 @@
+// What is wrong with a program, said by the compiler in one sentence before it says anything else.
+// docs/programs.md lists the messages; tests/program/messages_test.cpp compiles a wrong program for each.
+#pragma once
+
+#include <spillway/program.hpp>
+
+namespace spillway {
+namespace detail {
+
+template <class P>
+constexpr bool check_value() {
+  constexpr bool there = requires { typename P::Value; };
+  static_assert(there, "a program needs `using Value = ...`: the state of one vertex");
+  constexpr bool plain = std::is_trivially_copyable_v<ValueOf<P>>;
+  static_assert(plain, "Value must be trivially copyable: numbers and structs of numbers, no containers");
+  return there && plain;
+}
+
+template <class P>
+constexpr bool check_combine() {
+  constexpr bool there = requires { typename P::Combine; };
+  static_assert(there, "a program needs `using Combine = ...`: Min, Max, Sum, Or or Any of the update's type");
+  if constexpr (there) {
+    constexpr bool known = CombineOperator<typename P::Combine>;
+    static_assert(known, "Combine must be one of spillway::Min, Max, Sum, LogSum, Or, Any");
+    if constexpr (known) {
+      constexpr bool fits = std::is_same_v<typename P::Combine::Type, UpdateOf<P>>;
+      static_assert(fits,
+                    "Combine must be of the type of the update: `Update`, or `Value` where there is no `Update`");
+      return fits;
+    }
+  }
+  return false;
+}
+
+template <class Global>
+concept AddsUp = std::is_default_constructible_v<Global> && requires(Global sum, const Global& part) {
+  sum += part;
+  sum = part;
+};
+
+template <class P>
+constexpr bool check_other_types() {
+  using Weight         = WeightOf<P>;
+  constexpr bool plain = std::is_trivially_copyable_v<UpdateOf<P>>;
+  constexpr bool weight_fits =
+      std::is_same_v<Weight, NoWeight> || std::is_same_v<Weight, std::uint32_t> || std::is_same_v<Weight, float>;
+  constexpr bool global_adds = AddsUp<GlobalOf<P>>;
+  static_assert(plain, "Update must be trivially copyable: numbers and structs of numbers, no containers");
+  static_assert(weight_fits,
+                "Weight must be std::uint32_t or float, or left out by programs that read no weights");
+  static_assert(global_adds, "Global must start as nothing (`Global{}`) and have `operator+=(const Global&)`");
+  return plain && weight_fits && global_adds;
+}
+
+template <class P>
+concept FixesOrderFree = requires {
+  typename std::bool_constant<P::order_free>;
+};
+template <class P>
+concept FixesAllActive = requires {
+  typename std::bool_constant<P::all_active>;
+};
+template <class P>
+concept FixesReadsDegree = requires {
+  typename std::bool_constant<P::reads_degree>;
+};
+template <class P>
+concept FixesAlong = requires {
+  typename std::bool_constant<P::along == Along::out>;
+};
+
+/// The engine is compiled for what these say: a member of every object, or a variable, comes too late.
+template <class P>
+constexpr bool check_flags() {
+  constexpr bool order_free = FixesOrderFree<P> || !requires { P::order_free; };
+  constexpr bool all_active = FixesAllActive<P> || !requires { P::all_active; };
+  constexpr bool degree     = FixesReadsDegree<P> || !requires { P::reads_degree; };
+  constexpr bool along      = FixesAlong<P> || !requires { P::along; };
+  static_assert(order_free, "order_free must be `static constexpr bool order_free = true;`");
+  static_assert(all_active, "all_active must be `static constexpr bool all_active = true;`");
+  static_assert(degree, "reads_degree must be `static constexpr bool reads_degree = false;`");
+  static_assert(along, "along must be `static constexpr Along along = Along::out;`, Along::in or Along::both");
+  return order_free && all_active && degree && along;
+}
+
+/// `publish` stands before `compute`, whose message is what it returns.
+template <class P>
+constexpr bool check_functions() {
+  constexpr bool init    = Inits<P>;
+  constexpr bool publish = Publishes<P> || !requires { &P::publish; };
+  constexpr bool compute = !publish || Computes<P>;
+  constexpr bool apply   = Applies<P> || !requires { &P::apply; };
+  static_assert(init,
+                "a program needs `Value init(Vertex v) const` or init(v, degree): the value a vertex starts with");
+  static_assert(publish, "publish must be `Message publish(Value& value, const Step<Global>& step) const`");
+  static_assert(
+      compute,
+      "a program needs `Update compute(message, edge) const`, compute(edge) or compute(message, edge, to), "
+      "where edge is `const Edge<Weight>&` and message what publish returns, or Value without publish");
+  static_assert(apply,
+                "apply must be `bool apply(Value& value, const Update& update) const`, or take a third "
+                "`const Step<Global>&`; it returns whether the vertex becomes active");
+  return init && publish && compute && apply;
+}
+
+template <class P>
+constexpr bool check_optional_functions() {
+  constexpr bool open      = Opens<P> || !requires { &P::open; };
+  constexpr bool starts    = Starts<P> || !requires { &P::starts; };
+  constexpr bool priority  = Prioritises<P> || !requires { &P::priority; };
+  constexpr bool converged = Converges<P> || !requires { &P::converged; };
+  static_assert(open, "open must be `bool open(const Value& value) const`");
+  static_assert(starts, "starts must be `bool starts(Vertex v) const`, or take `const Value&` as well");
+  static_assert(priority, "priority must be `number priority(const Value& value) const`");
+  static_assert(converged, "converged must be `bool converged(const Global& global) const`");
+  return open && starts && priority && converged;
+}
+
+template <class P>
+constexpr bool check_apply() {
+  using T               = Traits<P>;
+  constexpr bool vote   = !T::voting || Applies<P>;
+  constexpr bool place  = !T::in_place || (T::Combine::idempotent && std::is_same_v<ValueOf<P>, UpdateOf<P>>);
+  constexpr bool closes = !T::in_place || !Opens<P>;
+  constexpr bool adds   = !T::has_global || AppliesWithStep<P> || Publishes<P>;
+  static_assert(vote, "a voting program (Any) needs `apply`: what the vote does to the vertex");
+  static_assert(place,
+                "without `apply` updates are combined into the value itself: that needs Update to be Value and a "
+                "Combine that may see an update twice (Min, Max, Or); otherwise write `apply`");
+  static_assert(closes, "open belongs to programs with `apply`; an in-place value closes itself by not improving");
+  static_assert(adds, "Global needs a `publish` or an `apply` that takes the step and adds to *step.total");
+  return vote && place && closes && adds;
+}
+
+template <class P>
+constexpr bool check_all_active() {
+  constexpr bool open     = !Opens<P>;
+  constexpr bool starts   = !Starts<P>;
+  constexpr bool gathers  = Traits<P>::gathers;
+  constexpr bool priority = !Prioritises<P>;
+  static_assert(priority, "a program with a priority cannot be all_active");
+  static_assert(gathers, "an all_active program needs `apply` and a Combine that counts every update (not Any)");
+  static_assert(open, "an all_active program cannot have `open`: every vertex takes updates in every iteration");
+  static_assert(starts, "an all_active program cannot have `starts`: every vertex is active in every iteration");
+  return open && starts && gathers && priority;
+}
+
+template <class P>
+constexpr bool check_priority() {
+  using T                   = Traits<P>;
+  constexpr bool counts     = !T::voting;
+  constexpr bool order_free = !T::in_place || T::order_free;
+  constexpr bool values     = !T::in_place || (!Publishes<P> && !ComputesFromEdge<P>);
+  static_assert(counts, "a voting program cannot have a priority");
+  static_assert(order_free,
+                "a program with a priority that combines in place must be order_free: buckets are settled without "
+                "waiting for one another's updates");
+  static_assert(
+      values,
+      "a program with a priority that combines in place sends its values: compute(value, edge), no publish");
+  return counts && order_free && values;
+}
+
+}  // namespace detail
+
+/// Every mistake has its own message, and later checks wait for those they build on: the first error the compiler
+/// shows is the one to mend. False only where it has shown one.
+template <class P>
+constexpr bool check_program() {
+  if constexpr (!detail::check_value<P>())
+    return false;
+  else if constexpr (!detail::check_combine<P>())
+    return false;
+  else if constexpr (!detail::check_other_types<P>() || !detail::check_flags<P>())
+    return false;
+  else if constexpr (!detail::check_functions<P>() || !detail::check_optional_functions<P>())
+    return false;
+  else if constexpr (!detail::check_apply<P>())
+    return false;
+  else if constexpr (Traits<P>::all_active)
+    return detail::check_all_active<P>();
+  else if constexpr (Prioritises<P>)
+    return detail::check_priority<P>();
+  else
+    return true;
+}
+
+}  // namespace spillway

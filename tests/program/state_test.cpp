@@ -1,0 +1,336 @@
+// Programs by the state they keep: priorities of floats, arrays of bits and of numbers, values of any size, and
+// values and frontiers that one run leaves to the next.
+#include <array>
+#include <bit>
+
+#include "program/trying.hpp"
+
+namespace spillway {
+namespace {
+
+using testing::edges_of;
+using testing::failure_of;
+using testing::in_every_way;
+using testing::on_graphs;
+using testing::parts_of;
+using testing::plain_levels;
+using testing::PlainEdge;
+using testing::values_of;
+
+/// Float distances that are gathered and applied, settled in the order of their distance.
+template <bool Gathers>
+struct FloatDistances;
+
+template <>
+struct FloatDistances<true> {
+  using Value   = float;
+  using Weight  = float;
+  using Combine = Min<float>;
+
+  double delta;
+
+  float init(Vertex v) const { return v == 0 ? 0 : highest<float>(); }
+  bool  starts(Vertex v) const { return v == 0; }
+  float priority(const float& distance) const { return distance; }
+  float compute(float distance, const Edge<float>& edge) const { return distance + edge.weight; }
+  bool  apply(float& distance, float update) const { return Combine::improve(distance, update); }
+};
+
+/// The same in place.
+template <>
+struct FloatDistances<false> {
+  using Value   = float;
+  using Weight  = float;
+  using Combine = Min<float>;
+
+  static constexpr bool order_free = true;
+
+  double delta;
+
+  float init(Vertex v) const { return v == 0 ? 0 : highest<float>(); }
+  bool  starts(Vertex v) const { return v == 0; }
+  float priority(const float& distance) const { return distance; }
+  float compute(float distance, const Edge<float>& edge) const { return distance + edge.weight; }
+};
+
+/// Weights are eighths, so that sums are exact in any order.
+Graph with_float_weights(const Graph& given) {
+  const Graph                whole = with_random_weights(given, 5, 0, 400);
+  std::vector<std::uint32_t> weights;
+  for (const std::uint32_t weight : whole.out().weights)
+    weights.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(weight) / 8));
+  return from_csr(given.out().offsets.span(), given.out().targets.span(), weights, WeightType::f32,
+                  {.transform = {.dedup = true}});
+}
+
+std::vector<float> plain_float_distances(const Graph& graph) {
+  std::vector<float> distances(graph.vertex_count(), highest<float>());
+  distances[0]       = 0;
+  const auto edges   = edges_of(graph);
+  bool       changed = true;
+  while (std::exchange(changed, false))
+    for (const PlainEdge& edge : edges)
+      if (distances[edge.from] + std::bit_cast<float>(edge.weight) < distances[edge.to])
+        distances[edge.to] = distances[edge.from] + std::bit_cast<float>(edge.weight), changed = true;
+  return distances;
+}
+
+template <bool Gathers>
+void expect_float_distances() {
+  on_graphs([](const Graph& given, const std::string& name) {
+    if (given.arc_count() == 0) return;
+    const Graph graph    = with_float_weights(given);
+    const auto  expected = plain_float_distances(graph);
+    for (const double delta : {0.0, 1.0, 1000.0})
+      in_every_way(FloatDistances<Gathers>{delta}, graph, name, [&](const auto& outcome, const std::string& what) {
+        EXPECT_EQ(values_of(outcome), expected) << what << ", delta " << delta;
+      });
+  });
+}
+
+/// Buckets so narrow that distances lie beyond those that are open at once.
+template <bool Gathers>
+void expect_far_float_distances() {
+  const Graph graph = with_float_weights(testing::random_graph(11));
+  in_every_way(FloatDistances<Gathers>{1e-3}, graph, "narrow buckets",
+               [&](const auto& outcome, const std::string& what) {
+                 EXPECT_EQ(values_of(outcome), plain_float_distances(graph)) << what;
+                 EXPECT_GT(outcome.statistics.counters.bucket_moves, 0u) << what;
+               });
+}
+
+TEST(Priority, OfFloatsBeyondTheOpenBuckets) {
+  expect_far_float_distances<true>();
+  expect_far_float_distances<false>();
+}
+
+TEST(Priority, OfFloatsThatAreApplied) { expect_float_distances<true>(); }
+TEST(Priority, OfFloatsInPlace) { expect_float_distances<false>(); }
+
+/// Distances again, and how often a vertex told its neighbours.
+struct TellsInOrder {
+  struct alignas(8) Value {
+    float         distance;
+    std::uint32_t told;
+  };
+  using Update  = float;
+  using Weight  = float;
+  using Combine = Min<float>;
+
+  static constexpr double delta = 1;
+
+  Value init(Vertex v) const { return {v == 0 ? 0 : highest<float>(), 0}; }
+  bool  starts(Vertex v) const { return v == 0; }
+  float priority(const Value& value) const { return value.distance; }
+  float publish(Value& value, const Step<>&) const {
+    ++value.told;
+    return value.distance;
+  }
+  float compute(float distance, const Edge<float>& edge) const { return distance + edge.weight; }
+  bool  apply(Value& value, float update) const { return Combine::improve(value.distance, update); }
+};
+
+/// Vertex 2 moves from bucket 5 to bucket 2, vertex 3 within bucket 3: each is active once, when its bucket comes.
+TEST(Priority, AVertexThatMovesWhileItWaitsIsActiveOnce) {
+  const std::vector<Vertex>  sources{0, 0, 1, 0, 1}, targets{1, 2, 2, 3, 3};
+  std::vector<std::uint32_t> weights;
+  for (const float weight : {1.0f, 5.0f, 1.0f, 3.75f, 2.25f})
+    weights.push_back(std::bit_cast<std::uint32_t>(weight));
+  const Graph graph = from_arcs(sources, targets, weights, WeightType::f32, 4);
+  in_every_way(TellsInOrder{}, graph, "four vertices", [](const auto& outcome, const std::string& what) {
+    EXPECT_EQ(parts_of(outcome, [](const auto& value) { return value.distance; }),
+              (std::vector<float>{0, 1, 2, 3.25f}))
+        << what;
+    EXPECT_EQ(parts_of(outcome, [](const auto& value) { return value.told; }),
+              (std::vector<std::uint32_t>{1, 1, 1, 1}))
+        << what;
+  });
+}
+
+/// Which of the first 192 vertices reach each: Or of arrays in place.
+template <bool Free>
+struct Reach {
+  using Value   = std::array<std::uint64_t, 3>;
+  using Combine = Or<Value>;
+
+  static constexpr bool order_free = Free;
+
+  Value init(Vertex v) const {
+    Value bits{};
+    if (v < 192) bits[v / 64] = std::uint64_t{1} << (v % 64);
+    return bits;
+  }
+  Value compute(const Value& bits, const Edge<>&) const { return bits; }
+};
+
+TEST(Arrays, OfBitsAreJoinedInPlace) {
+  on_graphs([](const Graph& graph, const std::string& name) {
+    std::vector<Reach<true>::Value> expected;
+    for (Vertex v = 0; v < graph.vertex_count(); ++v) expected.push_back(Reach<true>{}.init(v));
+    const auto edges   = edges_of(graph);
+    bool       changed = true;
+    while (std::exchange(changed, false))
+      for (const PlainEdge& edge : edges)
+        for (std::size_t i = 0; i < 3; ++i) {
+          const auto before = expected[edge.to][i];
+          expected[edge.to][i] |= expected[edge.from][i];
+          changed |= expected[edge.to][i] != before;
+        }
+    const auto check = [&](const auto& outcome, const std::string& what) {
+      EXPECT_EQ(values_of(outcome), expected) << what;
+    };
+    in_every_way(Reach<false>{}, graph, name, check);
+    in_every_way(Reach<true>{}, graph, name + ", order-free", check);
+  });
+}
+
+/// How many neighbours, the sum of their numbers, and of their squares.
+struct Moments {
+  using Value   = std::array<std::uint64_t, 3>;
+  using Combine = Sum<Value>;
+
+  Value init(Vertex v) const { return {1, v, std::uint64_t{v} * v}; }
+  Value compute(const Value& from, const Edge<>&) const { return from; }
+
+  bool apply(Value& value, const Value& sums) const {
+    value = sums;
+    return false;
+  }
+};
+
+TEST(Arrays, OfNumbersAreAddedUp) {
+  on_graphs([](const Graph& graph, const std::string& name) {
+    std::vector<Moments::Value> expected(graph.vertex_count());
+    std::vector<bool>           receives(graph.vertex_count());
+    for (const PlainEdge& edge : edges_of(graph)) {
+      receives[edge.to] = true;
+      for (std::size_t i = 0; i < 3; ++i) expected[edge.to][i] += Moments{}.init(edge.from)[i];
+    }
+    for (Vertex v = 0; v < graph.vertex_count(); ++v)
+      if (!receives[v]) expected[v] = Moments{}.init(v);
+    in_every_way(Moments{}, graph, name, [&](const auto& outcome, const std::string& what) {
+      EXPECT_EQ(values_of(outcome), expected) << what;
+    });
+  });
+}
+
+/// A value that no instruction reads whole, of a program that may run in any order.
+struct Large {
+  struct Value {
+    double        distance;
+    std::uint32_t changes;
+    double        unused[3];
+  };
+  using Update  = double;
+  using Combine = Min<double>;
+
+  static constexpr bool order_free = true;
+
+  Value  init(Vertex v) const { return {v == 0 ? 0 : highest<double>(), 0, {}}; }
+  bool   starts(Vertex v) const { return v == 0; }
+  double compute(const Value& from, const Edge<>&) const { return from.distance + 1; }
+
+  bool apply(Value& value, double distance) const {
+    ++value.changes;
+    return Combine::improve(value.distance, distance);
+  }
+};
+
+TEST(Values, MayBeLargeInAnOrderFreeProgram) {
+  on_graphs([](const Graph& graph, const std::string& name) {
+    std::vector<double> expected;
+    for (const std::uint32_t level : plain_levels(graph, Along::out, {0}))
+      expected.push_back(level == highest<std::uint32_t>() ? highest<double>() : level);
+    in_every_way(Large{}, graph, name, [&](const auto& outcome, const std::string& what) {
+      EXPECT_EQ(parts_of(outcome, [](const auto& value) { return value.distance; }), expected) << what;
+    });
+  });
+}
+
+/// Doubles what it has, as often as it is let; what it starts with comes from outside.
+struct Doubling {
+  using Value   = std::uint64_t;
+  using Combine = Sum<std::uint64_t>;
+
+  static constexpr bool all_active = true;
+
+  std::uint64_t max_iterations;
+
+  Value init(Vertex v) const { return v; }
+  Value compute(Value value, const Edge<>&) const { return value; }
+
+  bool apply(Value& value, Value sum) const {
+    value += sum;
+    return true;
+  }
+};
+
+TEST(Continuation, GoesOnFromTheValuesOfAnotherRun) {
+  on_graphs([](const Graph& graph, const std::string& name) {
+    for (const RunOptions& way : testing::ways_to_run()) {
+      const auto whole  = run(Doubling{5}, graph, way);
+      auto       first  = run(Doubling{2}, graph, way);
+      const auto second = run(Doubling{3}, graph, way, {.values = std::move(first.values)});
+      EXPECT_EQ(values_of(whole), values_of(second)) << name << testing::as_text(way);
+    }
+  });
+}
+
+TEST(Continuation, RefusesValuesOfAnotherGraph) {
+  const Graph graph = testing::random_graph(1);
+  const auto  given = [&](std::uint64_t count) {
+    return failure_of([&] { run(Doubling{1}, graph, {}, {.values = {count, graph.budget(), "values"}}); });
+  };
+  const std::string n = std::to_string(graph.vertex_count());
+  EXPECT_EQ(given(graph.vertex_count()).first, ExitCode::done);
+  EXPECT_EQ(given(3), (std::pair{ExitCode::usage, "a run starts from 3 values and the graph has " + n +
+                                                      " vertices; give one a vertex, or none"}));
+}
+
+/// Notes when a vertex was active.
+struct Visited {
+  using Value   = std::uint32_t;
+  using Combine = Any<std::uint32_t>;
+
+  Value init(Vertex v) const { return v == 0 ? 0 : highest<Value>(); }
+  bool  starts(Vertex v) const { return v == 0; }
+  Value compute(const Edge<>&) const { return 0; }
+
+  bool apply(Value& value, Value, const Step<>& step) const {
+    value = step.iteration + 1;
+    return true;
+  }
+};
+
+/// Over the frontiers of Visited, from the last: how far each vertex is from the end.
+struct FromTheEnd {
+  using Value   = std::uint32_t;
+  using Update  = std::uint32_t;
+  using Combine = Sum<std::uint32_t>;
+
+  Value         init(Vertex) const { return highest<Value>(); }
+  void          publish(Value& value, const Step<>& step) const { value = step.iteration; }
+  std::uint32_t compute(const Edge<>&) const { return 1; }
+  bool apply(Value&, std::uint32_t) const { return true; }  // the schedule decides who is active, not this
+};
+
+TEST(Continuation, WalksRecordedFrontiersBackwards) {
+  on_graphs([](const Graph& graph, const std::string& name) {
+    const auto levels = plain_levels(graph, Along::out, {0});
+    for (const RunOptions& way : testing::ways_to_run()) {
+      Schedule          schedule;
+      const auto        forward = run(Visited{}, graph, way, {.record = &schedule});
+      const auto        back    = run(FromTheEnd{}, graph, way, {.replay = &schedule});
+      const std::string what    = name + testing::as_text(way);
+      ASSERT_EQ(values_of(forward), levels) << what;
+      EXPECT_EQ(back.statistics.iterations, schedule.levels()) << what;
+      for (Vertex v = 0; v < graph.vertex_count(); ++v) {
+        const bool reached = levels[v] != highest<std::uint32_t>();
+        EXPECT_EQ(back[v], reached ? schedule.levels() - 1 - levels[v] : highest<std::uint32_t>()) << what;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace spillway
