@@ -50,12 +50,17 @@ class HopWalk {
 
   void expand(const Csr& rows) {
     const auto    window = queue_.window();
-    std::uint64_t arcs   = 0;
-    for (const Vertex v : window) arcs += rows.degree(v);
-    for_each_block(window, queue_, arcs, threads_, progress_, [&](auto block, auto& next) {
-      for (const Vertex v : block)
+    std::uint64_t work   = 0;
+    for (auto v = window.begin(); v != window.end() && work < little_work; ++v) work += 1 + rows.degree(*v);
+    std::atomic<std::uint64_t> arcs{0};
+    for_each_block(window, queue_, work, threads_, progress_, [&](auto block, auto& next) {
+      std::uint64_t own = 0;
+      for (const Vertex v : block) {
         for (const Vertex w : rows.neighbors(v))
           if (found_.vertices.insert(w)) next.push(w);
+        own += rows.degree(v);
+      }
+      arcs.fetch_add(own, std::memory_order_relaxed);
     });
     note(arcs);
   }

@@ -70,13 +70,16 @@ class VertexQueue::Appender {
   std::array<Vertex, 512> held_;
 };
 
+/// Waking threads for fewer vertices and arcs than this costs more than it brings.
+inline constexpr std::uint64_t little_work = 4096;
+
 /// body(block, appender to `found`) over all of `list`, block by block. `work` is about how many vertices and arcs
-/// that touches: waking threads for little costs more than it brings.
+/// that touches.
 template <class Body>
 void for_each_block(std::span<const Vertex> list, VertexQueue& found, std::uint64_t work, int threads,
                     const Progress& progress, Body&& body) {
-  constexpr std::uint64_t little = 4096, longest_block = 512, blocks_a_thread = 16;
-  if (work < little) {
+  constexpr std::uint64_t longest_block = 512, blocks_a_thread = 16;
+  if (work < little_work) {
     check_cancelled(progress);
     VertexQueue::Appender appender{found};
     return body(list, appender);
