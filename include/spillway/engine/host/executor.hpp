@@ -101,6 +101,7 @@ class HostExecutor final : public Executor {
     iteration_   = iteration;
     total_       = Global{};
     blocks_done_ = 0;
+    back_.clear();
     if constexpr (!T::all_active && !in_buckets) {
       if (direction == Direction::push)
         make_list();
@@ -628,7 +629,6 @@ class HostExecutor final : public Executor {
   static constexpr std::uint64_t ordered_lists = 1u << 16;
 
   void push(const Block& block) {
-    back_.clear();
     if constexpr (T::all_active) {
       push_everyone(block);
     } else {
@@ -903,6 +903,7 @@ class HostExecutor final : public Executor {
     counts.looked_at += last - first;
     if (!changed) return false;
     publish_value(v, value);
+    if (blocks_done_ > 0 && next_.test(v)) return true;  // counted with the block before
     ++counts.vertices;
     counts.edges += degree(v);
     return true;
