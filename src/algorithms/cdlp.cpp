@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
-#include <ranges>
 
 #include "algorithms/checking.hpp"
 #include "algorithms/label_tally.hpp"
@@ -51,12 +50,14 @@ class Neighborhoods {
 
   /// The first vertex at or past an even share of vertices and arcs.
   Vertex at_share(std::uint64_t part, std::uint64_t parts) const {
-    const auto before = [&](std::uint64_t v) { return v + out_.offsets[v] + (in_ ? in_->offsets[v] : 0); };
-    const auto goal   = before(vertex_count()) / parts * part;
-    const auto all    = std::views::iota(std::uint64_t{0}, vertex_count() + 1);
-    if (part == parts) return static_cast<Vertex>(vertex_count());
-    return static_cast<Vertex>(
-        *std::ranges::partition_point(all, [&](std::uint64_t v) { return before(v) < goal; }));
+    const auto    before = [&](std::uint64_t v) { return v + out_.offsets[v] + (in_ ? in_->offsets[v] : 0); };
+    const auto    goal   = before(vertex_count()) / parts * part;
+    std::uint64_t low = 0, high = vertex_count();
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      before(middle) < goal ? low = middle + 1 : high = middle;
+    }
+    return static_cast<Vertex>(part == parts ? vertex_count() : low);
   }
 
  private:
@@ -99,7 +100,7 @@ class Propagation {
       statistics.edges_processed += done.arcs;
       ++statistics.iterations;
       progress_.advance(1);
-      if (done.changed == 0) break;
+      if (done.changed == 0 || round == rounds) break;
       all = done.changed_arcs > neighborhoods_.arc_count() / worth_following;
       if (!all) follow_changes();
     }
@@ -109,7 +110,9 @@ class Propagation {
 
   std::uint64_t communities() const {
     VertexSet used{labels_.size(), graph_.budget()};
-    for (const Vertex label : labels_.span()) used.insert(label);
+    for_each_share(threads_, labels_.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t v = begin; v < end; ++v) used.insert(labels_[v]);
+    });
     used.close();
     return used.size();
   }
@@ -122,6 +125,14 @@ class Propagation {
 
   struct Round {
     std::uint64_t looked_at = 0, arcs = 0, changed = 0, changed_arcs = 0;
+
+    Round& operator+=(const Round& other) {
+      looked_at += other.looked_at;
+      arcs += other.arcs;
+      changed += other.changed;
+      changed_arcs += other.changed_arcs;
+      return *this;
+    }
   };
 
   /// Every label occurs once, so that only parallel arcs make one more frequent: rows are sorted, no table is
@@ -183,20 +194,10 @@ class Propagation {
         ++mine.changed;
         mine.changed_arcs += degree;
       }
-      Round& sum = rounds[static_cast<std::size_t>(thread)];
-      sum.looked_at += mine.looked_at;
-      sum.arcs += mine.arcs;
-      sum.changed += mine.changed;
-      sum.changed_arcs += mine.changed_arcs;
+      rounds[static_cast<std::size_t>(thread)] += mine;
     });
-    Round total;
-    for (const Round& share : rounds) {
-      total.looked_at += share.looked_at;
-      total.arcs += share.arcs;
-      total.changed += share.changed;
-      total.changed_arcs += share.changed_arcs;
-    }
-    return total;
+    return std::accumulate(rounds.begin(), rounds.end(), Round{},
+                           [](Round sum, const Round& of) { return sum += of; });
   }
 
   /// A vertex none of whose neighbours changed would take the label it has.
@@ -223,7 +224,8 @@ class Propagation {
   std::vector<LabelTally> tallies_;
 };
 
-constexpr std::uint64_t most_rounds = 1'000'000'000;
+/// What each round took is kept, and many graphs never settle.
+constexpr std::uint64_t most_rounds = 1'000'000;
 
 std::uint64_t rounds_of(const ParameterValues& values) {
   return Parameters{"cdlp", values}.number("iterations", 1, most_rounds);

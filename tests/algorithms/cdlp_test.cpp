@@ -88,7 +88,7 @@ TEST(Cdlp, VerticesAloneKeepTheirLabel) {
 TEST(Cdlp, LabelsAreShownAsTheUsersIds) { EXPECT_TRUE(run("cdlp", graph_of({{0, 1}})).columns.at(0).vertices); }
 
 TEST(Cdlp, RefusesNoRounds) {
-  for (const char* iterations : {"0", "-1", "ten", "1.5"}) {
+  for (const char* iterations : {"0", "-1", "ten", "1.5", "1000001"}) {
     const auto [code, message] = testing::failure_of([&] {
       run("cdlp", graph_of({{0, 1}}), {{"iterations", iterations}});
     });
@@ -97,15 +97,19 @@ TEST(Cdlp, RefusesNoRounds) {
   }
 }
 
-/// A grid settles in places early, so that later rounds follow the changes alone.
+/// Most of such a graph soon has one label, and later rounds follow the changes alone.
 TEST(Cdlp, RoundsThatFollowChangesAreRight) {
-  const Graph grid = generate("grid", {{"rows", "60"}, {"columns", "60"}, {"remove", "0.3"}});
-  for (const char* iterations : {"3", "10", "40", "41"}) {
-    const ParameterValues given{{"iterations", iterations}};
-    const Result          result = run("cdlp", grid, given);
-    EXPECT_EQ(testing::verify("cdlp", grid, result, given).problem, "");
-    if (std::string{iterations} == "41") {
-      EXPECT_LT(result.statistics.per_iteration.back().active_vertices, grid.vertex_count() / 2);
+  GenerateOptions options;
+  for (const bool undirected : {false, true}) {
+    options.transform.undirected = undirected;
+    const Graph graph            = generate("kron", {{"scale", "12"}}, options);
+    for (const char* iterations : {"4", "6", "9", "12"}) {
+      const ParameterValues given{{"iterations", iterations}};
+      const Result          result = run("cdlp", graph, given);
+      EXPECT_EQ(testing::verify("cdlp", graph, result, given).problem, "") << iterations << " rounds";
+      if (std::string{iterations} == "12") {
+        EXPECT_LT(result.statistics.per_iteration.back().active_vertices, graph.vertex_count() / 8);
+      }
     }
   }
 }
@@ -130,6 +134,8 @@ TEST(Cdlp, ChecksFindMistakes) {
     expect_caught("cdlp", graph, right, wrong);
   }
 }
+
+TEST(Cdlp, StopsWhenAskedTo) { testing::expect_stops("cdlp"); }
 
 TEST(LabelTally, GrowsAndStartsAnew) {
   LabelTally tally{std::make_shared<MemoryBudget>()};

@@ -65,6 +65,14 @@ TEST(Lcc, AnswersTheSameForASymmetricGraphGivenAsDirected) {
   EXPECT_EQ(column<double>(run("lcc", unknown, {}, 1)), column<double>(run("lcc", unknown, {}, 2)));
 }
 
+TEST(Lcc, CountsAtVerticesOfAnyRank) {
+  const Graph  grid   = testing::triangular_grid(250);
+  const Result result = run("lcc", grid);
+  EXPECT_EQ(testing::verify("lcc", grid, result, {}, CheckBy::oracle).problem, "");
+  // Inside the grid 6 of the 30 arcs that could run between 6 neighbours do.
+  EXPECT_NEAR(column<double>(result)[100 * 250 + 100], 0.2, 1e-12);
+}
+
 TEST(Lcc, ChecksFindMistakes) {
   for (const Graph& graph : {testing::graphalytics_directed(), testing::graphalytics_undirected()}) {
     const Result right = run("lcc", graph);
@@ -81,6 +89,8 @@ TEST(Lcc, PropertiesRefuseWhatIsNoShare) {
   for (const double value : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()})
     expect_caught("lcc", graph, right, testing::with_value(right, 6, value));
 }
+
+TEST(Lcc, StopsWhenAskedTo) { testing::expect_stops("lcc"); }
 
 TEST(Lcc, TakesNoParameters) {
   EXPECT_EQ(testing::failure_of([] { run("lcc", Graph{}, {{"depth", "2"}}); }).first, ExitCode::usage);

@@ -1015,6 +1015,7 @@ class HostExecutor final : public Executor {
       Local& local = local_of(thread);
       for (const Vertex v : bins[task]->span()) {
         if (bucket_of(values_[v]) > buckets_->current() || !is_open(v)) continue;
+        if (!next_.claim(v)) continue;  // it moved and waits here more than once
         ++local.vertices;
         local.edges += degree(v);
         local.next.put(front_, v);
@@ -1022,6 +1023,7 @@ class HostExecutor final : public Executor {
       local.next.flush(front_);
       buckets_->recycle(thread, bins[task]);
     });
+    clear_bits(next_, front_.span());
     is_list_   = true;
     is_bitmap_ = false;
     frontier_  = collect();
