@@ -6,5 +6,6 @@
 namespace spillway {
 
 Algorithm degrees_algorithm();
+Algorithm tc_algorithm();
 
 }  // namespace spillway

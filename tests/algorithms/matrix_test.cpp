@@ -12,11 +12,12 @@ namespace {
 class EveryAlgorithm : public ::testing::TestWithParam<std::string> {};
 
 void expect_right(const Algorithm& algorithm, const Graph& graph, const std::string& what) {
+  const ParameterValues parameters = completed_parameters(algorithm, {});
   for (const int threads : {1, 2}) {
-    const Result  result  = algorithm.run(graph, {}, {.threads = threads});
-    const Verdict verdict = algorithm.verify(graph, {}, result, {});
+    const Result  result  = algorithm.run(graph, parameters, {.threads = threads});
+    const Verdict verdict = algorithm.verify(graph, parameters, result, {});
     EXPECT_EQ(verdict.problem, "") << algorithm.name << " on " << what << " with " << threads << " threads";
-    ASSERT_EQ(result.columns.size(), algorithm.columns.size());
+    ASSERT_LE(result.columns.size(), algorithm.columns.size());
   }
 }
 

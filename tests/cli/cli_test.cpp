@@ -73,7 +73,7 @@ TEST_F(CommandLine, SpeaksJson) {
   EXPECT_EQ(run["verified"]["right"], true);
   EXPECT_EQ(nlohmann::json::parse(spillway("info g.txt --json").out)["loops"], 0);
   EXPECT_TRUE(nlohmann::json::parse(spillway("devices --json").out)["devices"].is_array());
-  EXPECT_EQ(nlohmann::json::parse(spillway("algorithms --json").out)[0]["name"], "degrees");
+  EXPECT_TRUE(nlohmann::json::parse(spillway("algorithms --json").out)[0]["name"].is_string());
   EXPECT_EQ(nlohmann::json::parse(spillway("convert g.txt g.sg --weight-type none --json").out)["graph"]["arcs"],
             2);
 }
