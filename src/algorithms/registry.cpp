@@ -15,6 +15,7 @@ std::vector<Algorithm>& registry() {
     std::vector<Algorithm> own;
     own.reserve(most_algorithms);
     own.push_back(degrees_algorithm());
+    own.push_back(lcc_algorithm());
     own.push_back(tc_algorithm());
     return own;
   }();

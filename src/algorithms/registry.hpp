@@ -6,6 +6,7 @@
 namespace spillway {
 
 Algorithm degrees_algorithm();
+Algorithm lcc_algorithm();
 Algorithm tc_algorithm();
 
 }  // namespace spillway

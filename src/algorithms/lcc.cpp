@@ -1,0 +1,158 @@
+// Local clustering coefficient as LDBC Graphalytics defines it: of the arcs that could run between a vertex's
+// neighbours, the share that does. Neighbours are those over out- and in-edges; loops and parallel arcs do not
+// count.
+#include <numeric>
+
+#include "algorithms/checking.hpp"
+#include "algorithms/neighbor_checks.hpp"
+#include "algorithms/registry.hpp"
+#include "algorithms/triangles.hpp"
+#include "base/clock.hpp"
+
+namespace spillway {
+namespace {
+
+/// Enough for a thread to work on between two looks at the clock; fixed, so that sums do not depend on the
+/// threads.
+constexpr std::uint64_t block_size = 1u << 16;
+
+struct Coefficients {
+  Buffer<double> of;
+  double         mean = 0;
+};
+
+/// degree(v) counts neighbours, arcs(v) the arcs between them.
+template <class Degree, class Arcs>
+Coefficients coefficients(std::uint64_t n, const TriangleContext& context, Degree&& degree, Arcs&& arcs) {
+  Coefficients        result{.of = Buffer<double>{n, context.budget, "the result"}};
+  const std::uint64_t blocks = (n + block_size - 1) / block_size;
+  std::vector<double> sums(blocks);
+  for_each_task(context.threads, blocks, [&](std::uint64_t block, int) {
+    check_cancelled(*context.progress);
+    for (std::uint64_t v = block * block_size; v < std::min(n, (block + 1) * block_size); ++v) {
+      const auto neighbors = static_cast<double>(degree(static_cast<Vertex>(v)));
+      if (neighbors < 2) continue;
+      result.of[v] = static_cast<double>(arcs(static_cast<Vertex>(v))) / (neighbors * (neighbors - 1));
+      sums[block] += result.of[v];
+    }
+  });
+  if (n > 0) result.mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(n);
+  return result;
+}
+
+/// An undirected edge is two arcs, so each triangle brings two to each corner.
+Coefficients of_symmetric(const Csr& simple, const TriangleContext& context) {
+  const Triangles triangles = count_triangles({simple}, /*at_vertices=*/true, context);
+  return coefficients(
+      simple.vertex_count(), context, [&](Vertex v) { return simple.degree(v); },
+      [&](Vertex v) { return 2 * triangles.at[v]; });
+}
+
+Coefficients of_directed(const DirectedRows& rows, const TriangleContext& context) {
+  const Buffer<std::uint64_t> arcs  = arcs_between_neighbors(rows, context);
+  const auto                  count = [&](Vertex v) {
+    std::uint64_t neighbors = 0;
+    rows.for_each_neighbor(v, [&](Vertex, bool) { ++neighbors; });
+    return neighbors;
+  };
+  return coefficients(rows.vertex_count(), context, count, [&](Vertex v) { return arcs[v]; });
+}
+
+Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  const TriangleContext context{.budget   = graph.budget(),
+                                .threads  = thread_count(options.threads),
+                                .progress = options.progress ? options.progress : &Progress::none()};
+  Stopwatch             clock;
+  Result                result;
+  const bool            symmetric = graph.symmetric();
+  const Csr&            rows      = symmetric ? graph.simple() : graph.out();
+  const Csr&            back      = symmetric ? rows : graph.in();
+  result.statistics.prepare_ms    = clock.lap();
+  Coefficients found              = symmetric ? of_symmetric(rows, context) : of_directed({rows, back}, context);
+  result.columns.push_back({.name = "coefficient", .values = std::move(found.of).freeze()});
+  result.facts.push_back({"mean coefficient", found.mean});
+  result.statistics.run_ms          = clock.milliseconds();
+  result.statistics.iterations      = 1;
+  result.statistics.edges_processed = symmetric ? rows.arc_count() : 2 * rows.arc_count();
+  return result;
+}
+
+/// The oracle, of one vertex: every arc that leaves a neighbour is looked up among the neighbours.
+double expected_coefficient(const Graph& graph, Vertex v, std::uint64_t& lookups) {
+  std::vector<Vertex> neighbors;
+  for (const Csr* side : {&graph.out(), &graph.in()})
+    for (const Vertex u : side->neighbors(v))
+      if (u != v) neighbors.push_back(u);
+  std::sort(neighbors.begin(), neighbors.end());
+  neighbors.erase(std::unique(neighbors.begin(), neighbors.end()), neighbors.end());
+  if (neighbors.size() < 2) return 0;
+  std::uint64_t arcs = 0;
+  for (const Vertex a : neighbors) {
+    Vertex previous = a;
+    lookups += graph.out().degree(a);
+    for (const Vertex b : graph.out().neighbors(a)) {
+      if (b != a && b != previous) arcs += std::binary_search(neighbors.begin(), neighbors.end(), b);
+      previous = b;
+    }
+  }
+  return static_cast<double>(arcs) / static_cast<double>(neighbors.size()) /
+         static_cast<double>(neighbors.size() - 1);
+}
+
+std::string oracle_problem(const Graph& graph, std::span<const double> found) {
+  Charge memory{graph.budget(), "verifying the result"};
+  memory.raise_to(graph.vertex_count() * sizeof(double));
+  std::vector<double> expected(graph.vertex_count());
+  std::uint64_t       lookups = 0;
+  for (Vertex v = 0; v < graph.vertex_count(); ++v) expected[v] = expected_coefficient(graph, v, lookups);
+  return difference(graph, "coefficient", found, std::span<const double>{expected});
+}
+
+std::string property_problem(const Graph& graph, std::span<const double> found, int threads) {
+  for (std::size_t v = 0; v < found.size(); ++v)
+    if (!(found[v] >= 0 && found[v] <= 1))
+      return fmt::format("vertex {}: coefficient is {}, which is not between 0 and 1",
+                         graph.ids().name(static_cast<Vertex>(v)), found[v]);
+  return first_complaint(vertices_to_check(graph.out()), threads, [&](Vertex v, std::uint64_t& lookups) {
+    const double expected = expected_coefficient(graph, v, lookups);
+    if (near(found[v], expected)) return std::string{};
+    return fmt::format("vertex {}: coefficient is {}, expected {}", graph.ids().name(v), found[v], expected);
+  });
+}
+
+std::string mean_problem(std::span<const double> found, double mean) {
+  const double sum      = std::accumulate(found.begin(), found.end(), 0.0);
+  const double expected = found.empty() ? 0 : sum / static_cast<double>(found.size());
+  return near(mean, expected) ? std::string{} : fmt::format("the mean is {}, expected {}", mean, expected);
+}
+
+Verdict verify_lcc(const Graph& graph, const ParameterValues&, const Result& result,
+                   const VerifyOptions& options) {
+  const auto found  = column_of<double>(result, 0).span();
+  const bool oracle = use_neighbor_oracle(graph, graph.out(), graph.in(), options);
+  Verdict    verdict{.how = oracle ? by_oracle : by_properties, .problem = {}};
+  if (found.size() != graph.vertex_count()) {
+    verdict.problem = fmt::format("coefficient has {} entries, expected {}", found.size(), graph.vertex_count());
+    return verdict;
+  }
+  verdict.problem =
+      oracle ? oracle_problem(graph, found) : property_problem(graph, found, thread_count(options.threads));
+  if (verdict.problem.empty()) verdict.problem = mean_problem(found, std::get<double>(result.facts.at(0).value));
+  return verdict;
+}
+
+}  // namespace
+
+Algorithm lcc_algorithm() {
+  return {.name       = "lcc",
+          .summary    = "local clustering: how many of a vertex's neighbours are neighbours of each other",
+          .reference  = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
+          .parameters = {},
+          .columns    = {{"coefficient",
+                          "arcs between neighbours over the most there could be, 0 to 1; 0 with fewer than two "
+                             "neighbours"}},
+          .run        = run_lcc,
+          .verify     = verify_lcc};
+}
+
+}  // namespace spillway
