@@ -14,6 +14,7 @@ std::vector<Algorithm>& registry() {
   static std::vector<Algorithm> all = [] {
     std::vector<Algorithm> own;
     own.reserve(most_algorithms);
+    own.push_back(cdlp_algorithm());
     own.push_back(degrees_algorithm());
     own.push_back(lcc_algorithm());
     own.push_back(tc_algorithm());

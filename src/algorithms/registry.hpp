@@ -5,6 +5,7 @@
 
 namespace spillway {
 
+Algorithm cdlp_algorithm();
 Algorithm degrees_algorithm();
 Algorithm lcc_algorithm();
 Algorithm tc_algorithm();
