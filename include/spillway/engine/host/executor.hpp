@@ -71,7 +71,7 @@ class HostExecutor final : public Executor {
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
-    if constexpr (in_buckets) settled_ = {n_, budget, "the settled vertices"};
+    if constexpr (prioritised) settled_ = {n_, budget, "the settled vertices"};
     if constexpr (!T::all_active) {
       active_ = {n_, budget, "the active vertices"};
       next_   = {n_, budget, "the active vertices"};
@@ -218,7 +218,7 @@ class HostExecutor final : public Executor {
     if constexpr (stores_messages) a_vertex += sizeof(Message);
     if constexpr (T::gathers)
       if (needs_accumulators()) a_vertex += sizeof(Accumulator);
-    if constexpr (in_buckets) a_vertex += sizeof(Priority);
+    if constexpr (prioritised) a_vertex += sizeof(Priority);
     if constexpr (!T::all_active) a_vertex += 2 * sizeof(Vertex);
     return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (T::all_active ? 0 : 2));
   }
@@ -279,7 +279,7 @@ class HostExecutor final : public Executor {
         if constexpr (T::gathers)
           if (accumulators_.size() > 0) accumulators_[v] = empty();
       }
-      if constexpr (in_buckets) std::fill(settled_.data() + base, settled_.data() + end, never_settled());
+      if constexpr (prioritised) std::fill(settled_.data() + base, settled_.data() + end, never_settled());
       start_word(base / Bitmap::bits, active, open, local);
     }
   }
@@ -1015,7 +1015,9 @@ class HostExecutor final : public Executor {
       Local& local = local_of(thread);
       for (const Vertex v : bins[task]->span()) {
         if (bucket_of(values_[v]) > buckets_->current() || !is_open(v)) continue;
-        if (!next_.claim(v)) continue;  // it moved and waits here more than once
+        const Priority priority = program_.priority(values_[v]);
+        if (settled_[v] == priority || !next_.claim(v)) continue;  // it moved, and waits more than once
+        settled_[v] = priority;
         ++local.vertices;
         local.edges += degree(v);
         local.next.put(front_, v);
