@@ -47,13 +47,16 @@ struct DirectedRows {
   void for_each_neighbor(Vertex v, Visit&& visit) const {
     const auto leaving = out.neighbors(v), arriving = in.neighbors(v);
     auto       a = leaving.begin(), b = arriving.begin();
+    Vertex     previous = v;
     while (a != leaving.end() || b != arriving.end()) {
       const Vertex next_a = a != leaving.end() ? *a : no_vertex;
       const Vertex next_b = b != arriving.end() ? *b : no_vertex;
       const Vertex u      = std::min(next_a, next_b);
-      if (u != v) visit(u, next_a == next_b);
-      while (a != leaving.end() && *a == u) ++a;
-      while (b != arriving.end() && *b == u) ++b;
+      // Sums, not branches: which side comes next cannot be guessed.
+      a += static_cast<std::ptrdiff_t>(next_a == u);
+      b += static_cast<std::ptrdiff_t>(next_b == u);
+      if (u != v && u != previous) visit(u, next_a == next_b);
+      previous = u;
     }
   }
 };
@@ -90,6 +93,7 @@ struct RankMarks {
 inline std::vector<RankMarks> rank_marks(int threads, std::uint64_t ranks, bool directed,
                                          const std::shared_ptr<MemoryBudget>& budget) {
   std::vector<RankMarks> marks;
+  marks.reserve(static_cast<std::size_t>(threads));
   for (int thread = 0; thread < threads; ++thread) marks.emplace_back(ranks, directed, budget);
   return marks;
 }

@@ -215,6 +215,7 @@ class RankedSearch {
       __builtin_prefetch(row);
       __builtin_prefetch(row + words_a_line);
       if constexpr (at_vertices) __builtin_prefetch(at_rank_.data() + u.rank, /*write=*/1);
+      if constexpr (Source::directed) __builtin_prefetch(rows_.both.data() + rows_.starts[u.rank]);
     }
     std::uint64_t found = 0;
     for (const Later& u : batch) {

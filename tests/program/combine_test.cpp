@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -115,6 +116,19 @@ TEST(Combine, TwoThreadsAddToOneSlot) {
   EXPECT_EQ(real, 1.0 * rounds);
   EXPECT_EQ(reals, (std::array<float, 3>{2.0f * rounds, 4.0f * rounds, 1.0f * rounds}));
   EXPECT_EQ(numbers, (std::array<unsigned, 2>{2u * rounds, 7u * rounds}));
+}
+
+TEST(Combine, LogarithmsAddUpWhatTheyStandFor) {
+  using Logs = LogSum<double>;
+  EXPECT_EQ(Logs::combine(Logs::identity(), 3.5), 3.5);
+  EXPECT_EQ(Logs::combine(Logs::identity(), Logs::identity()), Logs::identity());
+  EXPECT_NEAR(Logs::combine(std::log(2.0), std::log(6.0)), std::log(8.0), 1e-15);
+  EXPECT_NEAR(Logs::combine(5000, 5000), 5000 + std::log(2.0), 1e-12) << "beyond what exp can hold";
+  double slot = Logs::identity();
+  on_threads(2, [&](int) {
+    for (int i = 0; i < rounds; ++i) Logs::combine_atomically(slot, std::log(3.0));
+  });
+  EXPECT_NEAR(slot, std::log(6.0 * rounds), 1e-9);
 }
 
 /// Both threads offer every bit; one of them is told that it set it.

@@ -47,14 +47,14 @@ void in_every_way(const P& program, const Graph& graph, const std::string& what,
 
 /// The values of an outcome, or a part of them.
 template <class P, class Get>
-auto parts_of(const Outcome<P>& outcome, Get&& get) {
+auto parts_of(const spillway::Outcome<P>& outcome, Get&& get) {
   std::vector<std::remove_cvref_t<decltype(get(outcome[0]))>> parts;
   for (const auto& value : outcome.values.span()) parts.push_back(get(value));
   return parts;
 }
 
 template <class P>
-auto values_of(const Outcome<P>& outcome) {
+auto values_of(const spillway::Outcome<P>& outcome) {
   return parts_of(outcome, [](const auto& value) { return value; });
 }
 

@@ -40,10 +40,9 @@ class HostExecutor final : public Executor {
   using Combine     = typename T::Combine;
   using Accumulator = typename Combine::Accumulator;
 
-  using Priority = PriorityOf<P>;
-
   static constexpr bool prioritised     = Prioritises<P>;
   static constexpr bool in_buckets      = prioritised && T::in_place;  ///< settled without rounds
+  static constexpr bool has_frontier    = !T::all_active && !in_buckets;
   static constexpr bool tracks_open     = T::voting || Opens<P>;
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
 
@@ -71,8 +70,9 @@ class HostExecutor final : public Executor {
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
-    if constexpr (prioritised) settled_ = {n_, budget, "the settled vertices"};
-    if constexpr (!T::all_active) {
+    if constexpr (in_buckets) settled_ = {n_, budget, "the settled vertices"};
+    if constexpr (prioritised) waiting_ = {n_, budget, "the waiting vertices"};
+    if constexpr (has_frontier) {
       active_ = {n_, budget, "the active vertices"};
       next_   = {n_, budget, "the active vertices"};
       front_  = {n_, budget, "the active vertices"};
@@ -218,9 +218,9 @@ class HostExecutor final : public Executor {
     if constexpr (stores_messages) a_vertex += sizeof(Message);
     if constexpr (T::gathers)
       if (needs_accumulators()) a_vertex += sizeof(Accumulator);
-    if constexpr (prioritised) a_vertex += sizeof(Priority);
-    if constexpr (!T::all_active) a_vertex += 2 * sizeof(Vertex);
-    return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (T::all_active ? 0 : 2));
+    if constexpr (in_buckets) a_vertex += sizeof(Value);
+    if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
+    return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
   }
 
   static Accumulator empty() { return static_cast<Accumulator>(Combine::identity()); }
@@ -279,7 +279,7 @@ class HostExecutor final : public Executor {
         if constexpr (T::gathers)
           if (accumulators_.size() > 0) accumulators_[v] = empty();
       }
-      if constexpr (prioritised) std::fill(settled_.data() + base, settled_.data() + end, never_settled());
+      if constexpr (in_buckets) std::copy(values_.data() + base, values_.data() + end, settled_.data() + base);
       start_word(base / Bitmap::bits, active, open, local);
     }
   }
@@ -298,6 +298,7 @@ class HostExecutor final : public Executor {
       if constexpr (!T::voting) local.open_edges += edges_of(open);
     }
     if constexpr (!T::all_active && !prioritised) active_.word(index) = active;
+    if constexpr (prioritised) waiting_.word(index) = active;
     if constexpr (prioritised)
       Bitmap::for_each(active, index, [&](Vertex v) {
         buckets_->put(static_cast<int>(&local - locals_.data()), v, bucket_of(values_[v]));
@@ -527,6 +528,7 @@ class HostExecutor final : public Executor {
     if constexpr (Opens<P>) close_if_done(v, degree(v), counts);
     if (!active || input_.replay) return false;
     if constexpr (prioritised) {
+      if (!waiting_.test(v)) waiting_.claim(v);
       buckets_->put(thread, v, bucket_of(values_[v]));
       return false;
     } else {
@@ -975,14 +977,6 @@ class HostExecutor final : public Executor {
 
   // --- buckets ---
 
-  /// A priority that equals none.
-  static Priority never_settled() {
-    if constexpr (std::is_floating_point_v<Priority>)
-      return std::numeric_limits<Priority>::quiet_NaN();
-    else
-      return std::numeric_limits<Priority>::max();
-  }
-
   std::uint64_t bucket_of(const Value& value) const {
     constexpr double most     = 0x1p62;
     const auto       priority = program_.priority(value);
@@ -1015,9 +1009,7 @@ class HostExecutor final : public Executor {
       Local& local = local_of(thread);
       for (const Vertex v : bins[task]->span()) {
         if (bucket_of(values_[v]) > buckets_->current() || !is_open(v)) continue;
-        const Priority priority = program_.priority(values_[v]);
-        if (settled_[v] == priority || !next_.claim(v)) continue;  // it moved, and waits more than once
-        settled_[v] = priority;
+        if (!waiting_.test(v) || !waiting_.take(v)) continue;  // it moved, and was listed before
         ++local.vertices;
         local.edges += degree(v);
         local.next.put(front_, v);
@@ -1025,7 +1017,6 @@ class HostExecutor final : public Executor {
       local.next.flush(front_);
       buckets_->recycle(thread, bins[task]);
     });
-    clear_bits(next_, front_.span());
     is_list_   = true;
     is_bitmap_ = false;
     frontier_  = collect();
@@ -1040,7 +1031,6 @@ class HostExecutor final : public Executor {
   void settle(const Block& block) {
     const auto& bins    = buckets_->taken();
     const int   threads = threads_for(buckets_->taken_entries() * 8);
-    const bool  fuse    = topology_.push.size() == 1;
     for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(bins.size(), i, threads);
     on_threads(threads, [&](int thread) {
       Local& local = local_of(thread);
@@ -1050,7 +1040,7 @@ class HostExecutor final : public Executor {
         std::atomic_ref     next{local_of(share).taken};
         for (std::uint64_t i = next++; i < end; i = next++) settle_bin(*bins[i], block.rows, local, thread);
       }
-      if (fuse) settle_own(block.rows, local, thread);
+      if (one_block()) settle_own(block.rows, local, thread);
     });
   }
 
@@ -1075,10 +1065,7 @@ class HostExecutor final : public Executor {
     for (const Vertex v : bin.span()) {
       const Value value = atomics::load(to.values[v]);
       if (bucket_of(value) < current) continue;  // settled earlier, at a better value
-      // Improved twice, it waits twice; the first turn has done all there is to do.
-      const auto priority = program_.priority(value);
-      if (atomics::load(settled_[v]) == priority) continue;
-      atomics::store(settled_[v], priority);
+      if (one_block() && told_already(v, value)) continue;
       const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
       for_each_wanted(v, value, rows, first, last, to, [&](const EdgeOf<P>& edge) {
         const Update update = compute(value, edge);
@@ -1088,6 +1075,22 @@ class HostExecutor final : public Executor {
       local.looked_at += last - first;
     }
   }
+
+  /// Improved twice, a vertex waits twice; the first turn has told all there is to tell. Its value decides, not
+  /// its priority, which may be coarser.
+  bool told_already(Vertex v, const Value& value) {
+    if (same_bits(atomics::load(settled_[v]), value)) return !waiting_.test(v) || !waiting_.take(v);
+    atomics::store(settled_[v], value);
+    return false;
+  }
+
+  static bool same_bits(const Value& a, const Value& b) {
+    using Bits = std::array<std::byte, sizeof(Value)>;
+    return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
+  }
+
+  /// Several blocks tell one after the other, and values improve in between.
+  bool one_block() const { return topology_.push.size() == 1; }
 
   void recycle_bucket() {
     for (Buckets::Bin* bin : buckets_->taken()) buckets_->recycle(0, bin);
@@ -1110,8 +1113,9 @@ class HostExecutor final : public Executor {
   Buffer<Value>          values_;
   Buffer<Message>        messages_;
   Buffer<Accumulator>    accumulators_;
-  Buffer<Priority>       settled_;  ///< the priority at which a vertex last told its neighbours
+  Buffer<Value>          settled_;  ///< what a vertex last told its neighbours
   Bitmap                 open_, active_, next_;
+  Bitmap                 waiting_;  ///< in a bucket, and nobody has been told yet
   VertexList             front_, back_;
   std::optional<Buckets> buckets_;
   bool                   is_list_ = false, is_bitmap_ = false;  ///< which forms of the frontier are valid
