@@ -116,6 +116,12 @@ concept Publishes = requires(const P p, ValueOf<P>& value, const StepOf<P>& step
   p.publish(value, step);
 };
 
+/// A `publish` that leaves the value as it is may be asked ahead of time.
+template <class P>
+concept PublishesConst = !Publishes<P> || requires(const P p, const ValueOf<P>& value, const StepOf<P>& step) {
+  p.publish(value, step);
+};
+
 /// `compute(edge)`: the update depends on the edge alone.
 template <class P>
 concept ComputesFromEdge = requires(const P p, const EdgeOf<P>& edge) {

@@ -45,6 +45,8 @@ class HostExecutor final : public Executor {
   static constexpr bool has_frontier    = !T::all_active && !in_buckets;
   static constexpr bool tracks_open     = T::voting || Opens<P>;
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
+  static constexpr bool may_sweep       = T::all_active && stores_messages && !tracks_open &&
+                                    sizeof(Message) <= sizeof(double) && PublishesConst<P>;
 
  public:
   HostExecutor(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
@@ -65,6 +67,7 @@ class HostExecutor final : public Executor {
     given_ = values_.size() == n_ && n_ > 0;
     if (!given_) values_ = {n_, budget, "the values of the vertices"};
     if constexpr (stores_messages) messages_ = {n_, budget, "the messages of the vertices"};
+    if (sweeps()) next_messages_ = {n_, budget, "the messages of the vertices"};
     if constexpr (T::gathers) {
       if (needs_accumulators()) accumulators_ = {n_, budget, "the updates of the vertices"};
     }
@@ -108,8 +111,12 @@ class HostExecutor final : public Executor {
       else
         make_bitmap();
     }
-    if constexpr (stores_messages || Publishes<P>) publish_all();
-    global_ = total_;
+    if (published_ahead_)
+      total_ = ahead_;
+    else if constexpr (stores_messages || Publishes<P>)
+      publish_all();
+    published_ahead_ = false;
+    global_          = total_;
   }
 
   BlockWork process(const Block& block) override {
@@ -117,6 +124,8 @@ class HostExecutor final : public Executor {
       settle(block);
     } else if (direction_ == Direction::push) {
       push(block);
+    } else if (sweeps()) {
+      if constexpr (may_sweep) sweep(block, pull_tasks_[blocks_done_]);
     } else {
       pull(block, pull_tasks_[blocks_done_]);
     }
@@ -215,13 +224,16 @@ class HostExecutor final : public Executor {
 
   std::uint64_t state_bytes() const {
     std::uint64_t a_vertex = values_.size() == n_ ? 0 : sizeof(Value);
-    if constexpr (stores_messages) a_vertex += sizeof(Message);
+    if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps() ? 2 : 1);
     if constexpr (T::gathers)
       if (needs_accumulators()) a_vertex += sizeof(Accumulator);
     if constexpr (in_buckets) a_vertex += sizeof(Value);
     if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
     return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
   }
+
+  /// One block of rows, everyone active: a vertex can publish for the next iteration as soon as it is applied to.
+  bool sweeps() const { return may_sweep && topology_.pull.size() == 1; }
 
   static Accumulator empty() { return static_cast<Accumulator>(Combine::identity()); }
 
@@ -480,14 +492,16 @@ class HostExecutor final : public Executor {
 
   // --- applying ---
 
-  bool apply_to(Value& value, Vertex v, const Update& update, Counts& counts) {
+  static bool applied(const P& program, Value& value, const Update& update, const StepOf<P>& step) {
     if constexpr (AppliesWithStep<P>)
-      return program_.apply(value, update, step(v, counts));
+      return program.apply(value, update, step);
     else
-      return program_.apply(value, update);
+      return program.apply(value, update);
   }
 
-  bool apply(Vertex v, const Update& update, Counts& counts) { return apply_to(values_[v], v, update, counts); }
+  bool apply(Vertex v, const Update& update, Counts& counts) {
+    return applied(program_, values_[v], update, step(v, counts));
+  }
 
   /// Programs with `open` may close a vertex in `publish` and in `apply`; voting ones close it by the vote.
   void close_if_done(Vertex v, EdgeIndex edges, Counts& counts) {
@@ -612,14 +626,21 @@ class HostExecutor final : public Executor {
   }
 
   Update compute(const Message& message, const EdgeOf<P>& edge) const {
-    if constexpr (ComputesFromEdge<P>)
-      return program_.compute(edge);
-    else if constexpr (ComputesFromMessage<P>)
-      return program_.compute(message, edge);
+    if constexpr (ComputesFromEdge<P> || ComputesFromMessage<P>)
+      return computed(program_, message, edge, {});
     else if constexpr (T::in_place)
-      return program_.compute(message, edge, atomics::load(values_[edge.target]));
+      return computed(program_, message, edge, atomics::load(values_[edge.target]));
     else
-      return program_.compute(message, edge, values_[edge.target]);
+      return computed(program_, message, edge, values_[edge.target]);
+  }
+
+  static Update computed(const P& program, const Message& message, const EdgeOf<P>& edge, const Value& to) {
+    if constexpr (ComputesFromEdge<P>)
+      return program.compute(edge);
+    else if constexpr (ComputesFromMessage<P>)
+      return program.compute(message, edge);
+    else
+      return program.compute(message, edge, to);
   }
 
   // --- push ---
@@ -812,6 +833,62 @@ class HostExecutor final : public Executor {
     return ends;
   }
 
+  /// Gathers, applies and publishes in one pass over the vertices.
+  void sweep(const Block& block, const std::vector<Vertex>& ends) {
+    const std::uint64_t tasks = ends.size() - 1;
+    partial_.assign(tasks, Global{});
+    partial_ahead_.assign(tasks, Global{});
+    for_each_task(threads_for(topology_.arcs + n_), tasks, [&](std::uint64_t task, int thread) {
+      if (progress_.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+      const auto [now, ahead] = sweep_range(block.rows, ends[task], ends[task + 1]);
+      partial_[task]          = now.total;
+      partial_ahead_[task]    = ahead.total;
+      Counts counts           = now;
+      counts.total            = {};
+      local_of(thread) += counts;
+    });
+    ahead_ = {};
+    for (const Global& part : partial_) total_ += part;
+    for (const Global& part : partial_ahead_) ahead_ += part;
+    std::swap(messages_, next_messages_);
+    published_ahead_ = true;
+  }
+
+  /// Everything the loop needs is in variables of its own, which no store can change.
+  std::pair<Counts, Counts> sweep_range(const Rows rows, Vertex first, Vertex last) const {
+    const P              program  = program_;
+    const Global         global   = global_;
+    const Message* const messages = messages_.data();
+    Message* const       next     = next_messages_.data();
+    Value* const         values   = values_.data();
+    const EdgeIndex*     leaving  = topology_.push.size() == 1 ? topology_.push.front().rows.offsets : nullptr;
+    Counts               now, ahead;
+    EdgeIndex            begin = rows.offsets[first];
+    now.looked_at              = rows.offsets[last] - begin;
+    for (Vertex v = first; v < last; ++v) {
+      const EdgeIndex   end   = rows.offsets[v + 1];
+      Value             value = values[v];
+      const Accumulator sum   = combined(begin, end, [&](EdgeIndex i) {
+        const Vertex    u = rows.targets[i];
+        const EdgeOf<P> edge{.source = u, .target = v, .weight = weight_at(rows, i)};
+        return computed(program, messages[u], edge, value);
+      });
+      StepOf<P> step{.vertex = v, .iteration = iteration_, .global = &global, .total = &now.total};
+      now.vertices += applied(program, value, static_cast<Update>(sum), step);
+      values[v] = value;
+      if constexpr (Publishes<P>) {
+        step.iteration = iteration_ + 1;
+        step.degree    = leaving ? leaving[v + 1] - leaving[v] : degree(v);
+        step.total     = &ahead.total;
+        next[v]        = program.publish(std::as_const(value), step);
+      } else {
+        next[v] = value;
+      }
+      begin = end;
+    }
+    return {now, ahead};
+  }
+
   void pull(const Block& block, const std::vector<Vertex>& ends) {
     const std::uint64_t tasks = ends.size() - 1;
     everyone_                 = T::all_active || frontier_.vertices == n_;
@@ -951,29 +1028,25 @@ class HostExecutor final : public Executor {
     return sum;
   }
 
-  /// Long rows in blocks, and in each four at a time: additions need not wait for one another, and only what a
-  /// block adds up to needs the accumulator's digits.
   Accumulator gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const {
-    constexpr EdgeIndex long_row = 24, block = 256;
-    const auto  at  = [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); };
-    Accumulator sum = empty();
-    EdgeIndex   i   = first;
-    while (last - i >= long_row) {
-      const EdgeIndex end = std::min(last, i + block);
-      Update          a = Combine::identity(), b = a, c = a, d = a;
-      for (; i + 4 <= end; i += 4) {
-        a = Combine::combine(a, at(i));
-        b = Combine::combine(b, at(i + 1));
-        c = Combine::combine(c, at(i + 2));
-        d = Combine::combine(d, at(i + 3));
-      }
-      sum = Combine::combine(
-          sum, static_cast<Accumulator>(Combine::combine(Combine::combine(a, b), Combine::combine(c, d))));
-    }
-    Update rest = Combine::identity();
-    for (; i < last; ++i) rest = Combine::combine(rest, at(i));
-    return Combine::combine(sum, static_cast<Accumulator>(rest));
+    return combined(first, last,
+                    [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); });
   }
+
+  /// The updates at(first), …, at(last - 1) as one. Only what a block of them adds up to needs the accumulator's
+  /// digits.
+  template <class At>
+  static Accumulator combined(EdgeIndex first, EdgeIndex last, const At& at) {
+    Accumulator sum = empty();
+    while (first < last) {
+      const EdgeIndex end  = std::min(last, first + row_block);
+      Update          part = Combine::identity();
+      for (; first < end; ++first) part = Combine::combine(part, at(first));
+      sum = Combine::combine(sum, static_cast<Accumulator>(part));
+    }
+    return sum;
+  }
+  static constexpr EdgeIndex row_block = 256;
 
   // --- buckets ---
 
@@ -1111,7 +1184,7 @@ class HostExecutor final : public Executor {
   HostInput<Value> input_;
 
   Buffer<Value>          values_;
-  Buffer<Message>        messages_;
+  Buffer<Message>        messages_, next_messages_;
   Buffer<Accumulator>    accumulators_;
   Buffer<Value>          settled_;  ///< what a vertex last told its neighbours
   Bitmap                 open_, active_, next_;
@@ -1122,7 +1195,7 @@ class HostExecutor final : public Executor {
 
   std::vector<Local>               locals_;
   std::vector<std::vector<Vertex>> pull_tasks_;  ///< ends of ranges, for each block
-  std::vector<Global>              partial_, history_;
+  std::vector<Global>              partial_, partial_ahead_, history_;
   std::mutex                       hub_mutex_;
   std::vector<Vertex>              hubs_;
 
@@ -1137,7 +1210,8 @@ class HostExecutor final : public Executor {
   unsigned      delta_shift_   = 0;
   double        inverse_delta_ = 1;
   Global        global_{};  ///< what publishing added up to
-  Global        total_{};
+  Global        total_{}, ahead_{};
+  bool published_ahead_ = false;
 };
 
 }  // namespace spillway::host
