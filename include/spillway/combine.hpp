@@ -103,13 +103,44 @@ inline constexpr bool is_array = false;
 template <class T, std::size_t N>
 inline constexpr bool is_array<std::array<T, N>> = true;
 
+template <class T>
+struct EntryOf {
+  using Type = T;
+};
+template <class T, std::size_t N>
+struct EntryOf<std::array<T, N>> {
+  using Type = T;
+};
+
+/// What many updates are added up in: floats would lose digits in long rows.
+template <class T>
+struct SumOf {
+  using Type = std::conditional_t<std::is_same_v<T, float>, double, T>;
+};
+template <class T, std::size_t N>
+struct SumOf<std::array<T, N>> {
+  using Type = std::array<typename SumOf<T>::Type, N>;
+};
+
 /// body(entry, other's entry) for a number as for an array of them.
-template <class T, class Body>
-SPILLWAY_HD void each_entry(T& slot, const T& update, Body&& body) {
+template <class T, class U, class Body>
+SPILLWAY_HD void each_entry(T& slot, const U& update, Body&& body) {
   if constexpr (is_array<T>)
     for (std::size_t i = 0; i < slot.size(); ++i) body(slot[i], update[i]);
   else
     body(slot, update);
+}
+
+/// From updates to what they are added up in, and back.
+template <class To, class From>
+SPILLWAY_HD To converted(const From& from) {
+  if constexpr (is_array<From> && !std::is_same_v<To, From>) {
+    To to{};
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<typename To::value_type>(from[i]);
+    return to;
+  } else {
+    return static_cast<To>(from);
+  }
 }
 
 }  // namespace detail
@@ -117,11 +148,13 @@ SPILLWAY_HD void each_entry(T& slot, const T& update, Body&& body) {
 /// All updates added up: a number, or a std::array of them entry by entry.
 template <class T>
 struct Sum {
-  static_assert(std::is_arithmetic_v<T> || detail::is_array<T>,
-                "spillway::Sum adds numbers: give it an integer or a floating type, or a std::array of them");
-  using Type = T;
-  /// What many updates are added up in: floats would lose digits in long rows.
-  using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  using Entry = typename detail::EntryOf<T>::Type;
+  static_assert(
+      std::is_arithmetic_v<Entry> && (sizeof(Entry) == 4 || sizeof(Entry) == 8),
+      "spillway::Sum adds numbers of 4 or 8 bytes, because several threads add at once: give it one, or a "
+      "std::array of them");
+  using Type        = T;
+  using Accumulator = typename detail::SumOf<T>::Type;
 
   static constexpr bool idempotent = false;
   static constexpr bool voting     = false;
@@ -136,7 +169,7 @@ struct Sum {
   }
 
   SPILLWAY_HD static void combine_atomically(Accumulator& slot, const T& update) {
-    detail::each_entry(slot, static_cast<Accumulator>(update),
+    detail::each_entry(slot, detail::converted<Accumulator>(update),
                        [](auto& entry, const auto& other) { atomics::add(entry, other); });
   }
 };
@@ -168,8 +201,10 @@ struct LogSum {
 /// Bits that any update has: an unsigned integer, or a std::array of them.
 template <class T>
 struct Or {
-  static_assert(std::is_integral_v<T> || detail::is_array<T>,
-                "spillway::Or joins bits: give it an unsigned integer, or a std::array of them");
+  using Word = typename detail::EntryOf<T>::Type;
+  static_assert(
+      std::is_unsigned_v<Word> && !std::is_same_v<Word, bool> && atomics::exchangeable<Word>,
+      "spillway::Or joins bits: give it an unsigned integer of 1, 4 or 8 bytes, or a std::array of them");
   using Type        = T;
   using Accumulator = T;
 

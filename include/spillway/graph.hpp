@@ -103,8 +103,8 @@ Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets
                 std::span<const std::uint32_t> weights = {}, WeightType weight_type = WeightType::none,
                 std::uint64_t vertex_count = 0, const LoadOptions& options = {});
 
-/// The same graph with other weights: 1 for every arc, or random whole ones from `least` to `most`. Both directions of
-/// an edge, and parallel arcs, get the same.
+/// The same graph with other weights: 1 for every arc, or random whole ones from `least` to `most`. Both
+/// directions of an edge, and parallel arcs, get the same.
 Graph with_unit_weights(const Graph& graph, int threads = 0);
 Graph with_random_weights(const Graph& graph, std::uint64_t seed, std::uint32_t least = 1, std::uint32_t most = 64,
                           int threads = 0);

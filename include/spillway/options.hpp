@@ -53,10 +53,11 @@ constexpr std::string_view to_string(Direction direction) {
 struct HostTuning {
   /// Vertices handed to a thread at a time where work does not depend on degrees; rounded up to 64.
   std::uint64_t vertex_grain = 1u << 14;
-  /// Edges (and vertices) of one task of a pull. Tasks do not depend on the number of threads, so that sums over them
-  /// come out the same with any.
+  /// Edges (and vertices) of one task of a pull. Tasks do not depend on the number of threads, so that sums over
+  /// them come out the same with any.
   std::uint64_t edge_grain = 1u << 16;
-  /// Active vertices handed to a thread at a time in a push. Fewer balance better, more keep a thread in its own cache.
+  /// Active vertices handed to a thread at a time in a push. Fewer balance better, more keep a thread in its own
+  /// cache.
   std::uint64_t push_grain = 256;
   /// A row longer than this is shared out among the threads of a push.
   std::uint64_t hub_degree = 1u << 14;

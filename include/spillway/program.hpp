@@ -278,7 +278,9 @@ struct Traits {
   /// Messages are read from the values themselves; otherwise they are published into an array of their own first,
   /// because values may change while edges are visited.
   static constexpr bool live_messages = !no_message && !Publishes<P> && order_free && atomics::readable<Value>;
-  static constexpr bool floating_sum  = gathers && !Combine::idempotent && !std::is_integral_v<Update>;
+  /// In the last bits of floating sums, and of a Global's.
+  static constexpr bool order_shows =
+      has_global || (gathers && !Combine::idempotent && !std::is_integral_v<Update>);
 };
 
 }  // namespace spillway

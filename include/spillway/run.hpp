@@ -103,6 +103,8 @@ namespace detail {
 
 /// Refuses values that are not one a vertex.
 void check_given_values(std::uint64_t given, const Graph& graph);
+/// Refuses frontiers of a larger graph.
+void check_replay(const Schedule* replay, const Graph& graph);
 
 template <class P>
 Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& options,
@@ -114,19 +116,21 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   };
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   check_given_values(continuation.values.size(), graph);
+  check_replay(continuation.replay, graph);
 
   auto             start = Clock::now();
   const NeededRows needed{
-      .push = T::reads_degree || options.direction == Direction::push,
-      .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::floating_sum)};
+      // Without rows to push along, a frontier of one vertex would cost a pass over all.
+      .push = T::reads_degree || !T::all_active || options.direction == Direction::push,
+      .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
   const Topology     topology = resident_topology(graph, T::along, needed);
   const double       delta    = delta_of(program, graph);
   const double       prepare  = since(start);
-  const ProgramFacts facts{.voting       = T::voting,
-                           .gathers      = T::gathers,
-                           .all_active   = T::all_active,
-                           .push_only    = Prioritises<P> && T::in_place,
-                           .floating_sum = T::floating_sum};
+  const ProgramFacts facts{.voting      = T::voting,
+                           .gathers     = T::gathers,
+                           .all_active  = T::all_active,
+                           .push_only   = Prioritises<P> && T::in_place,
+                           .order_shows = T::order_shows};
 
   start = Clock::now();
   host::HostExecutor<P> executor{program, graph, topology, options,

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/fail.hpp"
 
 #include <spillway/run.hpp>
@@ -8,6 +10,28 @@ void detail::check_given_values(std::uint64_t given, const Graph& graph) {
   if (given != 0 && given != graph.vertex_count())
     throw usage_error("a run starts from {} values and the graph has {} vertices; give one a vertex, or none",
                       given, graph.vertex_count());
+}
+
+void detail::check_replay(const Schedule* replay, const Graph& graph) {
+  if (replay && replay->vertex_bound() > graph.vertex_count())
+    throw usage_error(
+        "the frontiers to replay are those of another graph: they name a vertex {}, and this one has {}",
+        replay->vertex_bound() - 1, graph.vertex_count());
+}
+
+void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {
+  vertices_ = {vertices, budget, "the recorded frontiers"};
+  starts_.assign(1, 0);
+  bound_ = vertices;
+}
+
+void Schedule::append(std::span<const Vertex> frontier) {
+  const std::uint64_t begin = starts_.back();
+  if (frontier.size() > vertices_.size() - begin)
+    throw usage_error(
+        "frontiers are recorded of programs in which a vertex is active once; this one was active again");
+  std::ranges::copy(frontier, vertices_.data() + begin);
+  starts_.push_back(begin + frontier.size());
 }
 
 }  // namespace spillway

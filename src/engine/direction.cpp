@@ -32,7 +32,7 @@ double pull_work(const ProgramFacts& facts, const Topology& topology, const Fron
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,
                            const RunOptions& options) {
   if (facts.push_only || topology.pull.empty()) return Direction::push;
-  if (topology.push.empty() || facts.all_active || (options.deterministic && facts.floating_sum))
+  if (topology.push.empty() || facts.all_active || (options.deterministic && facts.order_shows))
     return options.direction == Direction::push && !topology.push.empty() && !options.deterministic
                ? Direction::push
                : Direction::pull;

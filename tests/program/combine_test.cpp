@@ -102,7 +102,7 @@ TEST(Combine, TwoThreadsImproveOneSlot) {
 TEST(Combine, TwoThreadsAddToOneSlot) {
   std::uint32_t           number = 0;
   double                  real   = 0;
-  std::array<float, 3>    reals{};
+  std::array<double, 3>   reals{};
   std::array<unsigned, 2> numbers{};
   on_threads(2, [&](int thread) {
     for (int i = 0; i < rounds; ++i) {
@@ -114,7 +114,7 @@ TEST(Combine, TwoThreadsAddToOneSlot) {
   });
   EXPECT_EQ(number, 6u * rounds);
   EXPECT_EQ(real, 1.0 * rounds);
-  EXPECT_EQ(reals, (std::array<float, 3>{2.0f * rounds, 4.0f * rounds, 1.0f * rounds}));
+  EXPECT_EQ(reals, (std::array<double, 3>{2.0 * rounds, 4.0 * rounds, 1.0 * rounds}));
   EXPECT_EQ(numbers, (std::array<unsigned, 2>{2u * rounds, 7u * rounds}));
 }
 

@@ -76,6 +76,12 @@ std::vector<Mistake> rarer_mistakes() {
        "Weight must be std::uint32_t or float, or left out by programs that read no weights"},
       {"WrongGlobal", sum + "struct Global { double sum = 0; }; " + init + compute + apply,
        "Global must start as nothing (`Global{}`) and have `operator+=(const Global&)`"},
+      {"SmallSum", "using Value = std::uint16_t; using Combine = Sum<std::uint16_t>; " + init + compute + apply,
+       "spillway::Sum adds numbers of 4 or 8 bytes"},
+      {"GlobalWithAContainer",
+       sum + "struct Global { std::vector<int> all; void operator+=(const Global&) {} }; " + init + compute +
+           "bool apply(Value&, const Value&, const Step<Global>&) const { return true; }",
+       "a program and its Global must be trivially copyable"},
       {"UnusedGlobal", sum + global + init + compute + apply,
        "Global needs a `publish` or an `apply` that takes the step and adds to *step.total"},
       {"LateOrderFree", minimum + "bool order_free = true; " + init + compute,

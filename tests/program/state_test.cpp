@@ -168,6 +168,85 @@ TEST(Priority, AVertexThatMovesWhileItWaitsIsActiveOnce) {
   });
 }
 
+/// The widest path, the narrow ones first: every vertex that improves belongs to a bucket that is over.
+template <class Number>
+struct WidthsInFallingOrder {
+  using Value   = Number;
+  using Weight  = std::uint32_t;
+  using Combine = Max<Number>;
+
+  static constexpr bool order_free = true;
+
+  Number offset = 0;
+
+  Value  init(Vertex v) const { return v == 0 ? 1000 : 0; }
+  bool   starts(Vertex v) const { return v == 0; }
+  Number priority(const Value& width) const { return width + offset; }
+  Value  compute(Value width, const Edge<Weight>& edge) const {
+     return std::min(width, static_cast<Value>(edge.weight % 900));
+  }
+};
+
+template <class Number>
+std::vector<Number> plain_widths(const Graph& graph) {
+  std::vector<Number> widths(graph.vertex_count(), 0);
+  widths[0]    = 1000;
+  bool changed = true;
+  while (std::exchange(changed, false))
+    for (const auto& edge : edges_of(graph)) {
+      const Number through = std::min(widths[edge.from], static_cast<Number>(edge.weight % 900));
+      if (through > widths[edge.to]) widths[edge.to] = through, changed = true;
+    }
+  return widths;
+}
+
+template <class Number>
+void expect_widths(Number offset) {
+  on_graphs([&](const Graph& given, const std::string& name) {
+    const Graph graph = with_random_weights(given, 5);
+    in_every_way(WidthsInFallingOrder<Number>{offset}, graph, name,
+                 [&](const auto& outcome, const std::string& what) {
+                   EXPECT_EQ(values_of(outcome), plain_widths<Number>(graph)) << what;
+                 });
+  });
+}
+
+TEST(Priority, MayFallBelowTheBucketAtHand) { expect_widths<std::uint32_t>(0); }
+TEST(Priority, MayBeNegative) { expect_widths<std::int32_t>(-500); }
+
+/// Distances and who is before: applied while others read them.
+struct AppliedDistances {
+  struct alignas(8) Value {
+    std::uint32_t distance, before;
+
+    bool         operator<(const Value& other) const { return distance < other.distance; }
+    static Value highest() { return {~0u, ~0u}; }
+  };
+  using Weight  = std::uint32_t;
+  using Combine = Min<Value>;
+
+  static constexpr bool order_free = true;
+
+  Value init(Vertex v) const { return v == 0 ? Value{0, 0} : Value::highest(); }
+  bool  starts(Vertex v) const { return v == 0; }
+  Value compute(const Value& value, const Edge<Weight>& edge) const {
+    return {value.distance + edge.weight, edge.source};
+  }
+  bool apply(Value& value, const Value& update) const { return Combine::improve(value, update); }
+};
+
+TEST(Values, AreAppliedToAsAWholeWhileOthersReadThem) {
+  on_graphs([](const Graph& given, const std::string& name) {
+    const Graph graph = with_random_weights(given, 7);
+    in_every_way(AppliedDistances{}, graph, name, [&](const auto& outcome, const std::string& what) {
+      for (const auto& edge : edges_of(graph))
+        if (outcome[edge.from].distance != ~0u) {
+          EXPECT_LE(outcome[edge.to].distance, outcome[edge.from].distance + edge.weight) << what;
+        }
+    });
+  });
+}
+
 /// Which of the first 192 vertices reach each: Or of arrays in place.
 template <bool Free>
 struct Reach {
@@ -334,6 +413,13 @@ struct FromTheEnd {
   std::uint32_t compute(const Edge<>&) const { return 1; }
   bool apply(Value&, std::uint32_t) const { return true; }  // the schedule decides who is active, not this
 };
+
+TEST(Continuation, RefusesFrontiersOfALargerGraph) {
+  Schedule schedule;
+  run(Visited{}, testing::random_graph(3), {}, {.record = &schedule});
+  const std::vector<Vertex> one{0};
+  EXPECT_THROW(run(FromTheEnd{}, from_arcs(one, one, {}, WeightType::none, 1), {}, {.replay = &schedule}), Error);
+}
 
 TEST(Continuation, WalksRecordedFrontiersBackwards) {
   on_graphs([](const Graph& graph, const std::string& name) {

@@ -95,6 +95,15 @@ SPILLWAY_HD void store(T& slot, T value) {
   Reference<T>{slot}.store(value, relaxed);
 }
 
+/// The same for all that `load` reads.
+template <class T>
+SPILLWAY_HD void store_whole(T& slot, const T& value) {
+  if constexpr (exchangeable<T>)
+    store(slot, value);
+  else
+    for (std::size_t i = 0; i < slot.size(); ++i) store(slot[i], value[i]);
+}
+
 /// `seen` becomes what is there when it was something else.
 template <class T>
 SPILLWAY_HD bool compare_exchange(T& slot, T& seen, T value) {
@@ -106,6 +115,7 @@ SPILLWAY_HD bool compare_exchange(T& slot, T& seen, T value) {
 
 template <class T>
 SPILLWAY_HD void add(T& slot, T value) {
+  static_assert(exchangeable<T>, "only numbers of 4 or 8 bytes can be added up by several threads at once");
   Reference<T>{slot}.fetch_add(value, relaxed);
 }
 

@@ -46,11 +46,14 @@ constexpr bool check_other_types() {
   constexpr bool weight_fits =
       std::is_same_v<Weight, NoWeight> || std::is_same_v<Weight, std::uint32_t> || std::is_same_v<Weight, float>;
   constexpr bool global_adds = AddsUp<GlobalOf<P>>;
+  constexpr bool copied      = std::is_trivially_copyable_v<P> && std::is_trivially_copyable_v<GlobalOf<P>>;
+  static_assert(copied,
+                "a program and its Global must be trivially copyable: they travel to other devices byte by byte");
   static_assert(plain, "Update must be trivially copyable: numbers and structs of numbers, no containers");
   static_assert(weight_fits,
                 "Weight must be std::uint32_t or float, or left out by programs that read no weights");
   static_assert(global_adds, "Global must start as nothing (`Global{}`) and have `operator+=(const Global&)`");
-  return plain && weight_fits && global_adds;
+  return copied && plain && weight_fits && global_adds;
 }
 
 template <class P>

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/memory.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/program.hpp>
 
@@ -46,12 +50,12 @@ struct FrontierSize {
 
 /// What choosing a direction depends on.
 struct ProgramFacts {
-  bool        voting       = false;
-  bool        gathers      = false;  ///< updates meet in accumulators
-  bool        all_active   = false;
-  bool        push_only    = false;  ///< settled in buckets, in place
-  bool        floating_sum = false;  ///< the order of updates shows in the last bits
-  const char* stage        = "iterating";
+  bool        voting      = false;
+  bool        gathers     = false;  ///< updates meet in accumulators
+  bool        all_active  = false;
+  bool        push_only   = false;  ///< settled in buckets, in place
+  bool        order_shows = false;  ///< the order of updates shows in the last bits
+  const char* stage       = "iterating";
 };
 
 /// What processing a block took.
@@ -77,11 +81,24 @@ class Executor {
 
 /// The frontiers of a run in which every vertex is active at most once, in order: recorded by one program and
 /// walked again, backwards, by another (betweenness).
-struct Schedule {
-  std::vector<Vertex>        vertices;
-  std::vector<std::uint64_t> starts;  ///< where each frontier begins, and the end
+class Schedule {
+ public:
+  std::uint64_t           levels() const { return starts_.size() - 1; }
+  std::span<const Vertex> vertices() const { return {vertices_.data(), starts_.back()}; }
+  /// Where a frontier begins and ends among the vertices.
+  std::pair<std::uint64_t, std::uint64_t> level(std::uint64_t i) const { return {starts_[i], starts_[i + 1]}; }
 
-  std::uint64_t levels() const { return starts.empty() ? 0 : starts.size() - 1; }
+  /// The number of vertices of the graph that it is of.
+  std::uint64_t vertex_bound() const { return bound_; }
+
+  /// Room for as many vertices; what was recorded before is forgotten.
+  void reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget);
+  void append(std::span<const Vertex> frontier);
+
+ private:
+  Buffer<Vertex>             vertices_;
+  std::vector<std::uint64_t> starts_{0};
+  std::uint64_t              bound_ = 0;
 };
 
 /// Which rows a run cannot do without.

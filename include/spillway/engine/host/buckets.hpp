@@ -111,20 +111,18 @@ class Buckets {
   bool reopen(BucketOf&& bucket_of) {
     if (!take(window)) return false;
     ++moves_;
-    // What has been settled meanwhile lies in a bucket that is over, and is dropped.
+    // What has moved meanwhile may belong to a bucket that is over, and counts as the one that comes next.
     const std::uint64_t over   = current_;
     std::uint64_t       lowest = UINT64_MAX;
     for (const Bin* bin : taken_)
-      for (const Vertex v : bin->span())
-        if (const std::uint64_t bucket = bucket_of(v); bucket >= over) lowest = std::min(lowest, bucket);
-    if (lowest != UINT64_MAX) base_ = current_ = lowest;
+      for (const Vertex v : bin->span()) lowest = std::min(lowest, std::max(over, bucket_of(v)));
+    base_ = current_ = lowest;
     waiting_.swap(taken_);
     for (Bin* bin : waiting_) {
-      for (const Vertex v : bin->span())
-        if (const std::uint64_t bucket = bucket_of(v); bucket >= over) put(0, v, bucket);
+      for (const Vertex v : bin->span()) put(0, v, bucket_of(v));
       recycle(0, bin);
     }
-    return lowest != UINT64_MAX;
+    return true;
   }
 
   std::shared_ptr<MemoryBudget>        budget_;

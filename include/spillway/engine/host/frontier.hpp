@@ -1,0 +1,76 @@
+// The CPU executor's frontier: a list, a bitmap or both, and recorded ones that are walked again.
+#pragma once
+
+#include <spillway/engine/host/executor.hpp>
+
+namespace spillway::host {
+
+template <class P>
+void HostExecutor<P>::make_list() {
+  if (is_list_) return;
+  front_.clear();
+  for_each_share(threads_for(n_ / Bitmap::bits), active_.size(),
+                 [&](std::uint64_t begin, std::uint64_t end, int thread) {
+                   ListWriter& writer = local_of(thread).next;
+                   for (std::uint64_t i = begin; i < end; ++i)
+                     Bitmap::for_each(active_.word(i), i, [&](Vertex v) { writer.put(front_, v); });
+                   writer.flush(front_);
+                 });
+  is_list_ = true;
+}
+
+template <class P>
+void HostExecutor<P>::make_bitmap() {
+  if (is_bitmap_) return;
+  const auto list = front_.span();
+  for_each_share(threads_for(n_ / Bitmap::bits), active_.size(),
+                 [&](std::uint64_t begin, std::uint64_t end, int) { active_.clear(begin, end); });
+  for_each_share(threads_for(list.size()), list.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t i = begin; i < end; ++i) active_.claim(list[i]);
+  });
+  is_bitmap_ = true;
+}
+
+/// The bits of a list are set back: word by word, or all at once when there are many.
+template <class P>
+void HostExecutor<P>::clear_bits(Bitmap& bitmap, std::span<const Vertex> list) {
+  if (list.size() > bitmap.size()) {
+    for_each_share(threads_for(bitmap.size()), bitmap.size(),
+                   [&](std::uint64_t begin, std::uint64_t end, int) { bitmap.clear(begin, end); });
+  } else {
+    for_each_share(threads_for(list.size()), list.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t i = begin; i < end; ++i) bitmap.clear_word_of(list[i]);
+    });
+  }
+}
+
+/// Replayed frontiers come from a list; everything else about them is known.
+template <class P>
+FrontierSize HostExecutor<P>::replay_next() {
+  const Schedule& schedule = *input_.replay;
+  if (replayed_ == schedule.levels()) return {};
+  const std::uint64_t level = schedule.levels() - ++replayed_;
+  const auto [begin, end]   = schedule.level(level);
+  front_.clear();
+  Vertex* const list = front_.grow(end - begin);
+  for_each_share(threads_for(end - begin), end - begin, [&](std::uint64_t from, std::uint64_t to, int thread) {
+    for (std::uint64_t i = from; i < to; ++i) {
+      list[i] = schedule.vertices()[begin + i];
+      local_of(thread).edges += degree(list[i]);
+    }
+  });
+  is_list_           = true;
+  is_bitmap_         = false;
+  frontier_          = collect();
+  frontier_.vertices = end - begin;
+  return frontier_;
+}
+
+template <class P>
+void HostExecutor<P>::record() {
+  if (frontier_.vertices == 0) return;
+  make_list();
+  input_.record->append(front_.span());
+}
+
+}  // namespace spillway::host

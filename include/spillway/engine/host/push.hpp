@@ -1,0 +1,174 @@
+// The CPU executor's push: active vertices, listed, send along their rows.
+#pragma once
+
+#include <spillway/engine/host/executor.hpp>
+
+namespace spillway::host {
+
+template <class P>
+void HostExecutor<P>::push(const Block& block) {
+  if constexpr (T::all_active) {
+    push_everyone(block);
+  } else {
+    push_list(block);
+  }
+}
+
+template <class P>
+void HostExecutor<P>::push_everyone(const Block& block) {
+  for_vertices([&](Vertex first, Vertex last, Local& local) {
+    for (Vertex v = first; v < last; ++v)
+      push_row(v, block.rows, block.rows.offsets[v], block.rows.offsets[v + 1], local);
+  });
+}
+
+/// Threads begin with a share each and then help the others. A share is what the same thread found, mostly, so
+/// that what it writes is in its own cache: on a grid that is worth a third of the time.
+template <class P>
+void HostExecutor<P>::push_list(const Block& block) {
+  const auto list    = front_.span();
+  const int  threads = threads_for(frontier_.edges + list.size());
+  for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(list.size(), i, threads);
+  on_threads(threads, [&](int thread) {
+    for (int other = 0; other < threads; ++other)
+      push_share(block.rows, list, (thread + other) % threads, thread, threads);
+    if (list.size() > ordered_lists) local_of(thread).next.flush(back_);
+  });
+  for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
+  push_hubs(block);
+}
+
+template <class P>
+std::uint64_t HostExecutor<P>::share_begin(std::uint64_t size, int share, int shares) {
+  return size * static_cast<std::uint64_t>(share) / static_cast<std::uint64_t>(shares);
+}
+
+template <class P>
+void HostExecutor<P>::push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread,
+                                 int threads) {
+  const std::uint64_t end   = share_begin(list.size(), share + 1, threads);
+  const std::uint64_t grain = tuning_.push_grain;
+  const EdgeIndex     hub   = threads > 1 ? tuning_.hub_degree : std::numeric_limits<EdgeIndex>::max();
+  Local&              local = local_of(thread);
+  std::atomic_ref     next{local_of(share).taken};
+  for (std::uint64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < end;
+       begin               = next.fetch_add(grain, std::memory_order_relaxed))
+    for (std::uint64_t i = begin; i < std::min(end, begin + grain); ++i) {
+                    const EdgeIndex first = rows.offsets[list[i]], last = rows.offsets[list[i] + 1];
+                    if (last - first > hub)
+        leave_hub(list[i]);
+      else
+        push_row(list[i], rows, first, last, local);
+    }
+}
+
+template <class P>
+void HostExecutor<P>::leave_hub(Vertex v) {
+  const std::scoped_lock lock{hub_mutex_};
+  hubs_.push_back(v);
+}
+
+template <class P>
+void HostExecutor<P>::push_hubs(const Block& block) {
+  for (const Vertex v : hubs_) {
+    const EdgeIndex first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
+    const EdgeIndex grain = std::max<EdgeIndex>(tuning_.hub_degree / 4, 1);
+    for_each_task(threads_, (last - first + grain - 1) / grain, [&](std::uint64_t task, int thread) {
+      push_row(v, block.rows, first + task * grain, std::min(last, first + (task + 1) * grain), local_of(thread));
+    });
+  }
+  counters_.shared_rows += hubs_.size();
+  if (!hubs_.empty()) on_threads(threads_, [&](int thread) { local_of(thread).next.flush(back_); });
+  hubs_.clear();
+}
+
+template <class P>
+void HostExecutor<P>::push_row(Vertex v, const Rows& rows, EdgeIndex first, EdgeIndex last, Local& local) {
+  const Message message = message_of(v);
+  const Targets to      = targets();
+  for_each_wanted(v, message, rows, first, last, to,
+                  [&](const EdgeOf<P>& edge) { push_edge(to, message, edge, local); });
+  local.looked_at += last - first;
+}
+
+/// act(edge) for the edges of a row whose update may count. Where a bit tells, they are picked out a block at a
+/// time and without a branch, so that what the picked ones write can be asked for all at once.
+template <class P>
+template <class Act>
+void HostExecutor<P>::for_each_wanted(Vertex v, const Message& message, const Rows& rows, EdgeIndex first,
+                                      EdgeIndex last, const Targets& to, Act&& act) const {
+  const auto edge_at = [v, at = rows](EdgeIndex i) {
+    return EdgeOf<P>{.source = v, .target = at.targets[i], .weight = weight_at(at, i)};
+  };
+  if constexpr (!tracks_open) {
+    for (EdgeIndex i = first; i < last; ++i) {
+      if (i + edge_distance < last) prefetch(to, rows.targets[i + edge_distance]);
+      const EdgeOf<P> edge = edge_at(i);
+      if (wanted(to, message, edge)) act(edge);
+    }
+  } else if (last - first < pick_least) {
+    for (EdgeIndex i = first; i < last; ++i)
+      if (to.open.test(rows.targets[i])) act(edge_at(i));
+  } else {
+    std::array<std::uint8_t, pick_block> picked;
+    for (EdgeIndex begin = first; begin < last; begin += pick_block) {
+      const auto  length = static_cast<unsigned>(std::min<EdgeIndex>(last - begin, pick_block));
+      std::size_t count  = 0;
+      for (unsigned i = 0; i < length; ++i) {
+        picked[count] = static_cast<std::uint8_t>(i);
+        count += to.open.test(rows.targets[begin + i]) ? 1 : 0;
+      }
+      for (std::size_t i = 0; i < count; ++i) prefetch(to, rows.targets[begin + picked[i]]);
+      for (std::size_t i = 0; i < count; ++i) act(edge_at(begin + picked[i]));
+    }
+  }
+}
+
+template <class P>
+bool HostExecutor<P>::wanted(const Targets& to, const Message& message, const EdgeOf<P>& edge) const {
+  if constexpr (T::in_place)
+    return Combine::improves(atomics::load(to.values[edge.target]), compute(message, edge));
+  else
+    return true;
+}
+
+/// What an update will write. In place few improve: taking lines from the other threads would not pay.
+template <class P>
+void HostExecutor<P>::prefetch(const Targets& to, Vertex v) {
+  if constexpr (T::voting)
+    __builtin_prefetch(to.values + v, 1);
+  else if constexpr (T::in_place)
+    __builtin_prefetch(to.values + v, 0);
+  else
+    __builtin_prefetch(to.accumulators + v, 1);
+}
+
+template <class P>
+void HostExecutor<P>::push_edge(const Targets& to, const Message& message, const EdgeOf<P>& edge, Local& local) {
+  const Vertex v = edge.target;
+  if constexpr (T::voting) {
+    if (!to.open.take(v)) return;
+    const EdgeIndex edges = local.sampled([&] { return degree(v); });
+    ++local.closed_vertices;
+    local.closed_edges += edges;
+    if (!apply(v, compute(message, edge), local)) return;
+    ++local.vertices;
+    local.edges += edges;
+    local.next.put(back_, v);
+  } else if constexpr (T::in_place) {
+    if (!Combine::improve_atomically(to.values[v], compute(message, edge))) return;
+    if (to.next.test(v) || !to.next.claim(v)) return;
+    local.edges += local.sampled([&] { return degree(v); });
+    ++local.vertices;
+    local.next.put(back_, v);
+  } else {
+    if constexpr (Combine::idempotent)
+      Combine::improve_atomically(to.accumulators[v], compute(message, edge));
+    else
+      Combine::combine_atomically(to.accumulators[v], compute(message, edge));
+    if constexpr (!T::all_active)
+      if (!to.next.test(v) && to.next.claim(v)) local.next.put(back_, v);
+  }
+}
+
+}  // namespace spillway::host

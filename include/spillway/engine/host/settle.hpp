@@ -1,0 +1,144 @@
+// The CPU executor's buckets: vertices wait in the order of their priority and are settled a bucket at a time.
+#pragma once
+
+#include <spillway/engine/host/executor.hpp>
+
+namespace spillway::host {
+
+template <class P>
+std::uint64_t HostExecutor<P>::bucket_of(const Value& value) const {
+  constexpr double most     = 0x1p62;
+  const auto       priority = program_.priority(value);
+  if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(priority)>>) {
+    return (priority < 0 ? 0 : static_cast<std::uint64_t>(priority)) >> delta_shift_;
+  } else {
+    return static_cast<std::uint64_t>(std::clamp(static_cast<double>(priority) * inverse_delta_, 0.0, most));
+  }
+}
+
+/// The lowest bucket: as bins for programs that settle in place, as a list for those that work in rounds.
+template <class P>
+FrontierSize HostExecutor<P>::next_bucket() {
+  const auto current_bucket = [&](Vertex v) { return bucket_of(atomics::load(values_[v])); };
+  while (buckets_->advance(current_bucket)) {
+    if constexpr (in_buckets) {
+      return {buckets_->taken_entries(), 0, 0, 0};
+    } else {
+      list_bucket();
+      if (frontier_.vertices > 0) return frontier_;
+    }
+  }
+  return {};
+}
+
+/// Drops what is stale: vertices that are closed or have moved to another bucket.
+template <class P>
+void HostExecutor<P>::list_bucket() {
+  front_.clear();
+  const auto& bins = buckets_->taken();
+  for_each_task(threads_for(buckets_->taken_entries()), bins.size(), [&](std::uint64_t task, int thread) {
+    Local& local = local_of(thread);
+    for (const Vertex v : bins[task]->span()) {
+      if (!is_open(v) || !waiting_.test(v)) continue;  // it moved, and was listed before
+      if (const auto bucket = bucket_of(values_[v]); bucket > buckets_->current()) {
+        buckets_->put(thread, v, bucket);
+        continue;
+      }
+      if (!waiting_.take(v)) continue;
+      ++local.vertices;
+      local.edges += degree(v);
+      local.next.put(front_, v);
+    }
+    local.next.flush(front_);
+    buckets_->recycle(thread, bins[task]);
+  });
+  is_list_   = true;
+  is_bitmap_ = false;
+  frontier_  = collect();
+}
+
+template <class P>
+bool HostExecutor<P>::is_open(Vertex v) const {
+  if constexpr (Opens<P>) return open_.test(v);
+  return true;
+}
+
+/// As in a push, threads begin with the bins that they filled themselves, mostly.
+template <class P>
+void HostExecutor<P>::settle(const Block& block) {
+  const auto& bins    = buckets_->taken();
+  const int   threads = threads_for(buckets_->taken_entries() * 8);
+  for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(bins.size(), i, threads);
+  on_threads(threads, [&](int thread) {
+    Local& local = local_of(thread);
+    for (int other = 0; other < threads; ++other) {
+      const int           share = (thread + other) % threads;
+      const std::uint64_t end   = share_begin(bins.size(), share + 1, threads);
+      std::atomic_ref     next{local_of(share).taken};
+      for (std::uint64_t i = next++; i < end; i = next++) settle_bin(*bins[i], block.rows, local, thread);
+    }
+    if (one_block()) settle_own(block.rows, local, thread);
+  });
+}
+
+/// As long as what a thread itself finds for this bucket is little, it goes on without waiting for the others.
+template <class P>
+void HostExecutor<P>::settle_own(const Rows& rows, Local& local, int thread) {
+  while (buckets_->own_is_small(thread, tuning_.fusion_entries)) {
+    Buckets::Bin* bin = buckets_->take_own(thread);
+    if (!bin) return;
+    while (bin) {
+      ++local.fused_bins;
+      settle_bin(*bin, rows, local, thread);
+      Buckets::Bin* const next = bin->next;
+      buckets_->recycle(thread, bin);
+      bin = next;
+    }
+  }
+}
+
+template <class P>
+void HostExecutor<P>::settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread) {
+  const Targets to = targets();
+  for (const Vertex v : bin.span()) {
+    const Value value = atomics::load(to.values[v]);
+    if (one_block() && told_already(v, value)) continue;
+    const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
+    for_each_wanted(v, value, rows, first, last, to, [&](const EdgeOf<P>& edge) {
+      const Update update = compute(value, edge);
+      if (Combine::improve_atomically(to.values[edge.target], update))
+        buckets_->put(thread, edge.target, bucket_of(update));
+    });
+    local.looked_at += last - first;
+  }
+}
+
+/// Improved twice, a vertex waits twice; the first turn has told all there is to tell. Its value decides, not
+/// its priority, which may be coarser.
+template <class P>
+bool HostExecutor<P>::told_already(Vertex v, const Value& value) {
+  if (same_bits(atomics::load(settled_[v]), value)) return !waiting_.test(v) || !waiting_.take(v);
+  atomics::store(settled_[v], value);
+  return false;
+}
+
+template <class P>
+bool HostExecutor<P>::same_bits(const Value& a, const Value& b) {
+  using Bits = std::array<std::byte, sizeof(Value)>;
+  return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
+}
+
+template <class P>
+void HostExecutor<P>::recycle_bucket() {
+  int thread = 0;  // in turns: one that gets none back would take new ones for every bucket
+  for (Buckets::Bin* bin : buckets_->taken()) buckets_->recycle(thread++ % threads_, bin);
+}
+
+/// Whole numbers go into buckets of a power of two.
+template <class P>
+void HostExecutor<P>::set_delta(double delta) {
+  delta_shift_   = delta >= 2 ? static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(delta)) - 1) : 0;
+  inverse_delta_ = 1 / delta;
+}
+
+}  // namespace spillway::host
