@@ -274,8 +274,9 @@ void check_columns(const Result& result, const Graph& graph, const std::string& 
     if (std::find(names.begin(), names.end(), column.name) != names.end())
       throw internal_error("{}: gave two columns '{}'", owner, column.name);
     if (column_size(column) != graph.vertex_count())
-      throw internal_error("{}: column '{}' has {} entries for {} vertices", owner, column.name,
-                           column_size(column), graph.vertex_count());
+      throw internal_error("{}: column '{}' has {} for {}", owner, column.name,
+                           counted(column_size(column), "entry", "entries"),
+                           counted(graph.vertex_count(), "vertex", "vertices"));
     names.push_back(column.name);
   }
 }

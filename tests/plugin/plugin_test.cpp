@@ -169,7 +169,7 @@ SPILLWAY_PLUGIN({.name = "late", .parameters = {{"where", "to throw", "nowhere"}
     refuses(std::string{"run ./late.so g.txt "} + arguments, ExitCode::internal_error,
             {"./late.so: threw something that is no std::exception"});
   refuses("run ./late.so g.txt --where columns", ExitCode::internal_error, {"./late.so: gave two columns 'same'"});
-  refuses("run ./late.so g.txt --where short --top 3", ExitCode::internal_error, {"1 entries for 3 vertices"});
+  refuses("run ./late.so g.txt --where short --top 3", ExitCode::internal_error, {"1 entry for 3 vertices"});
   EXPECT_NE(spillway("run ./late.so g.txt").out.find("late on 3 vertices"), std::string::npos) << "its name";
 }
 
