@@ -31,6 +31,14 @@ class CommandLineTest : public ::testing::Test {
     return outcome;
   }
 
+  /// The command ends with `code` and says `text` on standard error.
+  void expect_error(const std::string& arguments, int code, const std::string& text,
+                    const std::string& before = "") {
+    const Outcome outcome = spillway(arguments, before);
+    EXPECT_EQ(outcome.code, code) << arguments << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find(text), std::string::npos) << arguments << ": " << outcome.err;
+  }
+
   TemporaryFolder folder_;
 };
 

@@ -159,8 +159,8 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
   Result         result;
   Buffer<double> centrality{graph.vertex_count(), graph.budget(), "the result"};
   const auto     sources = sources_of(graph, values);
+  const double   scale   = scale_of(graph, values);
   for (const Vertex source : sources) add_source(graph, source, options, centrality, result.statistics);
-  const double scale = scale_of(graph, values);
   for (double& value : centrality.span()) value *= scale;
   result.facts = {{"sources", static_cast<std::uint64_t>(sources.size())}};
   result.columns.push_back({.name = "centrality", .values = std::move(centrality).freeze()});

@@ -48,7 +48,9 @@ class Lines {
 
   template <class... Args>
   Error wrong(fmt::format_string<Args...> format, Args&&... args) const {
-    return bad_input("{}:{}: {}", path_, number_, fmt::format(format, std::forward<Args>(args)...));
+    const std::string place =
+        number_ > 0 ? fmt::format("{}:{}", path_, number_) : path_;  // an empty file has no line
+    return bad_input("{}: {}", place, fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:

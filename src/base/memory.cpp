@@ -120,7 +120,7 @@ void MemoryBudget::expect(std::uint64_t bytes, std::string_view what) const {
 
 void MemoryBudget::refuse(std::uint64_t bytes, std::string_view what) const {
   const std::uint64_t held = used();
-  throw does_not_fit("{} needs {}{}, and {} {}; {}", what, human_bytes(bytes),
+  throw does_not_fit("no room for {}: {} needed{}, and {} {}; {}", what, human_bytes(bytes),
                      held > 0 ? fmt::format(" beside {} already held", human_bytes(held)) : std::string{},
                      stated_ ? "--host-memory allows" : "this machine has",
                      human_bytes(limit_) + (stated_ ? "" : " free"),
@@ -130,7 +130,8 @@ void MemoryBudget::refuse(std::uint64_t bytes, std::string_view what) const {
 Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what)
     : budget_(std::move(budget)) {
   if (bytes == 0) return;
-  if (bytes > most_bytes) throw does_not_fit("{} needs {}, more than any machine has", what, human_bytes(bytes));
+  if (bytes > most_bytes)
+    throw does_not_fit("no room for {}: {} needed, more than any machine has", what, human_bytes(bytes));
   const bool          huge   = bytes >= huge_page_threshold;
   const std::uint64_t length = round_up(bytes, page_bytes());
   if (budget_) {
@@ -142,7 +143,7 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
     if (!data_) {
       if (budget_) budget_->give(length);
       budget_.reset();
-      throw does_not_fit("{} needs {}, which this machine refuses", what, human_bytes(length));
+      throw does_not_fit("no room for {}: {} needed, which this machine refuses", what, human_bytes(length));
     }
     std::memset(data_, 0, bytes);
     bytes_ = length;
@@ -155,7 +156,7 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
   if (base == MAP_FAILED) {
     if (budget_) budget_->give(length);
     budget_.reset();
-    throw does_not_fit("{} needs {}, which this machine refuses", what, human_bytes(length));
+    throw does_not_fit("no room for {}: {} needed, which this machine refuses", what, human_bytes(length));
   }
   auto* start = static_cast<std::byte*>(base);
   if (huge) {

@@ -63,7 +63,7 @@ bool Parameters::yes(const std::string& name) const {
 const std::string& Parameters::choice(const std::string& name, const std::vector<std::string>& choices) const {
   const std::string& given = text(name);
   if (std::find(choices.begin(), choices.end(), given) == choices.end())
-    throw usage_error("{}: '{}' is {}; {}", owner_, name, printable(given), advice(given, choices));
+    throw usage_error("{}: '{}' is {}; it must be one of {}", owner_, name, printable(given), joined(choices));
   return given;
 }
 
@@ -73,8 +73,11 @@ Vertex vertex_named(std::string_view owner, const Graph& graph, std::string_view
   if (const auto vertex = graph.ids().find(id, graph.vertex_count())) return *vertex;
   if (graph.vertex_count() == 0)
     throw bad_input("{}: vertex '{}' is not in the graph, which has no vertices", owner, printable(id));
+  const std::string first = printable(graph.ids().name(0));
+  if (graph.vertex_count() == 1)
+    throw bad_input("{}: vertex '{}' is not in the graph, whose one vertex is '{}'", owner, printable(id), first);
   throw bad_input("{}: vertex '{}' is not in the graph, whose {} vertices are '{}' to '{}'", owner, printable(id),
-                  with_commas(graph.vertex_count()), printable(graph.ids().name(0)),
+                  with_commas(graph.vertex_count()), first,
                   printable(graph.ids().name(static_cast<Vertex>(graph.vertex_count() - 1))));
 }
 
@@ -82,6 +85,13 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// A name may hold a #: it starts a comment at the start of a line and after a blank.
+std::string_view without_comment(std::string_view line) {
+  for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1))
+    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
+  return line;
 }
 
 template <class Body>
@@ -100,11 +110,15 @@ Vertex Parameters::vertex(const Graph& graph, const std::string& name) const {
 }
 
 std::vector<std::string> ids_in_file(const std::string& path) {
-  std::vector<std::string> ids;
-  for_each_part(read_whole(path), '\n', [&](std::string_view line) {
-    const std::string_view id = trimmed(line.substr(0, line.find('#')));
-    if (!id.empty()) ids.emplace_back(id);
-  });
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  const std::string          text            = read_whole(path);
+  const bool                 marked          = text.starts_with(byte_order_mark);
+  std::vector<std::string>   ids;
+  for_each_part(std::string_view{text}.substr(marked ? byte_order_mark.size() : 0), '\n',
+                [&](std::string_view line) {
+                  const std::string_view id = trimmed(without_comment(line));
+                  if (!id.empty()) ids.emplace_back(id);
+                });
   if (ids.empty()) throw bad_input("{}: no vertices in this file; it should have one id on each line", path);
   return ids;
 }

@@ -17,6 +17,10 @@ std::string with_commas(std::uint64_t value) {
   return digits;
 }
 
+std::string counted(std::uint64_t value, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", with_commas(value), value == 1 ? one : many);
+}
+
 std::string human_bytes(std::uint64_t bytes) {
   static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return fmt::format("{} B", bytes);
@@ -81,7 +85,8 @@ std::optional<std::string> nearest_word(std::string_view word, const std::vector
   for (const std::string& candidate : candidates) {
     const bool        extends  = word.size() >= 3 && candidate.starts_with(lowered);
     const std::size_t distance = extends ? 1 : edit_distance(lowered, lower_case(candidate));
-    if (distance < best_distance) best_distance = distance, best = candidate;
+    const bool        shorter  = best && distance == best_distance && candidate.size() < best->size();
+    if (distance < best_distance || shorter) best_distance = distance, best = candidate;
   }
   return best;
 }

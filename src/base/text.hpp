@@ -12,6 +12,9 @@ namespace spillway {
 /// 1234567 -> "1,234,567".
 std::string with_commas(std::uint64_t value);
 
+/// "1 vertex", "1,234 vertices".
+std::string counted(std::uint64_t value, std::string_view one, std::string_view many);
+
 /// 1536 -> "1.5 KiB".
 std::string human_bytes(std::uint64_t bytes);
 

@@ -175,6 +175,7 @@ void build(const BuildArguments& arguments, const Common& common) {
     print_json(Json{{"source", arguments.source}, {"output", path}, {"command", command}, {"time_ms", ms}});
     return;
   }
+  if (common.quiet) return;
   const std::string shown = path.find('/') == std::string::npos ? "./" + path : path;
   fmt::print("{}: built in {:.1f} s for this machine's processor ({})\nrun it: spillway run {} GRAPH\n", path,
              ms / 1000, this_processor, shown);

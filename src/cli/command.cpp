@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "io/format.hpp"
 
@@ -15,9 +16,14 @@ std::vector<std::string> format_names(bool written) {
   return names;
 }
 
+std::string with_default(const Parameter& parameter) {
+  return parameter.help +
+         (parameter.default_value.empty() ? " (needed)" : fmt::format(" (default: {})", parameter.default_value));
+}
+
 void add_common_options(CLI::App& command, Common& common) {
   command.add_flag("--json", common.json, "Print one JSON object instead of text");
-  command.add_flag("-q,--quiet", common.quiet, "No notes and no progress on standard error");
+  command.add_flag("-q,--quiet", common.quiet, "Only the answer and what went wrong: no notes, times or progress");
   command.add_option("--threads", common.threads, "Threads to use (default: all)")->check(CLI::Range(1, 4096));
 }
 
@@ -86,7 +92,12 @@ void print_json(const Json& document) {
   fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void complain(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
+void complain(const std::string& line) {
+  std::fflush(stdout);
+  std::fputs((line + '\n').c_str(), stderr);
+}
+
+void warn(const std::string& text) { complain("warning: " + text); }
 
 void note(const Common& common, const std::string& text) {
   if (!common.quiet) complain("note: " + text);
@@ -94,6 +105,31 @@ void note(const Common& common, const std::string& text) {
 
 void note_all(const Common& common, const std::vector<std::string>& notes) {
   for (const std::string& text : notes) note(common, text);
+}
+
+namespace {
+
+void write_id_map(const Graph& graph, const std::string& path) {
+  OutputFile  file{path};
+  std::string text;
+  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
+    graph.ids().append_name(text, static_cast<Vertex>(v));
+    text += '\n';
+    if (text.size() < (1u << 20)) continue;
+    file.append(text);
+    text.clear();
+  }
+  file.append(text);
+  file.commit();
+}
+
+}  // namespace
+
+void save_graph(const Graph& graph, const GraphPlace& place, const Common& common, Progress& progress) {
+  if (place.id_map) write_id_map(graph, *place.id_map);
+  // With a table of all ids beside it, what the graph's own file leaves out is not lost.
+  for (const std::string& text : save(graph, place.path, place.format, &progress))
+    place.id_map ? note(common, text) : warn(text);
 }
 
 Json graph_json(const Graph& graph) {

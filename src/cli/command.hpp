@@ -10,6 +10,7 @@
 #include "trace/progress_bar.hpp"
 
 #include <spillway/graph.hpp>
+#include <spillway/parameters.hpp>
 
 namespace spillway::cli {
 
@@ -26,6 +27,7 @@ struct Common {
 struct Context {
   Common                common;
   std::function<void()> action;
+  std::string           taker;  ///< who takes the options, where it is not the command alone: an algorithm
 };
 
 void add_common_options(CLI::App& command, Common& common);
@@ -43,6 +45,9 @@ struct LoadArguments {
   LoadOptions options(const Common& common, Progress& progress) const;
 };
 
+/// The help of a parameter, and what it is if it is left out.
+std::string with_default(const Parameter& parameter);
+
 /// Names of the formats that are read, or of those that are written.
 std::vector<std::string> format_names(bool written = false);
 
@@ -57,12 +62,26 @@ std::uint64_t number_argument(const std::string& option, const std::string& text
 /// One object on standard output. What is not UTF-8 in it is replaced, never an error.
 void print_json(const Json& document);
 
-/// A line on standard error. It never fails: nobody may be there to read it.
+/// A line on standard error, after what standard output was told before. It never fails: nobody may be there to
+/// read it.
 void complain(const std::string& line);
+
+/// A warning tells of a loss, which --quiet does not hide.
+void warn(const std::string& text);
 
 /// One line on standard error, unless --quiet.
 void note(const Common& common, const std::string& text);
 void note_all(const Common& common, const std::vector<std::string>& notes);
+
+/// Where a graph is written to.
+struct GraphPlace {
+  std::string                path;
+  std::string                format = "auto";
+  std::optional<std::string> id_map = {};  ///< file for the user's id of every vertex
+};
+
+/// Writes a graph and says what the format could not hold.
+void save_graph(const Graph& graph, const GraphPlace& place, const Common& common, Progress& progress);
 
 /// The graph as the "graph" object of --json.
 Json graph_json(const Graph& graph);
@@ -76,7 +95,8 @@ void add_generate(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_devices(CLI::App& app, Context& context);
-void add_run(CLI::App& app, Context& context);
-void add_algorithms(CLI::App& app, Context& context);
+/// `words` are those after the program's name: options depend on the algorithm they name. Returns those to parse.
+std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<std::string> words);
+void                     add_algorithms(CLI::App& app, Context& context);
 
 }  // namespace spillway::cli

@@ -9,42 +9,33 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "io/format.hpp"
 
 namespace spillway::cli {
 namespace {
 
 struct ConvertArguments {
-  LoadArguments load;
-  std::string   output;
-  std::string   to = "auto";
-  std::string   id_map;
-  bool          in_edges = false;
+  LoadArguments              load;
+  std::string                output;
+  std::string                to = "auto";
+  std::optional<std::string> id_map;
+  bool                       in_edges = false;
 };
-
-void write_id_map(const Graph& graph, const std::string& path) {
-  OutputFile  file{path};
-  std::string text;
-  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
-    graph.ids().append_name(text, static_cast<Vertex>(v));
-    text += '\n';
-    if (text.size() < (1u << 20)) continue;
-    file.append(text);
-    text.clear();
-  }
-  file.append(text);
-  file.commit();
-}
 
 void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (common.json && arguments.output == "-")
     throw usage_error("--json and the graph cannot both go to standard output");
   if (arguments.in_edges && !lower_case(arguments.output).ends_with(".spill") && arguments.to != "spill")
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
-  if (arguments.id_map.empty()) return;
+  format_to_write(arguments.output, arguments.to);
+  check_can_write(arguments.output);
+  if (!arguments.id_map) return;
+  if (arguments.id_map->empty()) throw usage_error("--id-map: the name of the file is empty");
   for (const std::string& other : {arguments.load.path, arguments.output})
-    if (same_file(arguments.id_map, other))
+    if (same_file(*arguments.id_map, other))
       throw usage_error("--id-map {}: this is the graph itself; give the table a file of its own",
-                        arguments.id_map);
+                        *arguments.id_map);
+  check_can_write(*arguments.id_map);
 }
 
 void convert(const ConvertArguments& arguments, const Common& common) {
@@ -55,8 +46,7 @@ void convert(const ConvertArguments& arguments, const Common& common) {
   note_all(common, graph.report().notes);
   if (arguments.in_edges) graph.in();
   const double load_ms = clock.lap();
-  if (!arguments.id_map.empty()) write_id_map(graph, arguments.id_map);
-  note_all(common, save(graph, arguments.output, arguments.to, &bar));
+  save_graph(graph, {.path = arguments.output, .format = arguments.to, .id_map = arguments.id_map}, common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"graph", graph_json(graph)},
@@ -67,9 +57,10 @@ void convert(const ConvertArguments& arguments, const Common& common) {
                       {"load", load_ms},
                       {"write", write_ms}}},
                     {"memory", {{"host_peak", graph.budget()->peak()}}}});
-  } else if (arguments.output != "-") {
-    fmt::print("{}: {} vertices, {} arcs; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
-               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), load_ms / 1000, write_ms / 1000);
+  } else if (arguments.output != "-" && !common.quiet) {
+    fmt::print("{}: {}, {}; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
+               counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"),
+               load_ms / 1000, write_ms / 1000);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "io/format.hpp"
 
 #include <spillway/generate.hpp>
 
@@ -45,6 +46,8 @@ void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
 void generate_to_file(const GenerateArguments& arguments, const Common& common) {
   if (common.json && arguments.output == "-")
     throw usage_error("--json and the graph cannot both go to standard output");
+  format_to_write(arguments.output, arguments.to);
+  check_can_write(arguments.output);
   ProgressBar     bar = progress_bar(common);
   GenerateOptions options;
   options.seed        = number_argument("--seed", arguments.seed);
@@ -57,7 +60,7 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   Stopwatch    clock;
   const Graph  graph   = generate(arguments.kind, arguments.values, options);
   const double make_ms = clock.lap();
-  note_all(common, save(graph, arguments.output, arguments.to, &bar));
+  save_graph(graph, {.path = arguments.output, .format = arguments.to}, common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"kind", arguments.kind},
@@ -70,9 +73,10 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
                       {"make", make_ms},
                       {"write", write_ms}}},
                     {"memory", {{"host_peak", graph.budget()->peak()}}}});
-  } else if (arguments.output != "-") {
-    fmt::print("{}: {} vertices, {} arcs; generated in {:.2f} s, written in {:.2f} s\n", arguments.output,
-               with_commas(graph.vertex_count()), with_commas(graph.arc_count()), make_ms / 1000, write_ms / 1000);
+  } else if (arguments.output != "-" && !common.quiet) {
+    fmt::print("{}: {}, {}; generated in {:.2f} s, written in {:.2f} s\n", arguments.output,
+               counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"),
+               make_ms / 1000, write_ms / 1000);
   }
 }
 

@@ -1,6 +1,7 @@
 // The command line: parses, runs one command, and turns every error into a message and an exit code.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <system_error>
 
@@ -28,17 +29,30 @@ const CLI::App& deepest(const CLI::App& app) {
   return parsed.empty() ? app : deepest(*parsed.back());
 }
 
-/// A word that no option takes is the likeliest cause of whatever else is missing: it is named, and what was
+/// The likeliest cause of whatever else is missing is a word that no option takes: it is named, and what was
 /// probably meant.
-std::string message_of(const CLI::App& command, const CLI::ParseError& error) {
-  const auto unknown = command.remaining();
-  if (unknown.empty()) return error.what();
-  const auto near = nearest_word(unknown.front(), words_of(command));
-  return fmt::format("'{}' is not known here{}", printable(unknown.front()),
-                     near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{});
+std::string unknown_word(const CLI::App& command, const Context& context, const std::string& word) {
+  const auto        near = nearest_word(word, words_of(command));
+  const std::string hint = near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{};
+  return context.taker.empty() ? fmt::format("'{}' is not known here{}", printable(word), hint)
+                               : fmt::format("{} takes no {}{}", context.taker, printable(word), hint);
 }
 
-int usage_exit(const CLI::App& app, const CLI::ParseError& error) {
+/// CLI11 counts the values of an option; a person forgot one, or repeated the option.
+std::string mismatch(const std::string& text) {
+  const std::string option = text.substr(0, text.find(':'));
+  return fmt::format("{} {}", option,
+                     text.find("At Most") != std::string::npos ? "is given twice" : "needs a value");
+}
+
+std::string message_of(const CLI::App& command, const Context& context, const CLI::ParseError& error) {
+  const auto unknown = command.remaining();
+  if (!unknown.empty()) return unknown_word(command, context, unknown.front());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return mismatch(error.what());
+  return error.what();
+}
+
+int usage_exit(const CLI::App& app, const Context& context, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // --help, --version
     app.exit(error);
     if (std::cout.flush().fail()) throw system_error("write", "standard output");
@@ -48,7 +62,8 @@ int usage_exit(const CLI::App& app, const CLI::ParseError& error) {
   std::string     name    = command.get_name();
   for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
     name.insert(0, parent->get_name() + " ");
-  complain(fmt::format("error: {}\n`{} --help` lists what it takes.", message_of(command, error), name));
+  if (!context.taker.empty()) name += " " + context.taker;
+  complain(fmt::format("error: {}\n`{} --help` lists what it takes.", message_of(command, context, error), name));
   return static_cast<int>(ExitCode::usage);
 }
 
@@ -62,8 +77,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "spillway " SPILLWAY_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(32);
-  Context context;
-  add_run(app, context);
+  Context                  context;
+  std::vector<std::string> words = add_run(app, context, {argv + 1, argv + argc});
   add_info(app, context);
   add_convert(app, context);
   add_generate(app, context);
@@ -77,9 +92,10 @@ int run(int argc, char** argv) {
     return static_cast<int>(ExitCode::usage);
   }
   try {
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return usage_exit(app, error);
+    return usage_exit(app, context, error);
   }
   use_threads(context.common.threads);
   ProgressBar::listen_for_interrupt();
@@ -104,6 +120,9 @@ int main(int argc, char** argv) {
     return static_cast<int>(spillway::ExitCode::does_not_fit);
   } catch (const std::exception& error) {
     spillway::cli::complain(fmt::format("internal error: {}", error.what()));
+    return static_cast<int>(spillway::ExitCode::internal_error);
+  } catch (...) {
+    spillway::cli::complain("internal error: something was thrown that is no std::exception");
     return static_cast<int>(spillway::ExitCode::internal_error);
   }
 }

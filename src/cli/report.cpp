@@ -14,7 +14,7 @@ namespace {
 template <class T>
 bool is_missing(const Column& column, const T& value) {
   if constexpr (std::is_integral_v<T>)
-    return (column.vertices || column.missing != Missing::never) && value == std::numeric_limits<T>::max();
+    return (column.vertices || column.missing == Missing::blank) && value == std::numeric_limits<T>::max();
   else
     return false;
 }
@@ -46,7 +46,9 @@ Json iterations_json(const RunStatistics& statistics) {
 double Answer::median_ms() const {
   std::vector<double> sorted = run_ms;
   std::sort(sorted.begin(), sorted.end());
-  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+  if (sorted.empty()) return 0;
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top) {
@@ -74,36 +76,37 @@ std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::
   return best;
 }
 
-void print_top(const Result& result, const Graph& graph, std::uint64_t top) {
+void print_top(std::FILE* out, const Result& result, const Graph& graph, std::uint64_t top) {
   if (result.columns.empty()) return;
-  fmt::print("{:>20}", "vertex");
-  for (const Column& column : result.columns) fmt::print(" {:>14}", column.name);
-  fmt::print("\n");
+  fmt::print(out, "{:>20}", "vertex");
+  for (const Column& column : result.columns) fmt::print(out, " {:>14}", column.name);
+  fmt::print(out, "\n");
   for (const Vertex v : top_vertices(result, graph, top)) {
-    fmt::print("{:>20}", printable(graph.ids().name(v)));
+    fmt::print(out, "{:>20}", printable(graph.ids().name(v)));
     for (const Column& column : result.columns)
-      fmt::print(" {:>14}", printable(value_text(column, v, graph.ids())));
-    fmt::print("\n");
+      fmt::print(out, " {:>14}", printable(value_text(column, v, graph.ids())));
+    fmt::print(out, "\n");
   }
 }
 
-void print_facts(const Result& result) {
-  for (const Fact& fact : result.facts) fmt::print("{}: {}\n", fact.name, fact_text(fact));
+void print_facts(std::FILE* out, const Result& result) {
+  for (const Fact& fact : result.facts) fmt::print(out, "{}: {}\n", fact.name, fact_text(fact));
 }
 
-void print_iterations(const RunStatistics& statistics) {
-  fmt::print("{:>9} {:>14} {:>14} {:>9} {:>10}\n", "iteration", "vertices", "edges", "direction", "ms");
+void print_iterations(std::FILE* out, const RunStatistics& statistics) {
+  fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}\n", "iteration", "vertices", "edges", "direction", "ms");
   std::uint64_t number = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration)
-    fmt::print("{:>9} {:>14} {:>14} {:>9} {:>10.3f}\n", ++number, with_commas(iteration.active_vertices),
+    fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}\n", ++number, with_commas(iteration.active_vertices),
                with_commas(iteration.active_edges), to_string(iteration.direction), iteration.milliseconds);
 }
 
 Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
   Json list = Json::array();
   for (const Vertex v : top_vertices(result, graph, top)) {
-    Json entry{{"vertex", graph.ids().name(v)}};
-    for (const Column& column : result.columns) entry[column.name] = value_text(column, v, graph.ids());
+    Json entry{{"vertex", Json::parse(json_id(v, graph.ids()))}};
+    for (const Column& column : result.columns)
+      entry[column.name] = Json::parse(json_value(column, v, graph.ids()));
     list.push_back(std::move(entry));
   }
   return list;
@@ -119,7 +122,7 @@ Json answer_json(const Answer& answer) {
   Json facts = Json::object();
   for (const Fact& fact : answer.result.facts)
     std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
-  return {{"time_ms", {{"prepare", statistics.prepare_ms}, {"run", answer.run_ms}}},
+  return {{"time_ms", {{"prepare", answer.prepare_ms}, {"run", answer.run_ms}}},
           {"iterations", statistics.iterations},
           {"edges_processed", statistics.edges_processed},
           {"per_iteration", iterations_json(statistics)},

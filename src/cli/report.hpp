@@ -1,6 +1,7 @@
 // How `run` shows what came out: tables for people, one object for programs.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -14,20 +15,21 @@ namespace spillway::cli {
 struct Answer {
   std::string         source;  ///< empty where the algorithm has none
   Result              result;
-  std::vector<double> run_ms;  ///< of every repeat
+  std::vector<double> prepare_ms;  ///< of every repeat; later ones find much of it done
+  std::vector<double> run_ms;      ///< of every repeat
   Verdict             verdict;
   bool                verified = false;
 
   double median_ms() const;
 };
 
-/// The vertices with the largest values of the first column, missing ones left out; the smaller id first where
-/// values are the same.
+/// The vertices with the largest values of the first column; infinite is largest, missing ones are left out. The
+/// smaller id comes first where values are the same.
 std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top);
 
-void print_top(const Result& result, const Graph& graph, std::uint64_t top);
-void print_facts(const Result& result);
-void print_iterations(const RunStatistics& statistics);
+void print_top(std::FILE* out, const Result& result, const Graph& graph, std::uint64_t top);
+void print_facts(std::FILE* out, const Result& result);
+void print_iterations(std::FILE* out, const RunStatistics& statistics);
 
 Json top_json(const Result& result, const Graph& graph, std::uint64_t top);
 /// time_ms, iterations, per_iteration, facts, verified: what differs from one answer to the next.

@@ -486,8 +486,8 @@ void write_edge_list(const Graph& graph, OutputFile& file, Progress& progress, s
     notes.push_back("some names look like numbers; read the table back with --ids string");
   if (delimiter != ' ' || ids.kind() != IdMap::Kind::consecutive)
     if (const std::uint64_t isolated = isolated_count(graph); isolated > 0)
-      notes.push_back(fmt::format("{} isolated vertices are not in the edge list, which has no place for them",
-                                  with_commas(isolated)));
+      notes.push_back(fmt::format("{} left out of the edge list, which has no place for vertices without edges",
+                                  counted(isolated, "isolated vertex", "isolated vertices")));
   write_arcs(graph, file, progress, [&](std::string& out, Vertex v, EdgeIndex i) {
     append_id(out, ids, v);
     out += delimiter;

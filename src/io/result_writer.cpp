@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t flush_bytes = 4u << 20;
 
 std::string suffix_of(const std::string& path) {
+  if (path == "-") return ".csv";
   for (const char* suffix : {".csv", ".tsv", ".json", ".npy"})
     if (lower_case(path).ends_with(suffix)) return suffix;
   return {};
@@ -58,6 +59,41 @@ void append_cell(std::string& out, const std::string& cell, char delimiter) {
   const bool quote =
       cell.find_first_of("\"\r\n") != std::string::npos || cell.find(delimiter) != std::string::npos;
   quote ? append_quoted(out, cell) : static_cast<void>(out += cell);
+}
+
+std::string quoted_json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string fact_text(const Fact& fact) {
+  return std::visit([](const auto& value) { return fmt::format("{}", value); }, fact.value);
+}
+
+void write_facts_table(const Result& result, OutputFile& file, char delimiter) {
+  std::string text = fmt::format("fact{}value\n", delimiter);
+  for (const Fact& fact : result.facts) {
+    append_cell(text, fact.name, delimiter);
+    text += delimiter;
+    append_cell(text, fact_text(fact), delimiter);
+    text += '\n';
+  }
+  file.append(text);
+}
+
+void write_facts_json(const Result& result, OutputFile& file) {
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+  for (const Fact& fact : result.facts)
+    std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
+  file.append(facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+/// An answer about the graph as a whole.
+void write_facts(const Result& result, OutputFile& file, const std::string& suffix) {
+  if (suffix == ".npy")
+    throw usage_error("{}: there are no columns to write, only facts, which .csv, .tsv and .json hold",
+                      file.path());
+  if (suffix == ".json") return write_facts_json(result, file);
+  write_facts_table(result, file, suffix == ".csv" ? ',' : '\t');
 }
 
 class Rows {
@@ -105,18 +141,18 @@ class Rows {
     file_.append("[");
     write([&](std::string& out, Vertex v) {
       out += v == 0 ? "\n" : ",\n";
-      out += "{\"vertex\":" + id(v);
-      for (const Column& column : result_.columns) out += ",\"" + column.name + "\":" + json_value(column, v);
+      out += "{\"vertex\":" + json_id(v, graph_.ids());
+      for (const Column& column : result_.columns)
+        out += "," + quoted_json(column.name) + ":" + json_value(column, v, graph_.ids());
       out += '}';
     });
     file_.append("\n]\n");
   }
 
-  /// A structured array: numpy.load(file)["column"].
+  /// A structured array: numpy.load(file)["column"]. Names of vertices are byte strings, in columns too.
   void npy() {
-    const bool        named = graph_.ids().kind() == IdMap::Kind::strings;
-    const std::size_t width = named ? longest_name() : sizeof(std::int64_t);
-    std::string       types = named ? fmt::format("('vertex', '|S{}')", width) : "('vertex', '<u8')";
+    name_bytes_       = named() ? longest_name() : 0;
+    std::string types = fmt::format("('vertex', '{}')", named() ? name_type() : "<u8");
     for (const Column& column : result_.columns)
       types += fmt::format(", ('{}', '{}')", column.name, npy_type(column));
     std::string top =
@@ -129,18 +165,14 @@ class Rows {
     file_.append(&length, sizeof length);
     file_.append(top);
     write([&](std::string& out, Vertex v) {
-      if (named) {
-        std::string name = graph_.ids().name(v);
-        name.resize(width, '\0');
-        out += name;
-      } else {
-        append_raw(out, *parse_number(graph_.ids().name(v)));
-      }
+      named() ? append_name(out, v) : append_raw(out, *parse_number(graph_.ids().name(v)));
       for (const Column& column : result_.columns) append_binary(out, column, v);
     });
   }
 
  private:
+  bool named() const { return graph_.ids().kind() == IdMap::Kind::strings; }
+
   std::size_t longest_name() const {
     std::size_t longest = 1;
     for (std::uint64_t v = 0; v < graph_.vertex_count(); ++v)
@@ -148,29 +180,18 @@ class Rows {
     return longest;
   }
 
-  std::string id(Vertex v) const {
-    std::string name = graph_.ids().name(v);
-    if (graph_.ids().kind() != IdMap::Kind::strings) return name;
-    return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string name_type() const { return fmt::format("|S{}", name_bytes_); }
+
+  /// Padded with zeros; no vertex is the empty name.
+  void append_name(std::string& out, Vertex v) const {
+    const std::size_t end = out.size() + name_bytes_;
+    if (v != no_vertex) graph_.ids().append_name(out, v);
+    out.resize(end, '\0');
   }
 
-  std::string json_value(const Column& column, Vertex v) const {
-    if (is_blank(column, v)) return "null";
-    if (column.vertices) return id(vertex_at(column, v));
-    const bool finite =
-        !is_infinite(column, v) &&
-        std::visit([&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
-    std::string text;
-    append_value(text, column, v, graph_.ids());
-    return finite ? text : '"' + text + '"';  // JSON has no infinity
-  }
-
-  bool numbered_vertices(const Column& column) const {
-    return column.vertices && graph_.ids().kind() != IdMap::Kind::strings;
-  }
-
-  /// What may be missing is signed, so that it can be -1. With string ids, vertices are row numbers of this file.
-  static std::string npy_type(const Column& column) {
+  /// What may be missing is signed, so that it can be -1.
+  std::string npy_type(const Column& column) const {
+    if (column.vertices && named()) return name_type();
     if (column.vertices || column.missing == Missing::blank) return "<i8";
     if (column.missing == Missing::infinite) return "<f8";
     static constexpr const char* types[] = {"<u4", "<u8", "<f4", "<f8"};
@@ -186,12 +207,12 @@ class Rows {
 
   std::int64_t signed_entry(const Column& column, Vertex v) const {
     if (is_largest(column, v)) return -1;
-    if (numbered_vertices(column))
-      return static_cast<std::int64_t>(*parse_number(graph_.ids().name(vertex_at(column, v))));
+    if (column.vertices) return static_cast<std::int64_t>(*parse_number(graph_.ids().name(vertex_at(column, v))));
     return std::visit([v](const auto& values) { return static_cast<std::int64_t>(values[v]); }, column.values);
   }
 
   void append_binary(std::string& out, const Column& column, Vertex v) const {
+    if (column.vertices && named()) return append_name(out, vertex_at(column, v));
     if (column.vertices || column.missing == Missing::blank) return append_raw(out, signed_entry(column, v));
     std::visit(
         [&](const auto& values) {
@@ -206,7 +227,16 @@ class Rows {
   const Graph&  graph_;
   OutputFile&   file_;
   Progress&     progress_;
+  std::size_t   name_bytes_ = 0;  ///< of the longest name; .npy records have one length
 };
+
+/// Names that every format can hold, and that no reader takes for something else.
+bool is_plain(const std::string& name) {
+  return !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7F || c == '"' || c == '\'' || c == '\\' || c == ',';
+  });
+}
 
 }  // namespace
 
@@ -220,6 +250,37 @@ void append_value(std::string& out, const Column& column, Vertex v, const IdMap&
   std::visit([&](const auto& values) { fmt::format_to(std::back_inserter(out), "{}", values[v]); }, column.values);
 }
 
+std::string json_id(Vertex v, const IdMap& ids) {
+  return ids.kind() == IdMap::Kind::strings ? quoted_json(ids.name(v)) : ids.name(v);
+}
+
+std::string json_value(const Column& column, Vertex v, const IdMap& ids) {
+  if (is_blank(column, v)) return "null";
+  if (column.vertices) return json_id(vertex_at(column, v), ids);
+  const bool finite =
+      !is_infinite(column, v) &&
+      std::visit([&](const auto& values) { return std::isfinite(static_cast<double>(values[v])); }, column.values);
+  std::string text;
+  append_value(text, column, v, ids);
+  return finite ? text : '"' + text + '"';  // JSON has no infinity
+}
+
+void check_columns(const Result& result, const Graph& graph, const std::string& owner) {
+  std::vector<std::string> names{"vertex"};
+  for (const Column& column : result.columns) {
+    if (!is_plain(column.name))
+      throw internal_error("{}: '{}' is no name for a column: no quotes, commas or control characters", owner,
+                           printable(column.name));
+    if (std::find(names.begin(), names.end(), column.name) != names.end())
+      throw internal_error("{}: gave two columns '{}'", owner, column.name);
+    if (column_size(column) != graph.vertex_count())
+      throw internal_error("{}: column '{}' has {} for {}", owner, column.name,
+                           counted(column_size(column), "entry", "entries"),
+                           counted(graph.vertex_count(), "vertex", "vertices"));
+    names.push_back(column.name);
+  }
+}
+
 void check_result_path(const std::string& path) {
   if (suffix_of(path).empty())
     throw usage_error("{}: results are written as .csv, .tsv, .json or .npy; give the file one of these endings",
@@ -228,14 +289,13 @@ void check_result_path(const std::string& path) {
 
 void write_result(const Result& result, const Graph& graph, const std::string& path, Progress& progress) {
   check_result_path(path);
-  for (const Column& column : result.columns)
-    if (column_size(column) != graph.vertex_count())
-      throw internal_error("column {} has {} entries for {} vertices", column.name, column_size(column),
-                           graph.vertex_count());
+  check_columns(result, graph, path);
   OutputFile        file{path};
   Rows              rows{result, graph, file, progress};
   const std::string suffix = suffix_of(path);
-  if (suffix == ".json") {
+  if (result.columns.empty()) {
+    write_facts(result, file, suffix);
+  } else if (suffix == ".json") {
     rows.json();
   } else if (suffix == ".npy") {
     rows.npy();

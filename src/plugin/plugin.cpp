@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -58,10 +61,32 @@ Error cannot_load(const std::string& path) {
                    stale ? fmt::format("; if it was built for another Spillway, {}", build_again) : std::string{});
 }
 
+/// The system's loader lets no exception through: one that is thrown while a library starts ends the process.
+/// While this lives, it ends with a word on whose exception it was.
+class NamedEnd {
+ public:
+  explicit NamedEnd(const std::string& path) : before_(std::set_terminate(end)) { loading = &path; }
+  NamedEnd(const NamedEnd&)            = delete;
+  NamedEnd& operator=(const NamedEnd&) = delete;
+  ~NamedEnd() { std::set_terminate(before_); }
+
+ private:
+  [[noreturn]] static void end() {
+    const std::string text = fmt::format("error: {}: it threw an exception while it was loaded\n", *loading);
+    std::fputs(text.c_str(), stderr);
+    std::_Exit(static_cast<int>(ExitCode::bad_input));
+  }
+
+  static inline const std::string* loading = nullptr;  ///< under the lock of load_plugin_algorithms
+  std::terminate_handler           before_;
+};
+
 Library open_library(const std::string& path) {
   check_file(path);
   // Without a slash the system would look in its own folders.
-  Library library{dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL)};
+  const std::string whole = std::filesystem::absolute(path).string();
+  const NamedEnd    end{path};
+  Library           library{dlopen(whole.c_str(), RTLD_NOW | RTLD_LOCAL)};
   if (!library) throw cannot_load(path);
   return library;
 }
@@ -80,11 +105,38 @@ std::vector<Algorithm> offered(const Library& library, const std::string& path) 
     abi = ask(SPILLWAY_ABI, &algorithms);
   } catch (const std::exception& error) {  // its code may lie in the library, which is about to go
     throw bad_input("{}: cannot say what it offers: {}", path, error.what());
+  } catch (...) {
+    throw bad_input("{}: cannot say what it offers: it threw something that is no std::exception", path);
   }
   if (abi != SPILLWAY_ABI)
     throw bad_input("{}: built for Spillway {}, and this is {}; {}", path, printable(abi, 80), SPILLWAY_ABI,
                     build_again);
   return algorithms;
+}
+
+/// A word that the command line can take as an option.
+bool is_option_name(const std::string& name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  };
+  return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
+}
+
+/// Parameters and columns are told apart by their names.
+void check_names(const Algorithm& algorithm, const std::string& path) {
+  const auto add = [&](std::vector<std::string>& taken, const std::string& name, std::string_view what) {
+    if (std::find(taken.begin(), taken.end(), name) != taken.end())
+      throw bad_input("{}: '{}' has two {} '{}'", path, algorithm.name, what, printable(name));
+    taken.push_back(name);
+  };
+  std::vector<std::string> parameters, columns{"vertex"};
+  for (const Parameter& parameter : algorithm.parameters) {
+    if (!is_option_name(parameter.name))
+      throw bad_input("{}: '{}' is no name for a parameter of '{}': letters, digits, - and _", path,
+                      printable(parameter.name), algorithm.name);
+    add(parameters, parameter.name, "parameters");
+  }
+  for (const ColumnInfo& column : algorithm.columns) add(columns, column.name, "columns");
 }
 
 void check_offer(const std::vector<Algorithm>& offer, const std::string& path) {
@@ -98,6 +150,7 @@ void check_offer(const std::vector<Algorithm>& offer, const std::string& path) {
     if (std::find(taken.begin(), taken.end(), algorithm.name) != taken.end())
       throw bad_input("{}: there is an algorithm '{}' already; give this one another name", path, algorithm.name);
     taken.push_back(algorithm.name);
+    check_names(algorithm, path);
   }
 }
 

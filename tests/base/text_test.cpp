@@ -25,6 +25,8 @@ TEST(Text, WritesForPeople) {
   EXPECT_EQ(with_commas(0), "0");
   EXPECT_EQ(with_commas(999), "999");
   EXPECT_EQ(with_commas(1234567), "1,234,567");
+  EXPECT_EQ(counted(1, "arc", "arcs"), "1 arc");
+  EXPECT_EQ(counted(1234, "arc", "arcs"), "1,234 arcs");
   EXPECT_EQ(human_bytes(1023), "1023 B");
   EXPECT_EQ(human_bytes(1536), "1.50 KiB");
   EXPECT_EQ(printable("a\x01"
@@ -36,6 +38,7 @@ TEST(Text, FindsTheNearestWord) {
   EXPECT_EQ(nearest_word("degres", {"bfs", "degrees"}), "degrees");
   EXPECT_EQ(nearest_word("scael", {"degree", "scale"}), "scale") << "a swap of neighbours is one mistake";
   EXPECT_EQ(nearest_word("und", {"--x", "undirected"}), "undirected");
+  EXPECT_EQ(nearest_word("--sourc", {"--sources", "--source"}), "--source") << "the one that lacks least";
   EXPECT_FALSE(nearest_word("zebra", {"bfs", "degrees"}));
 }
 

@@ -145,6 +145,50 @@ TEST_F(CommandLine, BoundsWhatARunHolds) {
   EXPECT_EQ(run["top"].size(), 2u);
 }
 
+TEST_F(CommandLine, DescribesAlgorithms) {
+  const Outcome one = spillway("algorithms bfs");
+  EXPECT_TRUE(one.out.starts_with("bfs ")) << one.out;
+  EXPECT_NE(one.out.find("(needed)"), std::string::npos) << one.out;
+  EXPECT_EQ(one.out.find("pagerank"), std::string::npos) << one.out;
+  expect_error("algorithms bsf", 2, "did you mean 'bfs'");
+  EXPECT_EQ(spillway("algorithms").out.find("(default: )"), std::string::npos);
+}
+
+TEST_F(CommandLine, WritesThroughLinks) {
+  folder_.write("g.txt", "0 1\n");
+  std::filesystem::create_symlink("later.csv", folder_ / "link.csv");
+  EXPECT_EQ(spillway("run degrees g.txt -o link.csv").code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link.csv"));
+  EXPECT_EQ(read_file(folder_ / "later.csv"), "vertex,out,in\n0,1,0\n1,0,1\n");
+  std::filesystem::create_symlink("b.csv", folder_ / "a.csv");
+  std::filesystem::create_symlink("a.csv", folder_ / "b.csv");
+  expect_error("run degrees g.txt -o a.csv", 3, "in a circle");
+}
+
+TEST_F(CommandLine, ChecksWhereItWritesBeforeItReads) {
+  std::filesystem::create_directory(folder_ / "folder.csv");
+  const std::string longest = std::string(251, 'a') + ".csv";
+  for (const char* command :
+       {"run degrees missing.txt -o ", "convert missing.txt ", "generate star --vertices 3 "}) {
+    expect_error(std::string{command} + "nowhere/r.csv", 3, "no folder nowhere");
+    expect_error(std::string{command} + "folder.csv", 3, "this is a folder");
+    expect_error(std::string{command} + "a" + longest, 3, "a name of 256 bytes");
+  }
+  expect_error("convert missing.txt r.xyz", 2, "no format is written under this suffix");
+  EXPECT_EQ(spillway("generate star --vertices 3 " + longest).code, 0) << "beside it is a name that is not longer";
+}
+
+TEST_F(CommandLine, WarnsOfLossesEvenWhenQuiet) {
+  folder_.write("g.csv", "ann,bob\nbob,cid\n");
+  expect_error("run induced g.csv --members ann,cid -o r.el -q", 0, "warning: 2 isolated vertices");
+  expect_error("run induced g.csv --members ann,cid -o r.sg -q", 0, "save the table with --id-map");
+  const Outcome kept = spillway("run induced g.csv --members ann,cid -o r.sg --id-map ids.txt -q");
+  EXPECT_EQ(kept.code, 0);
+  EXPECT_EQ(kept.err, "");
+  EXPECT_EQ(read_file(folder_ / "ids.txt"), "ann\ncid\n");
+  expect_error("run degrees g.csv --id-map ids.txt", 2, "--id-map is for answers that are graphs");
+}
+
 TEST_F(CommandLine, KeepsTheTableOfIds) {
   folder_.write("g.txt", "7 900\n");
   const Outcome outcome = spillway("convert g.txt g.sg --id-map ids.txt");

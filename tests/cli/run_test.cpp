@@ -9,15 +9,7 @@ namespace {
 using CommandOutcome = testing::Outcome;
 using testing::read_file;
 
-class RunCommand : public testing::CommandLineTest {
- protected:
-  /// The command ends with `code` and says `text` on standard error.
-  void expect_error(const std::string& arguments, int code, const std::string& text) {
-    const CommandOutcome outcome = spillway(arguments);
-    EXPECT_EQ(outcome.code, code) << arguments << ": " << outcome.err;
-    EXPECT_NE(outcome.err.find(text), std::string::npos) << arguments << ": " << outcome.err;
-  }
-};
+class RunCommand : public testing::CommandLineTest {};
 
 TEST_F(RunCommand, WritesLevelsAndParents) {
   folder_.write("g.txt", "ann bob\nbob cid\ndan ann\n");
@@ -83,7 +75,55 @@ TEST_F(RunCommand, LeavesTheUnreachedOutOfTheTop) {
   folder_.write("g.txt", "0 1\n3 0\n");
   const auto top = nlohmann::json::parse(spillway("run bfs g.txt --source 0 --top 5 --json").out)["top"];
   ASSERT_EQ(top.size(), 2u);
-  EXPECT_EQ(top[0]["vertex"], "1");
+  EXPECT_EQ(top[0], (nlohmann::json{{"vertex", 1}, {"level", 1}, {"parent", 0}})) << "numbers are numbers";
+}
+
+TEST_F(RunCommand, CountsTheInfiniteAmongTheLargest) {
+  folder_.write("g.txt", "0 1 5\n1 2 3\n");
+  const auto top = nlohmann::json::parse(spillway("run sswp g.txt --source 0 --top 2 --json").out)["top"];
+  EXPECT_EQ(top[0], (nlohmann::json{{"vertex", 0}, {"width", "inf"}, {"parent", 0}}));
+  EXPECT_EQ(top[1]["vertex"], 1);
+}
+
+TEST_F(RunCommand, TellsOfEveryRepeat) {
+  folder_.write("g.txt", "0 1\n");
+  const auto times = nlohmann::json::parse(spillway("run tc g.txt --repeat 4 --json").out)["time_ms"];
+  EXPECT_EQ(times["prepare"].size(), 4u);
+  EXPECT_EQ(times["run"].size(), 4u);
+}
+
+TEST_F(RunCommand, WritesFactsWhereThereAreNoColumns) {
+  folder_.write("g.txt", "0 1\n1 2\n2 0\n");
+  EXPECT_NE(spillway("run tc g.txt -o r.csv").err.find("holds the facts"), std::string::npos);
+  EXPECT_EQ(read_file(folder_ / "r.csv"), "fact,value\ntriangles,1\n");
+  EXPECT_EQ(spillway("run tc g.txt -o r.json").code, 0);
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "r.json")), (nlohmann::json{{"triangles", 1}}));
+  expect_error("run tc g.txt -o r.npy", 2, "no columns");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.npy"));
+}
+
+TEST_F(RunCommand, WritesNamesIntoBinaryColumns) {
+  folder_.write("g.txt", "ann bobby\nbobby cid\ndan ann\n");
+  EXPECT_EQ(spillway("run bfs g.txt --source ann -o r.npy").code, 0);
+  const std::string npy = read_file(folder_ / "r.npy");
+  EXPECT_NE(npy.find("('vertex', '|S5'), ('level', '<i8'), ('parent', '|S5')"), std::string::npos);
+  const auto record = [&](std::size_t from_end) { return npy.substr(npy.size() - from_end * 18, 18); };
+  EXPECT_EQ(record(2), std::string("cid\0\0\2\0\0\0\0\0\0\0bobby", 18));
+  EXPECT_EQ(record(1), std::string("dan\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0", 18)) << "no parent";
+}
+
+TEST_F(RunCommand, SaysOnlyTheAnswerWhenQuiet) {
+  folder_.write("g.txt", "0 1\n1 2\n2 0\n");
+  const CommandOutcome outcome = spillway("run tc g.txt -q --verify");
+  EXPECT_EQ(outcome.out, "triangles: 1\n");
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(spillway("convert g.txt g.el -q").out, "");
+}
+
+TEST_F(RunCommand, CountsAsPeopleDo) {
+  folder_.write("loop.txt", "0 0\n");
+  EXPECT_NE(spillway("run bfs loop.txt --source 0").out.find("on 1 vertex and 1 arc:"), std::string::npos);
+  expect_error("run bfs loop.txt --source 5", 3, "whose one vertex is '0'");
 }
 
 TEST_F(RunCommand, SaysWhatIsWrongWithTheSource) {
@@ -91,7 +131,7 @@ TEST_F(RunCommand, SaysWhatIsWrongWithTheSource) {
   expect_error("run bfs g.txt", 2, "--source");
   expect_error("run bfs g.txt --source", 2, "needs a value");
   expect_error("run bfs g.txt --source 7", 3, "'7' is not in the graph, whose 2 vertices are '0' to '1'");
-  expect_error("run bfs g.txt --source ''", 2, "needs a value for 'source'");
+  expect_error("run bfs g.txt --source ''", 2, "--source needs a value");
   expect_error("run sssp g.txt --source x --weights unit", 3, "'x' is not in the graph");
 }
 
@@ -136,7 +176,7 @@ TEST_F(RunCommand, SaysHowMuchTheStateNeeds) {
   ASSERT_EQ(spillway("generate chain --vertices 3000000 chain.spill").code, 0);
   const CommandOutcome outcome = spillway("run bfs chain.spill --source 0 --host-memory 20M");
   EXPECT_EQ(outcome.code, 4) << outcome.err;
-  EXPECT_NE(outcome.err.find("the state of the vertices needs 4"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("no room for the state of the vertices: 4"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("raise --host-memory"), std::string::npos) << outcome.err;
 }
 

@@ -130,6 +130,70 @@ SPILLWAY_PLUGIN({.name = "degrees", .run = nothing})
   refuses("run ./degrees.so g.txt", ExitCode::bad_input, {"'degrees' already"});
 }
 
+TEST_F(Plugin, MayThrowAnything) {
+  folder_.write("early.cpp", "static const int started = [] { throw 42; return 0; }();\n" + bare(SPILLWAY_ABI));
+  folder_.write(
+      "offering.cpp",
+      "extern \"C\" __attribute__((visibility(\"default\"))) const char* spillway_plugin(const char*, void*) "
+      "{ throw 42; }\n");
+  ASSERT_EQ(spillway("build early.cpp").code, 0);
+  ASSERT_EQ(spillway("build offering.cpp").code, 0);
+  refuses("run ./early.so g.txt", ExitCode::bad_input, {"./early.so: it threw an exception while it was loaded"});
+  refuses("run ./offering.so g.txt", ExitCode::bad_input, {"./offering.so: cannot say what", "no std::exception"});
+  build("late", R"(
+#include <spillway/run.hpp>
+#include <spillway/plugin.hpp>
+using namespace spillway;
+struct Thrower {
+  using Value   = std::uint32_t;
+  using Combine = Min<Value>;
+  Value init(Vertex v) const { return v; }
+  bool  starts(Vertex) const { return true; }
+  Value compute(Value, const Edge<>&) const { throw 42; }
+};
+static Result ask(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const std::string& where = values.at("where");
+  if (where == "run") throw 42;
+  if (where == "compute") spillway::run(Thrower{}, graph, options);
+  Result result;
+  if (where == "columns")
+    for (int i = 0; i < 2; ++i) result.columns.push_back({.name = "same", .values = Array<float>::own(std::vector<float>(3))});
+  if (where == "short") result.columns.push_back({.name = "short", .values = Array<float>::own(std::vector<float>(1))});
+  return result;
+}
+static Verdict check(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&) { throw 42; }
+SPILLWAY_PLUGIN({.name = "late", .parameters = {{"where", "to throw", "nowhere"}}, .run = ask, .verify = check})
+)");
+  for (const char* arguments :
+       {"--where run", "--where compute --threads 1", "--where compute --threads 2", "--verify"})
+    refuses(std::string{"run ./late.so g.txt "} + arguments, ExitCode::internal_error,
+            {"./late.so: threw something that is no std::exception"});
+  refuses("run ./late.so g.txt --where columns", ExitCode::internal_error, {"./late.so: gave two columns 'same'"});
+  refuses("run ./late.so g.txt --where short --top 3", ExitCode::internal_error, {"1 entry for 3 vertices"});
+  EXPECT_NE(spillway("run ./late.so g.txt").out.find("late on 3 vertices"), std::string::npos) << "its name";
+}
+
+TEST_F(Plugin, HasNamesOfItsOwn) {
+  build("names", R"(
+#include <spillway/plugin.hpp>
+using namespace spillway;
+static Result nothing(const Graph&, const ParameterValues&, const RunOptions&) { return {}; }
+SPILLWAY_PLUGIN({.name = "top", .parameters = {{"top", "", "1"}}, .run = nothing},
+                {.name = "checkless", .run = nothing})
+)");
+  refuses("run ./names.so:top g.txt", ExitCode::bad_input, {"names.so", "'top' has the name of an option of run"});
+  refuses("run ./names.so:checkless missing.txt --verify", ExitCode::usage, {"checkless comes without a check"});
+  for (const char* twice : {".columns = {{\"a\", \"\"}, {\"a\", \"\"}}",
+                            ".parameters = {{\"a\", \"\"}, {\"a\", \"\"}}", ".parameters = {{\"a b\", \"\"}}"}) {
+    build("twice",
+          "#include <spillway/plugin.hpp>\nusing namespace spillway;\n"
+          "static Result nothing(const Graph&, const ParameterValues&, const RunOptions&) { return {}; }\n"
+          "SPILLWAY_PLUGIN({.name = \"twice\", " +
+              std::string{twice} + ", .run = nothing})\n");
+    refuses("algorithms ./twice.so", ExitCode::bad_input, {"./twice.so: '"});
+  }
+}
+
 TEST_F(Plugin, SaysWhatDoesNotCompile) {
   folder_.write("wrong.cpp", "int main() { return nonsense; }\n");
   refuses("build wrong.cpp", ExitCode::bad_input, {"wrong.cpp:1:", "nonsense", "error: wrong.cpp: not built"});
@@ -170,7 +234,7 @@ TEST_F(Plugin, EndsTheCompilerWhenInterrupted) {
   const std::string compiler = folder_.write("slow", "#!/bin/sh\necho $$ >pid\nexec sleep 60\n");
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   folder_.write("a.cpp", "");
-  const Outcome outcome = spillway("build a.cpp --cxx ./slow", "timeout --preserve-status -s INT 1 ");
+  const Outcome outcome = spillway("build a.cpp --cxx ./slow", "timeout --preserve-status -s INT 3 ");
   EXPECT_EQ(outcome.code, 130) << outcome.err;
   EXPECT_EQ(kill(std::stoi(read_file(folder_ / "pid")), 0), -1) << "it is still there";
   EXPECT_EQ(folder_.file_count(), 4u) << "graph, source, compiler, pid";

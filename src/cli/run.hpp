@@ -1,0 +1,56 @@
+// What `spillway run` is asked: its words, the questions that follow from them, and the files that answers go to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+#include <spillway/algorithms.hpp>
+
+namespace spillway::cli {
+
+struct RunArguments {
+  const Algorithm*           algorithm = nullptr;
+  std::string                named;  ///< the algorithm as the user names it: for a plug-in, its path
+  LoadArguments              load;
+  std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
+  std::optional<std::string> output, id_map, weights, sources;
+  bool                       verify = false, deterministic = false, statistics = false;
+  ParameterValues            given;  ///< of the algorithm's own parameters
+
+  bool writes_to_standard_output() const { return output == "-"; }
+};
+
+/// One question: an algorithm with a list of sources has several.
+struct Question {
+  ParameterValues            parameters;
+  std::string                source;          ///< empty where the algorithm has none
+  std::optional<std::string> output, id_map;  ///< with the source in their names
+};
+
+/// The word among those after `run` that names the algorithm. It must be known before the words are parsed, since
+/// the algorithm's parameters are options like any other.
+std::optional<std::string> algorithm_word(const CLI::App& command, const std::vector<std::string>& words);
+
+/// Parameters that are yes or no get their yes where only their name stands, so that the next word is not theirs.
+std::vector<std::string> with_flags_spelled_out(const Algorithm& algorithm, std::vector<std::string> words);
+
+/// The parameter that the command line runs once for each value of; null if there is none.
+const Parameter* source_parameter(const Algorithm& algorithm);
+
+/// True where the algorithm has a parameter of this name.
+bool has_parameter(const Algorithm& algorithm, const std::string& name);
+
+/// All that is asked. What can be seen to be wrong before the graph is there is Error{usage}.
+std::vector<Question> questions(const RunArguments& arguments);
+
+/// Puts the names of files into the questions. No answer may go where another goes, over a file that the run
+/// reads, or to a place where no file can be made: all that is found out before the work.
+void place_answers(std::vector<Question>& asked, const RunArguments& arguments, const Common& common);
+
+/// What is read from a pipe is gone afterwards: refused where it would be read twice.
+void check_streams(const RunArguments& arguments);
+
+}  // namespace spillway::cli

@@ -1,0 +1,148 @@
+// The files of a run: which it reads, which it writes, and that no two of them are one.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/fail.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "cli/run.hpp"
+#include "io/format.hpp"
+#include "io/result_writer.hpp"
+
+namespace spillway::cli {
+namespace {
+
+constexpr std::string_view source_mark = "{source}";
+
+struct Input {
+  std::string path;
+  std::string what;  ///< as a message calls it
+};
+
+/// A parameter's value as the file it may name.
+std::string file_of(const std::string& value) { return value.starts_with('@') ? value.substr(1) : value; }
+
+/// Parameters are text; one that names a file may be read as that file.
+std::vector<Input> parameter_files(const RunArguments& arguments) {
+  const Parameter*   source = source_parameter(*arguments.algorithm);
+  std::vector<Input> files;
+  for (const auto& [name, value] : arguments.given)
+    if ((!source || name != source->name) && (file_of(value) == "-" || file_exists(file_of(value))))
+      files.push_back({file_of(value), "--" + name});
+  return files;
+}
+
+std::vector<Input> inputs_of(const RunArguments& arguments) {
+  std::vector<Input> inputs = parameter_files(arguments);
+  inputs.push_back({arguments.load.path, "the graph"});
+  if (arguments.sources) inputs.push_back({*arguments.sources, "--sources"});
+  return inputs;
+}
+
+/// An id as a part of a file name: it neither makes folders nor leaves the one it is in.
+std::string as_file_name(std::string id) {
+  const bool dots = id.find_first_not_of('.') == std::string::npos;
+  for (char& c : id)
+    if (c == '/' || c == '\0' || dots) c = '_';
+  return id;
+}
+
+std::string with_source(const std::string& pattern, const std::string& source) {
+  const std::string name = as_file_name(source);
+  std::string       path;
+  std::size_t       begin = 0;
+  for (auto at = pattern.find(source_mark); at != std::string::npos; at = pattern.find(source_mark, begin)) {
+    path += pattern.substr(begin, at - begin) + name;
+    begin = at + source_mark.size();
+  }
+  return path + pattern.substr(begin);
+}
+
+/// What can be said of --output or --id-map before sources are put into it.
+void check_pattern(const std::string& option, const std::string& pattern, const std::vector<Question>& asked) {
+  const bool marked = pattern.find(source_mark) != std::string::npos;
+  if (pattern.empty()) throw usage_error("{}: the name of the file is empty", option);
+  if (marked && asked.front().source.empty())
+    throw usage_error("{} {}: there is no source to put into the name", option, pattern);
+  if (asked.size() > 1 && !marked)
+    throw usage_error("{} sources would write one file; put {} into its name, as in result-{}.csv",
+                      with_commas(asked.size()), source_mark, source_mark);
+}
+
+/// Remembers who writes where.
+class Places {
+ public:
+  explicit Places(const RunArguments& arguments) : inputs_(inputs_of(arguments)) {}
+
+  void add(const std::string& option, const std::string& path, const std::string& source) {
+    if (path == "-") return;
+    for (const Input& input : inputs_)
+      if (input.path != "-" && same_file(path, input.path))
+        throw usage_error("{} {}: this file is read ({}); give the result a file of its own", option, path,
+                          input.what);
+    check_can_write(path);
+    std::error_code   none;
+    const std::string place   = std::filesystem::weakly_canonical(std::filesystem::absolute(path), none).string();
+    const auto [known, fresh] = taken_.emplace(place, source);
+    if (!fresh && source == known->second)
+      throw usage_error("{} {}: {} would be written twice", option, path,
+                        source.empty() ? "it" : fmt::format("the answer from '{}'", printable(source)));
+    if (!fresh)
+      throw usage_error("{} {}: the answers from '{}' and '{}' would both go to this file", option, path,
+                        printable(known->second), printable(source));
+  }
+
+ private:
+  std::vector<Input>                 inputs_;
+  std::map<std::string, std::string> taken_;  ///< file to source
+};
+
+void place_output(std::vector<Question>& asked, const RunArguments& arguments, Places& places) {
+  check_pattern("--output", *arguments.output, asked);
+  for (Question& question : asked) {
+    question.output = with_source(*arguments.output, question.source);
+    arguments.algorithm->makes_a_graph ? static_cast<void>(format_to_write(*question.output))
+                                       : check_result_path(*question.output);
+    places.add("--output", *question.output, question.source);
+  }
+}
+
+void place_id_map(std::vector<Question>& asked, const RunArguments& arguments, Places& places) {
+  check_pattern("--id-map", *arguments.id_map, asked);
+  for (Question& question : asked) {
+    question.id_map = with_source(*arguments.id_map, question.source);
+    places.add("--id-map", *question.id_map, question.source);
+  }
+}
+
+}  // namespace
+
+void place_answers(std::vector<Question>& asked, const RunArguments& arguments, const Common& common) {
+  const Algorithm& algorithm = *arguments.algorithm;
+  if (algorithm.makes_a_graph && !arguments.output)
+    throw usage_error("{} makes a graph: say where with --output FILE", algorithm.name);
+  if (arguments.id_map && !algorithm.makes_a_graph)
+    throw usage_error("--id-map is for answers that are graphs; results of {} have ids in them", algorithm.name);
+  if (common.json && arguments.writes_to_standard_output())
+    throw usage_error("--json and the result cannot both go to standard output");
+  if (arguments.writes_to_standard_output() && arguments.id_map == "-")
+    throw usage_error("--output and --id-map cannot both go to standard output");
+  Places places{arguments};
+  if (arguments.output) place_output(asked, arguments, places);
+  if (arguments.id_map) place_id_map(asked, arguments, places);
+}
+
+void check_streams(const RunArguments& arguments) {
+  const auto inputs = inputs_of(arguments);
+  const auto reads_standard_input =
+      std::count_if(inputs.begin(), inputs.end(), [](const Input& input) { return input.path == "-"; });
+  if (reads_standard_input > 1) throw usage_error("standard input can be read for one thing only");
+  const bool reads_twice = arguments.verify || number_argument("--repeat", arguments.repeat) > 1;
+  for (const Input& input : parameter_files(arguments))
+    if (reads_twice && is_stream(input.path))
+      throw usage_error("{} {}: a pipe can be read once, and {} reads it again; give it a file", input.what,
+                        input.path, arguments.verify ? "--verify" : "--repeat");
+}
+
+}  // namespace spillway::cli

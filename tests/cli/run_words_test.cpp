@@ -1,0 +1,56 @@
+// The words of `spillway run`: an algorithm's options stand where any others do, and a mistake is told by its own
+// name, before the graph is read.
+#include "command_line.hpp"
+
+namespace spillway {
+namespace {
+
+class RunWords : public testing::CommandLineTest {
+ protected:
+  void SetUp() override { folder_.write("g.txt", "1 2\n2 3\n3 1\n"); }
+};
+
+TEST_F(RunWords, StandInAnyOrder) {
+  for (const char* order : {"bfs g.txt --source 1", "bfs --source 1 g.txt", "--source 1 bfs g.txt",
+                            "--top 2 bfs --source=1 g.txt", "bfs --source 1 -- g.txt"})
+    EXPECT_EQ(spillway(std::string{"run "} + order).code, 0) << order;
+  for (const char* order : {"tc --per-vertex g.txt", "tc --per-vertex yes g.txt", "--per-vertex tc g.txt",
+                            "tc g.txt --per-vertex=yes"})
+    EXPECT_EQ(spillway(std::string{"run -q --top 1 "} + order).out,
+              "              vertex      triangles\n                   1              1\ntriangles: 1\n")
+        << order;
+  EXPECT_EQ(spillway("run -q --top 1 tc --per-vertex no g.txt").out, "triangles: 1\n");
+  expect_error("run --form cc bfs g.txt", 2, "name it before its options");
+}
+
+TEST_F(RunWords, AreBlamedByName) {
+  expect_error("run bfs g.txt --source 1 --threads 0", 2, "--threads: Value 0");
+  expect_error("run bfs g.txt --source 1 --direction up", 2, "--direction: up");
+  expect_error("run bfs g.txt --source 1 --source 2", 2, "--source is given twice");
+  expect_error("run bfs g.txt --source 1 --top", 2, "--top needs a value");
+  expect_error("run bfs g.txt --sourc 1", 2, "bfs takes no --sourc (did you mean '--source'?)");
+  for (const char* option : {"--source", "--sources"}) {
+    const auto outcome = spillway(std::string{"run cc g.txt "} + option + " 1");
+    EXPECT_NE(outcome.err.find(std::string{"cc takes no "} + option + "\n"), std::string::npos) << outcome.err;
+  }
+  expect_error("run bc g.txt --sources all --source 1", 2, "not both");
+  expect_error("run radius g.txt --sketches 7", 2, "one of 8, 16, 32, 64");
+}
+
+TEST_F(RunWords, AreCheckedBeforeTheGraphIsRead) {
+  expect_error("run bfs missing.txt --source 1,", 2, "an id is missing");
+  expect_error("run induced missing.txt -o r.el", 2, "induced needs --members");
+  expect_error("run sssp missing.txt --source 1 --weights heavy", 2, "unit or random:SEED");
+  expect_error("run tc missing.txt --per-vertex=perhaps", 2, "it must be yes or no");
+  expect_error("run bfs missing.txt --source 1 -o r.xyz", 2, ".csv, .tsv, .json or .npy");
+}
+
+TEST_F(RunWords, AreAllKnownToTheGraphBeforeOneIsAsked) {
+  const auto outcome = spillway("run bfs g.txt --source 1,2,77 -o 'r-{source}.csv'");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_NE(outcome.err.find("'77' is not in the graph"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r-1.csv"));
+}
+
+}  // namespace
+}  // namespace spillway
