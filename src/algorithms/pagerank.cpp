@@ -84,7 +84,8 @@ Result accumulate(const Graph& graph, Vertex source, const Settings& settings, c
   return result;
 }
 
-/// What floats lose of ranks that sum to 1, in all: each is rounded, and so are the sums over long rows.
+/// What floats lose of ranks that sum to 1, in all. Where mass goes back and forth (between the sides of a
+/// bipartite graph) what each step loses adds up to 1 / (1 - damping) times as much.
 constexpr double rounding = 2e-6;
 
 /// The oracle: power iteration in f64, pushing along the arcs one by one.

@@ -12,7 +12,7 @@ Graph cycle(const std::string& vertices) { return generate("cycle", {{"vertices"
 Graph star() {
   GenerateOptions both;
   both.transform.undirected = true;
-  return generate("star", {{"vertices", "100"}}, both);
+  return generate("star", {{"vertices", "1000"}}, both);
 }
 
 ParameterValues values_of(const ParameterValues& given) {
@@ -38,7 +38,7 @@ TEST(PageRank, ResidualsGoRoundInACycleOnlySoLong) {
 
 /// On a star ranks go back and forth between its middle and its leaves, less by the damping each time.
 TEST(PageRank, SaysWhetherItConverged) {
-  EXPECT_EQ(converged(ranks_of(generate("uniform", {{"vertices", "1000"}, {"degree", "4"}}), {})), "yes");
+  EXPECT_EQ(converged(ranks_of(star(), {})), "yes");
   EXPECT_EQ(converged(ranks_of(star(), {{"iterations", "3"}})), "no");
   EXPECT_EQ(converged(ranks_of(star(), {{"damping", "0.999999"}})), "no");
   EXPECT_EQ(converged(ranks_of(star(), {{"form", "residual"}})), "yes");
