@@ -260,7 +260,8 @@ void join(Afforest& afforest, const Graph& graph, const Csr* in) {
 
 }  // namespace
 
-Components components_by_afforest(const Graph& graph, int threads, Progress& progress) {
+Components components_by_afforest(const Graph& graph, const RunOptions& options) {
+  Progress&  progress = options.progress ? *options.progress : Progress::none();
   Stopwatch  clock;
   Components result;
   const Csr& out               = graph.out();
@@ -270,7 +271,7 @@ Components components_by_afforest(const Graph& graph, int threads, Progress& pro
   progress.begin("components",
                  vertex_passes * graph.vertex_count() + (out.arc_count() + (in ? in->arc_count() : 0)),
                  ProgressUnit::items);
-  Afforest afforest{graph, threads, progress};
+  Afforest afforest{graph, thread_count(options.threads), progress};
   if (out.arc_count() == 0) {
     afforest.separate();
   } else {

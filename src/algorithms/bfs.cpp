@@ -1,7 +1,6 @@
 // Breadth-first search: levels and a tree of parents, along out-edges.
 // Direction-optimising (Beamer, Asanović, Patterson, SC 2012): a vertex takes the first parent that votes for it.
 #include <functional>
-#include <queue>
 
 #include "algorithms/checking.hpp"
 #include "algorithms/registry.hpp"
@@ -46,17 +45,20 @@ Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptio
 }
 
 /// The oracle: a queue.
-std::vector<std::uint32_t> serial_levels(const Graph& graph, Vertex source) {
-  std::vector<std::uint32_t> levels(graph.vertex_count(), no_level);
-  std::queue<Vertex>         waiting;
-  levels[source] = 0;
-  waiting.push(source);
-  for (; !waiting.empty(); waiting.pop())
-    for (const Vertex to : graph.out().neighbors(waiting.front()))
-      if (levels[to] == no_level) {
-        levels[to] = levels[waiting.front()] + 1;
-        waiting.push(to);
-      }
+Buffer<std::uint32_t> serial_levels(const Graph& graph, Vertex source) {
+  const char* const     what = "verifying the levels";
+  Buffer<std::uint32_t> levels{graph.vertex_count(), graph.budget(), what};
+  const Buffer<Vertex>  queue{graph.vertex_count(), graph.budget(), what};
+  std::fill_n(levels.data(), levels.size(), no_level);
+  std::uint64_t filled = 0;
+  levels[source]       = 0;
+  queue[filled++]      = source;
+  for (std::uint64_t i = 0; i < filled; ++i)
+    for (const Vertex to : graph.out().neighbors(queue[i])) {
+      if (levels[to] != no_level) continue;
+      levels[to]      = levels[queue[i]] + 1;
+      queue[filled++] = to;
+    }
   return levels;
 }
 
@@ -67,12 +69,16 @@ Verdict verify_bfs(const Graph& graph, const ParameterValues& values, const Resu
   Verdict      verdict{.how = options.use_oracle(graph) ? by_oracle : by_properties, .problem = {}};
   if (options.use_oracle(graph)) {
     const auto expected = serial_levels(graph, source);
-    verdict.problem     = difference<std::uint32_t, std::uint32_t>(graph, "level", levels.span(), expected);
+    verdict.problem     = difference<std::uint32_t, std::uint32_t>(graph, "level", levels.span(), expected.span());
   }
-  if (verdict.problem.empty())
-    verdict.problem = tree_problem<std::uint32_t>(
-        graph, source, 0, levels.span(), column_of<std::uint32_t>(result, 1).span(), no_level,
-        [](std::uint32_t level, EdgeIndex) { return level + 1; }, std::less<>{}, options);
+  if (!verdict.problem.empty()) return verdict;
+  const PathTree<std::uint32_t> tree{.source    = source,
+                                     .root      = 0,
+                                     .unreached = no_level,
+                                     .labels    = levels.span(),
+                                     .parents   = column_of<Vertex>(result, 1).span()};
+  verdict.problem = tree_problem(
+      graph, tree, [](std::uint32_t level, EdgeIndex) { return level + 1; }, std::less<>{}, options);
   return verdict;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Form {
   const char* name;
-  Beliefs (*run)(const Graph&, const BeliefModel&, int threads, Progress&);
+  Beliefs (*run)(const Graph&, const BeliefModel&, const RunOptions&);
 };
 
 constexpr Form forms[] = {{"arc", beliefs_by_messages}, {"vertex", beliefs_by_vertices}};
@@ -41,13 +41,12 @@ std::vector<Column> columns_of(const Beliefs& beliefs, const BeliefModel& model,
 }
 
 Result run_bp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const int         threads  = thread_count(options.threads);
-  Progress&         progress = options.progress ? *options.progress : Progress::none();
-  const Form&       form     = form_of(values);
+  const int         threads = thread_count(options.threads);
+  const Form&       form    = form_of(values);
   Stopwatch         clock;
   const BeliefModel model    = belief_model(graph, values, threads);
   const double      model_ms = clock.lap();
-  Beliefs           beliefs  = form.run(graph, model, threads, progress);
+  Beliefs           beliefs  = form.run(graph, model, options);
   clock.lap();
   Result result;
   result.columns    = columns_of(beliefs, model, graph, threads);

@@ -48,10 +48,10 @@ struct Beliefs {
 };
 
 /// With a message for each arc, as Pearl has it.
-Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, int threads, Progress& progress);
+Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
 /// With state on vertices only, as SIMD-X has it.
-Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, int threads, Progress& progress);
+Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
 /// What is wrong with a result of the vertex form; nothing if it is right.
 std::string vertex_belief_problem(const Graph& graph, const BeliefModel& model, const Result& result,

@@ -258,11 +258,12 @@ Beliefs run_messages(const Graph& graph, const BeliefModel& model, int threads, 
 
 }  // namespace
 
-Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, int threads, Progress& progress) {
-  constexpr decltype(&run_messages<2>) runs[] = {run_messages<2>, run_messages<3>, run_messages<4>,
-                                                 run_messages<5>, run_messages<6>, run_messages<7>,
-                                                 run_messages<8>};
-  return runs[model.states - 2](graph, model, threads, progress);
+Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  constexpr decltype(&run_messages<2>) runs[]   = {run_messages<2>, run_messages<3>, run_messages<4>,
+                                                   run_messages<5>, run_messages<6>, run_messages<7>,
+                                                   run_messages<8>};
+  Progress&                            progress = options.progress ? *options.progress : Progress::none();
+  return runs[model.states - 2](graph, model, thread_count(options.threads), progress);
 }
 
 }  // namespace spillway

@@ -15,13 +15,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-template <class T>
-T fact_of(const Result& result, const std::string& name) {
-  for (const Fact& fact : result.facts)
-    if (fact.name == name) return std::get<T>(fact.value);
-  throw internal_error("bp: the result does not state '{}'", name);
-}
-
 /// The oracle: edges found by sorting pairs, messages normalised, one array for the old and one for the new.
 class Textbook {
  public:
@@ -143,14 +136,17 @@ std::string fault_by_oracle(const Graph& graph, const BeliefModel& model, const 
   if (iterations == 0 || iterations > model.iterations)
     return fmt::format("{} iterations, where at most {} are allowed", iterations, model.iterations);
   Textbook textbook{graph, model};
+  double   change = 0;
   for (std::uint64_t i = 1; i <= iterations; ++i) {
     if (options.progress) check_cancelled(*options.progress);
-    const double change = textbook.iterate();
+    change = textbook.iterate();
     if (i < iterations && model.tolerance > 0 && change < model.tolerance - slack)
       return fmt::format("iteration {} changes no belief by more than {}, and the run went on", i, change);
     if (i == iterations && i < model.iterations && change > model.tolerance + slack)
       return fmt::format("the run stopped at iteration {}, which changes a belief by {}", i, change);
   }
+  if (const auto stated = fact_of<double>(result, "change"); !near(stated, change))
+    return fmt::format("the last change is said to be {}, and is {}", stated, change);
   for (std::uint64_t x = 0; x < model.states; ++x) {
     const Values expected = textbook.column(x);
     std::string  problem  = difference(graph, fmt::format("belief_{}", x), column_of<double>(result, x).span(),
@@ -302,6 +298,13 @@ Verdict verify_bp(const Graph& graph, const ParameterValues& values, const Resul
     if (column_of<double>(result, x).size() != graph.vertex_count())
       return {by_oracle, fmt::format("belief_{} has {} entries, expected {}", x,
                                      column_of<double>(result, x).size(), graph.vertex_count())};
+  const bool converged = fact_of<double>(result, "change") <= model.tolerance;
+  if (fact_of<std::string>(result, "converged") != (converged ? "yes" : "no"))
+    return {by_oracle, fmt::format("the last change is {}, and the run is said to have converged or not",
+                                   fact_of<double>(result, "change"))};
+  if (fact_of<std::uint64_t>(result, "iterations") != result.statistics.iterations)
+    return {by_oracle, fmt::format("{} iterations are stated, {} were counted",
+                                   fact_of<std::uint64_t>(result, "iterations"), result.statistics.iterations)};
   if (values.at("form") == "vertex") {
     const bool by_serial = options.use_oracle(graph);
     return {by_serial ? by_oracle : by_properties, vertex_belief_problem(graph, model, result, by_serial)};

@@ -5,7 +5,9 @@
 
 #include "algorithms/bp.hpp"
 #include "algorithms/checking.hpp"
+#include "algorithms/plain_rows.hpp"
 #include "base/fail.hpp"
+#include "generate/random.hpp"
 #include "graph/csr.hpp"
 
 #include <spillway/run.hpp>
@@ -72,16 +74,16 @@ struct VertexBeliefs {
 };
 
 template <std::size_t N>
-Beliefs run_with(const Graph& simple, const BeliefModel& model, int threads, Progress& progress) {
+Beliefs run_with(const Graph& simple, const BeliefModel& model, const RunOptions& options) {
   const VertexBeliefs<N> program{.table          = &model.table,
                                  .priors         = model.priors.data(),
                                  .damping        = model.damping,
                                  .tolerance      = model.tolerance > 0 ? model.tolerance : -1,
                                  .max_iterations = model.iterations};
-  auto    outcome = run(program, simple, {.threads = threads, .deterministic = true, .progress = &progress});
-  Beliefs beliefs{.values     = {simple.vertex_count() * N, simple.budget(), "the beliefs"},
-                  .change     = outcome.global.change,
-                  .statistics = std::move(outcome.statistics)};
+  auto                   outcome = run(program, simple, options);
+  Beliefs                beliefs{.values     = {simple.vertex_count() * N, simple.budget(), "the beliefs"},
+                                 .change     = outcome.global.change,
+                                 .statistics = std::move(outcome.statistics)};
   for (Vertex v = 0; v < simple.vertex_count(); ++v)
     std::copy(outcome.values[v].begin(), outcome.values[v].end(), beliefs.values.data() + std::uint64_t{v} * N);
   return beliefs;
@@ -99,71 +101,146 @@ Beliefs with_states(std::uint64_t states, Arguments&&... arguments) {
 
 }  // namespace
 
-Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, int threads, Progress& progress) {
+Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
   if (model.oriented)
     throw usage_error("bp: the vertex form knows no directions and needs a symmetric table; use --form arc");
   Graph::Parts parts;
   parts.out       = graph.simple();
   parts.symmetric = true;
   parts.budget    = graph.budget();
-  return with_states(model.states, Graph{std::move(parts)}, model, threads, progress);
+  return with_states(model.states, Graph{std::move(parts)}, model, options);
 }
 
-/// The oracle: the formula, with long doubles and without logarithms, over neighbours that it collects by itself.
-std::vector<double> serial_vertex_beliefs(const Graph& graph, const BeliefModel& model, std::uint64_t iterations) {
-  const std::uint64_t              states = model.states;
-  const auto                       n      = static_cast<Vertex>(graph.vertex_count());
-  std::vector<std::vector<Vertex>> neighbors(n);
-  for (Vertex u = 0; u < n; ++u)
-    for (const Vertex v : graph.out().neighbors(u))
-      if (u != v) neighbors[u].push_back(v), neighbors[v].push_back(u);
-  for (auto& list : neighbors) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+namespace {
+
+constexpr const char* verifying = "verifying the beliefs";
+
+/// The formula, with long doubles and without logarithms: what a vertex believes after a step, when its neighbours
+/// believe belief(u)[x] before it.
+template <class Neighbors, class BeliefOf>
+void step_at(Vertex v, const BeliefModel& model, Neighbors&& neighbors, BeliefOf&& belief,
+             std::array<double, most_states>& next) {
+  const std::uint64_t                  states = model.states;
+  std::array<long double, most_states> product{};
+  const auto                           scale = [&] {  // or hubs would underflow
+    long double all = 0;
+    for (std::uint64_t x = 0; x < states; ++x) all += product[x];
+    for (std::uint64_t x = 0; x < states; ++x) product[x] /= all;
+  };
+  std::copy_n(model.prior(v), states, product.begin());
+  for (const Vertex u : neighbors) {
+    for (std::uint64_t to = 0; to < states; ++to) {
+      long double sum = 0;
+      for (std::uint64_t from = 0; from < states; ++from)
+        sum += static_cast<long double>(model.table[from][to] * belief(u, from));
+      product[to] *= sum;
+    }
+    scale();
   }
-  std::vector<double> now(model.priors.data(), model.priors.data() + n * states);
+  scale();
+  for (std::uint64_t x = 0; x < states; ++x)
+    next[x] = static_cast<double>((1 - model.damping) * product[x]) + model.damping * belief(v, x);
+}
+
+/// The oracle: every step, over neighbours that it collects by itself.
+struct SerialBeliefs {
+  Buffer<double> values;
+  double         change = 0;  ///< the largest of the last step
+};
+
+SerialBeliefs serial_vertex_beliefs(const Graph& graph, const BeliefModel& model, std::uint64_t iterations) {
+  const std::uint64_t             states = model.states;
+  const PlainNeighbors            rows   = plain_neighbors(graph);
+  Buffer<double>                  now{model.priors.size(), graph.budget(), verifying};
+  Buffer<double>                  then{model.priors.size(), graph.budget(), verifying};
+  std::array<double, most_states> next{};
+  double                          change = 0;
+  std::copy_n(model.priors.data(), model.priors.size(), now.data());
   for (std::uint64_t step = 0; step < iterations; ++step) {
-    const std::vector<double> then = now;
-    for (Vertex v = 0; v < n; ++v) {
-      std::vector<long double> product(model.prior(v), model.prior(v) + states);
-      for (const Vertex u : neighbors[v]) {
-        long double all = 0;
-        for (std::uint64_t to = 0; to < states; ++to) {
-          long double sum = 0;
-          for (std::uint64_t from = 0; from < states; ++from)
-            sum += static_cast<long double>(model.table[from][to] * then[u * states + from]);
-          all += product[to] *= sum;
-        }
-        for (long double& value : product) value /= all;  // or hubs would underflow
-      }
-      long double all = 0;
-      for (const long double value : product) all += value;
-      for (std::uint64_t x = 0; x < states; ++x)
-        now[v * states + x] =
-            static_cast<double>((1 - model.damping) * product[x] / all) + model.damping * then[v * states + x];
+    std::swap(now, then);
+    change            = 0;
+    const auto before = [&](Vertex u, std::uint64_t x) { return then[u * states + x]; };
+    for (Vertex v = 0; v < graph.vertex_count(); ++v) {
+      step_at(v, model, rows.of(v), before, next);
+      for (std::uint64_t x = 0; x < states; ++x) change = std::max(change, std::abs(next[x] - before(v, x)));
+      std::copy_n(next.data(), states, now.data() + v * states);
     }
   }
-  return now;
+  return {std::move(now), change};
 }
 
-std::string vertex_belief_problem(const Graph& graph, const BeliefModel& model, const Result& result,
-                                  bool by_serial) {
-  const std::vector<double> expected =
-      by_serial ? serial_vertex_beliefs(graph, model, result.statistics.iterations) : std::vector<double>{};
+using BeliefColumns = std::vector<std::span<const double>>;
+
+std::string range_problem(const Graph& graph, const BeliefColumns& columns) {
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
     double sum = 0;
-    for (std::uint64_t x = 0; x < model.states; ++x) {
-      const double belief = column_of<double>(result, x)[v];
-      if (!(belief >= 0 && belief <= 1))
-        return fmt::format("vertex {}: a belief is {}", graph.ids().name(v), belief);
-      if (by_serial && !near(belief, expected[v * model.states + x]))
-        return fmt::format("vertex {}: belief_{} is {}, expected {}", graph.ids().name(v), x, belief,
-                           expected[v * model.states + x]);
-      sum += belief;
+    for (const auto column : columns) {
+      if (!(column[v] >= 0 && column[v] <= 1))
+        return fmt::format("vertex {}: a belief is {}", graph.ids().name(v), column[v]);
+      sum += column[v];
     }
     if (!near(sum, 1)) return fmt::format("vertex {}: the beliefs sum to {}", graph.ids().name(v), sum);
   }
   return {};
+}
+
+std::string oracle_problem(const Graph& graph, const BeliefModel& model, const BeliefColumns& columns,
+                           const Result& result) {
+  const SerialBeliefs expected = serial_vertex_beliefs(graph, model, result.statistics.iterations);
+  if (const auto stated = fact_of<double>(result, "change"); !near(stated, expected.change))
+    return fmt::format("the last change is said to be {}, and is {}", stated, expected.change);
+  for (Vertex v = 0; v < graph.vertex_count(); ++v)
+    for (std::uint64_t x = 0; x < model.states; ++x)
+      if (const double wanted = expected.values[v * model.states + x]; !near(columns[x][v], wanted))
+        return fmt::format("vertex {}: belief_{} is {}, expected {}", graph.ids().name(v), x, columns[x][v],
+                           wanted);
+  return {};
+}
+
+/// The most that one more step can change a belief of a vertex if the last one changed none by more than `change`:
+/// the sums in a message by that much of the largest entry of the table, of which each is at least the smallest.
+double allowed_change(const BeliefModel& model, std::uint64_t degree, double change) {
+  constexpr double rounding = 1e-9;
+  double           least = most_factor, most = least_factor;
+  for (std::uint64_t x = 0; x < model.states; ++x)
+    for (std::uint64_t y = 0; y < model.states; ++y) {
+      least = std::min(least, model.table[x][y]);
+      most  = std::max(most, model.table[x][y]);
+    }
+  const double by_neighbors = static_cast<double>(model.states * degree) * most / least * change;
+  return (1 - model.damping) * by_neighbors + model.damping * change + rounding;
+}
+
+/// One more step, at some of the vertices.
+std::string step_problem(const Graph& graph, const BeliefModel& model, const BeliefColumns& columns,
+                         double change) {
+  constexpr std::uint64_t         most_checked = 1u << 16;
+  const std::uint64_t             n            = graph.vertex_count();
+  const Csr&                      simple       = graph.simple();
+  const RandomStream              random{1, RandomUse::samples};
+  const auto                      found = [&](Vertex u, std::uint64_t x) { return columns[x][u]; };
+  std::array<double, most_states> next{};
+  for (std::uint64_t i = 0; i < std::min(n, most_checked); ++i) {
+    const auto   v       = static_cast<Vertex>(n <= most_checked ? i : random.below(i, n));
+    const double allowed = allowed_change(model, simple.degree(v), change);
+    step_at(v, model, simple.neighbors(v), found, next);
+    for (std::uint64_t x = 0; x < model.states; ++x)
+      if (!(std::abs(next[x] - columns[x][v]) <= allowed))
+        return fmt::format("vertex {}: belief_{} is {}, and one more step makes it {}", graph.ids().name(v), x,
+                           columns[x][v], next[x]);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string vertex_belief_problem(const Graph& graph, const BeliefModel& model, const Result& result,
+                                  bool by_serial) {
+  BeliefColumns columns;
+  for (std::uint64_t x = 0; x < model.states; ++x) columns.push_back(column_of<double>(result, x).span());
+  if (std::string problem = range_problem(graph, columns); !problem.empty()) return problem;
+  return by_serial ? oracle_problem(graph, model, columns, result)
+                   : step_problem(graph, model, columns, fact_of<double>(result, "change"));
 }
 
 }  // namespace spillway

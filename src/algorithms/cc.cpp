@@ -20,7 +20,7 @@ constexpr std::uint64_t items_a_task = 1u << 16;
 
 struct Form {
   const char* name;
-  Components (*run)(const Graph&, int threads, Progress&);
+  Components (*run)(const Graph&, const RunOptions&);
 };
 
 constexpr Form forms[] = {{"afforest", components_by_afforest}, {"propagate", components_by_propagation}};
@@ -67,8 +67,7 @@ Sizes sizes_of(std::span<const Vertex> labels, const Graph& graph, int threads) 
 
 Result run_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const int  threads    = thread_count(options.threads);
-  Progress&  progress   = options.progress ? *options.progress : Progress::none();
-  Components components = form_of(values).run(graph, threads, progress);
+  Components components = form_of(values).run(graph, options);
   Stopwatch  clock;
   Result     result;
   const auto sizes  = sizes_of(components.labels.span(), graph, threads);
@@ -169,14 +168,36 @@ std::string fault_by_properties(const Graph& graph, std::span<const Vertex> labe
                      graph.ids().name(labels[v]));
 }
 
-Verdict verify_cc(const Graph& graph, const ParameterValues&, const Result& result, const VerifyOptions& options) {
-  const std::span<const Vertex> labels = column_of<Vertex>(result, 0).span();
-  if (!options.use_oracle(graph)) return {by_properties, fault_by_properties(graph, labels, options)};
+/// The facts, by a tally of the labels, which are known to be right.
+std::string wrong_fact(const Graph& graph, std::span<const Vertex> labels, const Result& result) {
+  const Buffer<Vertex> size{labels.size(), graph.budget(), "verifying the components"};
+  for (const Vertex label : labels) ++size[label];
+  const auto          sizes      = size.span();
+  const auto          empty      = static_cast<std::uint64_t>(std::count(sizes.begin(), sizes.end(), Vertex{0}));
+  const auto          components = sizes.size() - empty;
+  const std::uint64_t largest    = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  if (fact_of<std::uint64_t>(result, "components") != components)
+    return fmt::format("the number of components is not {}", components);
+  if (fact_of<std::uint64_t>(result, "largest") != largest)
+    return fmt::format("the largest component does not have {} vertices", largest);
+  return {};
+}
+
+std::string fault_by_oracle(const Graph& graph, std::span<const Vertex> labels) {
   constexpr std::uint64_t bytes_a_vertex = 6 * sizeof(Vertex);
   Charge                  memory{graph.budget(), "verifying the components"};
   memory.raise_to(graph.vertex_count() * bytes_a_vertex);
   const std::vector<Vertex> expected = labels_by_merging(graph);
-  return {by_oracle, difference(graph, "component", labels, std::span<const Vertex>{expected})};
+  return difference(graph, "component", labels, std::span<const Vertex>{expected});
+}
+
+Verdict verify_cc(const Graph& graph, const ParameterValues&, const Result& result, const VerifyOptions& options) {
+  const std::span<const Vertex> labels = column_of<Vertex>(result, 0).span();
+  const bool                    oracle = options.use_oracle(graph);
+  Verdict                       verdict{.how = oracle ? by_oracle : by_properties, .problem = {}};
+  verdict.problem = oracle ? fault_by_oracle(graph, labels) : fault_by_properties(graph, labels, options);
+  if (verdict.problem.empty()) verdict.problem = wrong_fact(graph, labels, result);
+  return verdict;
 }
 
 }  // namespace

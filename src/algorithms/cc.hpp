@@ -5,7 +5,7 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/graph.hpp>
-#include <spillway/progress.hpp>
+#include <spillway/options.hpp>
 #include <spillway/result.hpp>
 
 namespace spillway {
@@ -19,7 +19,7 @@ struct Components {
 /// one.
 Vertex frequent_label(std::span<const Vertex> labels);
 
-Components components_by_afforest(const Graph& graph, int threads, Progress& progress);
-Components components_by_propagation(const Graph& graph, int threads, Progress& progress);
+Components components_by_afforest(const Graph& graph, const RunOptions& options);
+Components components_by_propagation(const Graph& graph, const RunOptions& options);
 
 }  // namespace spillway

@@ -284,7 +284,7 @@ std::vector<Vertex> expected_labels(const Graph& graph, std::uint64_t rounds, in
 Verdict verify_cdlp(const Graph& graph, const ParameterValues& values, const Result& result,
                     const VerifyOptions& options) {
   Charge memory{graph.budget(), "verifying the result"};
-  memory.raise_to(2 * graph.vertex_count() * sizeof(Vertex));
+  memory.raise_to(3 * graph.vertex_count() * sizeof(Vertex));
   const bool  oracle = options.use_oracle(graph);
   const auto& found  = column_of<Vertex>(result, 0);
   if (!graph.symmetric()) graph.in();

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include <spillway/graph.hpp>
+#include <spillway/program.hpp>
 #include <spillway/progress.hpp>
 
 #include "graph/vertex_set.hpp"
 
 namespace spillway {
-
-enum class Along { out, in, both };
 
 /// As a person types it.
 inline const std::vector<std::string>& along_choices() {

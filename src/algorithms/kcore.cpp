@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
 
 #include <spillway/run.hpp>
@@ -103,81 +104,160 @@ Result run_kcore(const Graph& graph, const ParameterValues& values, const RunOpt
   return result;
 }
 
+constexpr const char* verifying = "verifying the cores";
+
 /// The oracle: vertices in an array sorted by degree, moved as degrees fall (Batagelj & Zaveršnik 2003), over
 /// neighbours that it makes simple and undirected by itself.
-std::vector<std::uint32_t> serial_cores(const Graph& graph) {
-  const auto                       n = static_cast<Vertex>(graph.vertex_count());
-  std::vector<std::vector<Vertex>> neighbors(n);
-  for (Vertex u = 0; u < n; ++u)
-    for (const Vertex v : graph.out().neighbors(u))
-      if (u != v) neighbors[u].push_back(v), neighbors[v].push_back(u);
-  std::vector<std::uint32_t> degree(n);
-  std::uint32_t              most = 0;
-  for (Vertex v = 0; v < n; ++v) {
-    std::sort(neighbors[v].begin(), neighbors[v].end());
-    neighbors[v].erase(std::unique(neighbors[v].begin(), neighbors[v].end()), neighbors[v].end());
-    degree[v] = static_cast<std::uint32_t>(neighbors[v].size());
-    most      = std::max(most, degree[v]);
+class SerialCores {
+ public:
+  explicit SerialCores(const Graph& graph)
+      : n_(static_cast<Vertex>(graph.vertex_count())),
+        neighbors_(plain_neighbors(graph)),
+        degree_(n_, graph.budget(), verifying),
+        order_(n_, graph.budget(), verifying),
+        place_(n_, graph.budget(), verifying) {
+    std::uint32_t most = 0;
+    for (Vertex v = 0; v < n_; ++v) {
+      degree_[v] = static_cast<std::uint32_t>(neighbors_.of(v).size());
+      most       = std::max(most, degree_[v]);
+    }
+    first_ = Buffer<Vertex>{std::uint64_t{most} + 2, graph.budget(), verifying};
+    sort_by_degree();
+    for (Vertex i = 0; i < n_; ++i) take_out(i);
   }
-  std::vector<Vertex> first(most + 2), order(n), place(n);
-  for (Vertex v = 0; v < n; ++v) ++first[degree[v] + 1];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<Vertex> next{first};
-  for (Vertex v = 0; v < n; ++v) order[place[v] = next[degree[v]]++] = v;
-  for (Vertex i = 0; i < n; ++i) {
-    const Vertex v = order[i];
-    for (const Vertex u : neighbors[v]) {
-      if (degree[u] <= degree[v]) continue;
-      const Vertex front = std::max(first[degree[u]], i + 1), w = order[front];
-      std::swap(order[front], order[place[u]]);
-      std::swap(place[u], place[w]);
-      first[degree[u]] = front + 1;
-      --degree[u];
+
+  std::span<std::uint32_t> cores() const { return degree_.span(); }
+
+ private:
+  void sort_by_degree() {
+    for (Vertex v = 0; v < n_; ++v) ++first_[std::uint64_t{degree_[v]} + 1];
+    std::partial_sum(first_.data(), first_.data() + first_.size(), first_.data());
+    for (Vertex v = 0; v < n_; ++v) order_[place_[v] = first_[degree_[v]]++] = v;
+    for (std::uint64_t d = first_.size() - 1; d > 0; --d) first_[d] = first_[d - 1];
+    first_[0] = 0;
+  }
+
+  void take_out(Vertex i) {
+    const Vertex v = order_[i];
+    for (const Vertex u : neighbors_.of(v)) {
+      if (degree_[u] <= degree_[v]) continue;
+      const Vertex front = std::max(first_[degree_[u]], i + 1), w = order_[front];
+      std::swap(order_[front], order_[place_[u]]);
+      std::swap(place_[u], place_[w]);
+      first_[degree_[u]] = front + 1;
+      --degree_[u];
     }
   }
-  return degree;
-}
+
+  const Vertex                n_;
+  const PlainNeighbors        neighbors_;
+  const Buffer<std::uint32_t> degree_;
+  Buffer<Vertex>              first_;  ///< where each degree begins in the order
+  const Buffer<Vertex>        order_, place_;
+};
+
+/// Vertices that leave one after the other.
+class Peeling {
+ public:
+  explicit Peeling(const Graph& graph)
+      : left_(graph.vertex_count(), graph.budget(), verifying),
+        leaving_(graph.vertex_count(), graph.budget(), verifying) {}
+
+  bool has_left(Vertex v) const { return left_[v]; }
+
+  void let_go(Vertex v) {
+    left_[v]           = true;
+    leaving_[count_++] = v;
+  }
+
+  /// visit(vertex) for everyone who leaves, those included whom `visit` lets go. Returns how many they were.
+  template <class Visit>
+  std::uint64_t run(Visit&& visit) {
+    for (std::uint64_t i = 0; i < count_; ++i) visit(leaving_[i]);
+    return count_;
+  }
+
+ private:
+  Buffer<bool>   left_;
+  Buffer<Vertex> leaving_;
+  std::uint64_t  count_ = 0;
+};
 
 /// Everyone has core(v) neighbours of at least its core, and removing those below some k one by one in the order
 /// of their core never strands anyone above: each vertex has at most core(v) neighbours that leave with or after
 /// it, which a peeling order shows.
 std::string core_problem(const Graph& graph, std::span<const std::uint32_t> cores) {
-  const Csr&                 simple = graph.simple();
-  const auto                 n      = static_cast<Vertex>(simple.vertex_count());
-  std::vector<std::uint32_t> remaining(n);
+  const Csr&                  simple = graph.simple();
+  const auto                  n      = static_cast<Vertex>(simple.vertex_count());
+  const Buffer<std::uint32_t> remaining{n, graph.budget(), verifying};
   for (Vertex v = 0; v < n; ++v) {
-    std::uint32_t as_deep = 0;
-    for (const Vertex u : simple.neighbors(v)) as_deep += cores[u] >= cores[v];
-    if (as_deep < cores[v])
-      return fmt::format("vertex {} has {} neighbours in its core {}", graph.ids().name(v), as_deep, cores[v]);
-    remaining[v] = as_deep;
+    for (const Vertex u : simple.neighbors(v)) remaining[v] += cores[u] >= cores[v];
+    if (remaining[v] < cores[v])
+      return fmt::format("vertex {} has {} neighbours in its core {}", graph.ids().name(v), remaining[v],
+                         cores[v]);
   }
   // Peel each shell: everyone in it must go, or its members belong to a deeper core.
-  std::vector<Vertex> leaving;
-  std::vector<bool>   left(n);
-  std::uint64_t       count = 0;
+  Peeling peeling{graph};
   for (Vertex v = 0; v < n; ++v)
-    if (remaining[v] <= cores[v]) leaving.push_back(v), left[v] = true;
-  while (!leaving.empty()) {
-    const Vertex v = leaving.back();
-    leaving.pop_back();
-    ++count;
+    if (remaining[v] <= cores[v]) peeling.let_go(v);
+  const std::uint64_t gone = peeling.run([&](Vertex v) {
     for (const Vertex u : simple.neighbors(v))
-      if (!left[u] && cores[u] == cores[v] && --remaining[u] <= cores[u]) leaving.push_back(u), left[u] = true;
-  }
-  if (count < n) return fmt::format("{} vertices belong to a deeper core than they are given", n - count);
+      if (!peeling.has_left(u) && cores[u] == cores[v] && --remaining[u] <= cores[u]) peeling.let_go(u);
+  });
+  if (gone < n) return fmt::format("{} vertices belong to a deeper core than they are given", n - gone);
   return {};
+}
+
+/// Every member has k neighbours that are members, and no larger set has: of the others, all leave when those with
+/// fewer than k neighbours do.
+std::string member_problem(const Graph& graph, std::span<const std::uint32_t> members, std::uint32_t k) {
+  const Csr&                  simple = graph.simple();
+  const auto                  n      = static_cast<Vertex>(simple.vertex_count());
+  const Buffer<std::uint32_t> remaining{n, graph.budget(), verifying};
+  Peeling                     peeling{graph};
+  for (Vertex v = 0; v < n; ++v) {
+    std::uint64_t inside = 0;
+    for (const Vertex u : simple.neighbors(v)) inside += members[u];
+    if (members[v] > 1 || (members[v] == 1 && inside < k))
+      return fmt::format("vertex {} is {} and has {} neighbours in the core of {}", graph.ids().name(v),
+                         members[v], inside, k);
+    remaining[v] = static_cast<std::uint32_t>(simple.degree(v));
+    if (remaining[v] < k) peeling.let_go(v);
+  }
+  peeling.run([&](Vertex v) {
+    for (const Vertex u : simple.neighbors(v))
+      if (!peeling.has_left(u) && --remaining[u] < k) peeling.let_go(u);
+  });
+  for (Vertex v = 0; v < n; ++v)
+    if (!peeling.has_left(v) && members[v] == 0)
+      return fmt::format("vertex {} belongs to the core of {}", graph.ids().name(v), k);
+  return {};
+}
+
+std::string fact_problem(const Result& result, std::uint32_t k) {
+  const auto&         found = column_of<std::uint32_t>(result, 0);
+  const std::uint64_t whole = k > 0           ? std::accumulate(found.begin(), found.end(), std::uint64_t{0})
+                              : found.empty() ? 0
+                                              : *std::max_element(found.begin(), found.end());
+  const char* const   name  = k > 0 ? "members" : "deepest core";
+  const auto          said  = fact_of<std::uint64_t>(result, name);
+  return said == whole ? std::string{} : fmt::format("{} is {}, by the column it is {}", name, said, whole);
 }
 
 Verdict verify_kcore(const Graph& graph, const ParameterValues& values, const Result& result,
                      const VerifyOptions& options) {
-  const std::uint32_t k     = k_of(values);
-  const auto&         found = column_of<std::uint32_t>(result, 0);
-  if (k == 0 && !options.use_oracle(graph)) return {by_properties, core_problem(graph, found.span())};
-  auto expected = serial_cores(graph);
+  const std::uint32_t k         = k_of(values);
+  const auto&         found     = column_of<std::uint32_t>(result, 0);
+  const bool          by_serial = options.use_oracle(graph);
+  const auto          how       = by_serial ? by_oracle : by_properties;
+  if (found.size() != graph.vertex_count()) return {how, "the column has the wrong length"};
+  if (std::string problem = fact_problem(result, k); !problem.empty()) return {how, problem};
+  if (!by_serial)
+    return {how, k == 0 ? core_problem(graph, found.span()) : member_problem(graph, found.span(), k)};
+  const SerialCores expected{graph};
   if (k > 0)
-    for (std::uint32_t& core : expected) core = core >= k ? 1 : 0;
-  return {by_oracle, difference<std::uint32_t, std::uint32_t>(graph, "core", found.span(), expected)};
+    for (std::uint32_t& core : expected.cores()) core = core >= k ? 1 : 0;
+  return {how, difference<std::uint32_t, std::uint32_t>(graph, "core", found.span(), expected.cores())};
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ struct SmallestLabel {
 
 }  // namespace
 
-Components components_by_propagation(const Graph& graph, int threads, Progress& progress) {
-  auto outcome = run(SmallestLabel{}, graph, {.threads = threads, .progress = &progress});
+Components components_by_propagation(const Graph& graph, const RunOptions& options) {
+  auto outcome = run(SmallestLabel{}, graph, options);
   return {std::move(outcome.values), std::move(outcome.statistics)};
 }
 

@@ -105,7 +105,7 @@ std::string oracle_problem(const Graph& graph, std::span<const double> found) {
   std::vector<double> expected(graph.vertex_count());
   std::uint64_t       lookups = 0;
   for (Vertex v = 0; v < graph.vertex_count(); ++v) expected[v] = expected_coefficient(graph, v, lookups);
-  return difference(graph, "coefficient", found, std::span<const double>{expected});
+  return difference(graph, "coefficient", found, std::span<const double>{expected}, 0);
 }
 
 std::string property_problem(const Graph& graph, std::span<const double> found, int threads) {
@@ -115,7 +115,7 @@ std::string property_problem(const Graph& graph, std::span<const double> found, 
                          graph.ids().name(static_cast<Vertex>(v)), found[v]);
   return first_complaint(vertices_to_check(graph.out()), threads, [&](Vertex v, std::uint64_t& lookups) {
     const double expected = expected_coefficient(graph, v, lookups);
-    if (near(found[v], expected)) return std::string{};
+    if (near(found[v], expected, relative_tolerance, 0)) return std::string{};
     return fmt::format("vertex {}: coefficient is {}, expected {}", graph.ids().name(v), found[v], expected);
   });
 }

@@ -1,5 +1,6 @@
 #include "algorithms/pagerank.hpp"
 
+#include <limits>
 #include <numeric>
 
 #include "algorithms/checking.hpp"
@@ -32,6 +33,8 @@ Settings settings_of(const char* name, const ParameterValues& values) {
   return settings;
 }
 
+Fact converged_fact(bool converged) { return {"converged", std::string{converged ? "yes" : "no"}}; }
+
 Restart restart_of(const Graph& graph, Vertex source) {
   return {source, 1.0 / static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1))};
 }
@@ -44,22 +47,29 @@ Result pull(const Graph& graph, Vertex source, const Settings& settings, const R
                          .max_iterations = settings.iterations};
   auto           outcome = run(program, graph, options);
   Result         result;
-  result.facts      = {{"residual", outcome.global.change}};
+  result.facts      = {{"residual", outcome.global.change},
+                       converged_fact(outcome.global.change <= settings.tolerance)};
   result.statistics = std::move(outcome.statistics);
   result.columns.push_back(outcome.column("rank"));
   return result;
 }
 
+/// A residual that a vertex may keep. Below the smallest normal float no product is sure to shrink, and mass could
+/// go round in a cycle for ever.
+double kept_residual(const Graph& graph, const Settings& settings) {
+  const auto n = static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1));
+  return std::max<double>(settings.tolerance * (1 - settings.damping) / n, std::numeric_limits<float>::min());
+}
+
 /// Dropping the mass of dangling vertices gives the same ranks but for a factor when the restart is where it would
 /// have gone: dividing by the sum puts it right.
 Result accumulate(const Graph& graph, Vertex source, const Settings& settings, const RunOptions& options) {
-  using Value           = AccumulativePageRank::Value;
-  const double a_vertex = settings.tolerance * (1 - settings.damping) /
-                          static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1));
-  const AccumulativePageRank program{
-      .restart = restart_of(graph, source), .damping = settings.damping, .smallest = static_cast<float>(a_vertex)};
-  auto   outcome = run(program, graph, options);
-  double held = 0, sum = 0;
+  using Value = AccumulativePageRank::Value;
+  const AccumulativePageRank program{.restart  = restart_of(graph, source),
+                                     .damping  = settings.damping,
+                                     .smallest = static_cast<float>(kept_residual(graph, settings))};
+  auto                       outcome = run(program, graph, options);
+  double                     held = 0, sum = 0;
   for (const Value& value : outcome.values.span()) {
     held += static_cast<double>(value.residual);
     sum += static_cast<double>(value.rank) + static_cast<double>(value.residual);
@@ -69,52 +79,125 @@ Result accumulate(const Graph& graph, Vertex source, const Settings& settings, c
   result.columns.push_back(outcome.column("rank", [&](const Value& value) {
     return static_cast<float>((static_cast<double>(value.rank) + static_cast<double>(value.residual)) * scale);
   }));
-  result.facts      = {{"residual", held}};
+  result.facts      = {{"residual", held}, converged_fact(true)};
   result.statistics = std::move(outcome.statistics);
   return result;
 }
 
-/// The oracle: power iteration in f64, pushing along the arcs one by one. Returns the L1 change of the last step.
-double serial_step(const Graph& graph, const Restart& restart, const Settings& settings,
-                   std::vector<double>& ranks) {
-  std::vector<double> next(ranks.size());
-  double              dangling = 0;
-  for (Vertex v = 0; v < ranks.size(); ++v) {
-    const auto neighbors = graph.out().neighbors(v);
-    if (neighbors.empty()) dangling += ranks[v];
-    for (const Vertex to : neighbors) next[to] += ranks[v] / static_cast<double>(neighbors.size());
+/// What floats lose of ranks that sum to 1, in all. Where mass goes back and forth (between the sides of a
+/// bipartite graph) what each step loses adds up to 1 / (1 - damping) times as much.
+constexpr double rounding = 2e-6;
+
+/// The oracle: power iteration in f64, pushing along the arcs one by one.
+class PowerIteration {
+ public:
+  /// At the restart.
+  PowerIteration(const Graph& graph, Vertex source, const Settings& settings)
+      : graph_(graph),
+        source_(source),
+        settings_(settings),
+        ranks_(graph.vertex_count(), graph.budget(), "verifying the ranks"),
+        next_(graph.vertex_count(), graph.budget(), "verifying the ranks") {
+    for (Vertex v = 0; v < ranks_.size(); ++v) ranks_[v] = restarts_at(v);
   }
-  const double restarting = 1 - settings.damping + (settings.drop_dangling ? 0 : settings.damping * dangling);
-  double       change     = 0;
-  for (Vertex v = 0; v < ranks.size(); ++v) {
-    next[v] = restart.at(v) * restarting + settings.damping * next[v];
-    change += std::abs(next[v] - ranks[v]);
+
+  void set(std::span<const float> ranks) { std::copy(ranks.begin(), ranks.end(), ranks_.data()); }
+
+  std::span<const double> ranks() const { return ranks_.span(); }
+
+  /// Returns the change, in L1.
+  double step() {
+    double dangling = 0;
+    std::fill_n(next_.data(), next_.size(), 0.0);
+    for (Vertex v = 0; v < ranks_.size(); ++v) {
+      const auto neighbors = graph_.out().neighbors(v);
+      if (neighbors.empty()) dangling += ranks_[v];
+      for (const Vertex to : neighbors) next_[to] += ranks_[v] / static_cast<double>(neighbors.size());
+    }
+    const double lost       = settings_.drop_dangling ? 0 : settings_.damping * dangling;
+    const double restarting = 1 - settings_.damping + lost;
+    double       change     = 0;
+    for (Vertex v = 0; v < ranks_.size(); ++v) {
+      next_[v] = restarts_at(v) * restarting + settings_.damping * next_[v];
+      change += std::abs(next_[v] - ranks_[v]);
+    }
+    std::swap(ranks_, next_);
+    return change;
   }
-  ranks.swap(next);
-  return change;
+
+ private:
+  double restarts_at(Vertex v) const {
+    if (source_ == no_vertex) return 1 / static_cast<double>(graph_.vertex_count());
+    return v == source_ ? 1 : 0;
+  }
+
+  const Graph&    graph_;
+  Vertex          source_;
+  const Settings& settings_;
+  Buffer<double>  ranks_, next_;
+};
+
+/// What the facts say of how the run ended, compared with the change that the last iteration should have made.
+std::string ending_problem(const Settings& settings, const Result& result, double change) {
+  const std::uint64_t iterations = result.statistics.iterations;
+  const double        stated     = fact_of<double>(result, "residual");
+  if (iterations > settings.iterations)
+    return fmt::format("{} iterations, where at most {} are allowed", iterations, settings.iterations);
+  if (iterations < settings.iterations && change > settings.tolerance + rounding)
+    return fmt::format("the run stopped at iteration {}, which changes the ranks by {}", iterations, change);
+  if (!near(stated, change, relative_tolerance, rounding))
+    return fmt::format("the residual is said to be {}, and is {}", stated, change);
+  return {};
 }
 
-std::vector<double> serial_ranks(const Graph& graph, const Restart& restart, const Settings& settings,
-                                 std::uint64_t iterations, double tolerance) {
-  std::vector<double> ranks(graph.vertex_count());
-  for (Vertex v = 0; v < ranks.size(); ++v) ranks[v] = restart.at(v);
-  for (std::uint64_t i = 0; i < iterations; ++i)
-    if (serial_step(graph, restart, settings, ranks) <= tolerance) break;
-  return ranks;
+std::string fault_by_oracle(const Graph& graph, Vertex source, const Settings& settings, const Result& result) {
+  PowerIteration oracle{graph, source, settings};
+  double         change = 0;
+  for (std::uint64_t i = 0; i < result.statistics.iterations; ++i) change = oracle.step();
+  if (std::string problem = ending_problem(settings, result, change); !problem.empty()) return problem;
+  return difference<float, double>(graph, "rank", column_of<float>(result, 0).span(), oracle.ranks(),
+                                   absolute_tolerance / static_cast<double>(graph.vertex_count()));
+}
+
+/// How much one more step may change the ranks: less than the last did, since a step shrinks distances by the
+/// damping; and no more than the tolerance where that ended the run.
+double allowed_change(const Graph& graph, const Settings& settings, const Result& result) {
+  const double stated = fact_of<double>(result, "residual");
+  if (settings.residual_form) {
+    // What is held is spread along the arcs: ranks are off by what becomes of it, and change by that at most.
+    const double held = kept_residual(graph, settings) * static_cast<double>(graph.vertex_count());
+    return std::min(stated, held) * 2 / (1 - settings.damping) + rounding;
+  }
+  const bool by_tolerance = result.statistics.iterations < settings.iterations;
+  return (by_tolerance ? std::min(stated, settings.tolerance) : stated) * settings.damping + rounding;
 }
 
 /// How far the ranks are from what one more step makes of them, in L1; and their sum, which is 1 unless mass is
 /// lost.
-std::string fixed_point_problem(const Graph& graph, const Restart& restart, const Settings& settings,
-                                std::span<const float> found, double allowed) {
-  std::vector<double> ranks(found.begin(), found.end());
-  const double        sum = std::accumulate(ranks.begin(), ranks.end(), 0.0);
+std::string fixed_point_problem(const Graph& graph, Vertex source, const Settings& settings,
+                                const Result& result) {
+  const std::span<const float> found = column_of<float>(result, 0).span();
+  const double                 sum   = std::accumulate(found.begin(), found.end(), 0.0);
   if (!settings.drop_dangling && !near(sum, 1, 1e-4)) return fmt::format("the ranks sum to {}, not to 1", sum);
-  for (const double rank : ranks)
+  for (const float rank : found)
     if (!(rank >= 0)) return fmt::format("a rank is {}", rank);
-  const double change = serial_step(graph, restart, settings, ranks);
+  PowerIteration iteration{graph, source, settings};
+  iteration.set(found);
+  const double change = iteration.step(), allowed = allowed_change(graph, settings, result);
   if (change > allowed)
     return fmt::format("one more step changes the ranks by {}, allowed is {}", change, allowed);
+  return {};
+}
+
+/// What can be said of the facts without computing the ranks.
+std::string fact_problem(const Graph& graph, const Settings& settings, const Result& result) {
+  const double stated    = fact_of<double>(result, "residual");
+  const double most_held = kept_residual(graph, settings) * static_cast<double>(graph.vertex_count());
+  if (settings.residual_form && !(stated >= 0 && stated <= most_held * (1 + relative_tolerance)))
+    return fmt::format("the residual is {}, where no more than {} may be left", stated, most_held);
+  const bool converged = settings.residual_form || stated <= settings.tolerance;
+  if (fact_of<std::string>(result, "converged") != (converged ? "yes" : "no"))
+    return fmt::format("the residual is {}, and the run is said to have converged or not", stated);
   return {};
 }
 
@@ -132,19 +215,14 @@ Result run_pagerank(const char* name, const Graph& graph, Vertex source, const P
 
 Verdict verify_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,
                         const Result& result, const VerifyOptions& options) {
-  const Settings settings = settings_of(name, values);
-  const Restart  restart  = restart_of(graph, source);
-  const auto&    ranks    = column_of<float>(result, 0);
-  if (graph.vertex_count() == 0) return {by_oracle, ""};
-  if (options.use_oracle(graph) && !settings.residual_form) {
-    const auto expected = serial_ranks(graph, restart, settings, result.statistics.iterations, -1);
-    return {by_oracle, difference<float, double>(graph, "rank", ranks.span(), expected)};
-  }
-  // Floats hold a rank to about 1e-7 of itself, and the ranks sum to 1; a step shrinks a distance by the damping.
-  const double rounding = 1e-6;
-  const double reached  = std::get<double>(result.facts.at(0).value);
-  const double allowed  = (settings.residual_form ? settings.tolerance : reached) * 2 + rounding;
-  return {by_properties, fixed_point_problem(graph, restart, settings, ranks.span(), allowed)};
+  const Settings settings  = settings_of(name, values);
+  const bool     by_serial = options.use_oracle(graph) && !settings.residual_form;
+  const auto     how       = by_serial ? by_oracle : by_properties;
+  if (column_of<float>(result, 0).size() != graph.vertex_count()) return {how, "rank has the wrong length"};
+  if (graph.vertex_count() == 0) return {how, ""};
+  if (std::string problem = fact_problem(graph, settings, result); !problem.empty()) return {how, problem};
+  return {how, by_serial ? fault_by_oracle(graph, source, settings, result)
+                         : fixed_point_problem(graph, source, settings, result)};
 }
 
 std::vector<Parameter> pagerank_parameters() {

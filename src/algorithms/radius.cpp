@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "algorithms/checking.hpp"
+#include "algorithms/radius.hpp"
 #include "algorithms/registry.hpp"
 
 #include <spillway/run.hpp>
@@ -109,53 +109,13 @@ Result run_with(const Graph& graph, const Parameters& parameters, const RunOptio
       run(Radius<Words>{parameters.number("seed", 0, UINT64_MAX), parameters.number("steps", 1, 1u << 30)}, graph,
           options);
   Result result;
-  result.facts = {{"effective diameter", effective_diameter(outcome)}};
+  result.facts = {{effective_diameter_fact, effective_diameter(outcome)}};
   result.columns.push_back(
       outcome.column("radius", [](const Value& value) { return static_cast<std::uint32_t>(value.last); }));
   result.columns.push_back(
       outcome.column("reach", [](const Value& value) { return reach_of<Words>(value.strings); }));
   result.statistics = std::move(outcome.statistics);
   return result;
-}
-
-/// The oracle: all strings of all vertices, step by step, over the arcs as they stand.
-template <std::size_t Words>
-Verdict verify_with(const Graph& graph, const Parameters& parameters, const Result& result) {
-  const std::uint64_t         seed = parameters.number("seed", 0, UINT64_MAX);
-  std::vector<Strings<Words>> now(graph.vertex_count());
-  std::vector<std::uint32_t>  last(graph.vertex_count());
-  for (Vertex v = 0; v < now.size(); ++v) now[v] = strings_of<Words>(v, seed);
-  bool changed = true;
-  for (std::uint64_t step = 1; changed && step <= parameters.number("steps", 1, 1u << 30); ++step) {
-    changed         = false;
-    const auto then = now;
-    for (Vertex u = 0; u < now.size(); ++u) {
-      for (const Vertex v : graph.out().neighbors(u))
-        for (std::size_t i = 0; i < Words; ++i) now[u][i] |= then[v][i];
-      if (now[u] != then[u]) last[u] = static_cast<std::uint32_t>(step), changed = true;
-    }
-  }
-  std::vector<double> reach;
-  for (const auto& strings : now) reach.push_back(reach_of<Words>(strings));
-  Verdict verdict{by_oracle, difference<std::uint32_t, std::uint32_t>(
-                                 graph, "radius", column_of<std::uint32_t>(result, 0).span(), last)};
-  if (verdict.problem.empty())
-    verdict.problem = difference<double, double>(graph, "reach", column_of<double>(result, 1).span(), reach);
-  return verdict;
-}
-
-/// Along every arc: the source reaches what the target does, in at most one step more (unless steps ran out).
-std::string reach_problem(const Graph& graph, const Result& result, bool complete) {
-  const auto& radius = column_of<std::uint32_t>(result, 0);
-  const auto& reach  = column_of<double>(result, 1);
-  for (Vertex u = 0; u < graph.vertex_count() && complete; ++u)
-    for (const Vertex v : graph.out().neighbors(u)) {
-      if (reach[u] < reach[v] * (1 - relative_tolerance))
-        return fmt::format("vertex {} reaches less than {}, which it leads to", graph.ids().name(u),
-                           graph.ids().name(v));
-      if (radius[u] > 0 && reach[u] <= 0) return fmt::format("vertex {} reaches nothing", graph.ids().name(u));
-    }
-  return {};
 }
 
 template <class Body>
@@ -170,17 +130,6 @@ auto with_words(const Parameters& parameters, Body&& body) {
 Result run_radius(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Parameters parameters{"radius", values};
   return with_words(parameters, [&]<std::size_t Words>() { return run_with<Words>(graph, parameters, options); });
-}
-
-Verdict verify_radius(const Graph& graph, const ParameterValues& values, const Result& result,
-                      const VerifyOptions& options) {
-  const Parameters parameters{"radius", values};
-  if (!options.use_oracle(graph)) {
-    const bool complete = result.statistics.iterations < parameters.number("steps", 1, 1u << 30);
-    return {by_properties, reach_problem(graph, result, complete)};
-  }
-  return with_words(parameters,
-                    [&]<std::size_t Words>() { return verify_with<Words>(graph, parameters, result); });
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // Single source, number of shortest paths (in edges): what betweenness needs, as an answer of its own.
 // Brandes, Journal of Mathematical Sociology 2001. Parallel arcs are different paths.
-#include <queue>
+#include <atomic>
 
 #include "algorithms/checking.hpp"
 #include "algorithms/path_counts.hpp"
 #include "algorithms/registry.hpp"
 #include "base/fail.hpp"
+#include "graph/csr.hpp"
 
 namespace spillway {
 namespace {
@@ -21,19 +22,57 @@ Result run_ssnsp(const Graph& graph, const ParameterValues& values, const RunOpt
   return result;
 }
 
+std::string fault_by_oracle(const Graph& graph, Vertex source, std::span<const std::uint32_t> levels,
+                            std::span<const double> paths) {
+  const SerialPathCounts expected{graph, source};
+  std::string            problem = difference(graph, "level", levels, expected.levels());
+  for (Vertex v = 0; v < graph.vertex_count() && problem.empty(); ++v)
+    if (const double count = expected.paths()[v].value(); !near(paths[v], count, relative_tolerance, 0))
+      problem = fmt::format("vertex {}: paths is {}, expected {}", graph.ids().name(v), paths[v], count);
+  return problem;
+}
+
+/// Levels and counts are right if the source alone has level 0, with one path; no arc leads to a level beyond the
+/// next; and everyone else has as many paths, more than none where it is reached, as those before it together.
+std::string fault_by_properties(const Graph& graph, Vertex source, std::span<const std::uint32_t> levels,
+                                std::span<const double> paths, int threads) {
+  const Csr&           out  = graph.out();
+  const auto           name = [&](std::uint64_t v) { return graph.ids().name(static_cast<Vertex>(v)); };
+  const Buffer<double> arriving{graph.vertex_count(), graph.budget(), "verifying the paths"};
+  std::atomic<Vertex>  beyond{no_vertex};
+  for_each_row_range(out, threads, [&](Vertex first, Vertex last, int) {
+    for (Vertex u = first; u < last; ++u) {
+      if (levels[u] == no_level) continue;
+      for (const Vertex v : out.neighbors(u)) {
+        if (levels[v] > levels[u] + 1) beyond.store(v, std::memory_order_relaxed);
+        if (levels[v] == levels[u] + 1)
+          std::atomic_ref{arriving[v]}.fetch_add(paths[u], std::memory_order_relaxed);
+      }
+    }
+  });
+  if (beyond != no_vertex) return fmt::format("vertex {} could be reached sooner", name(beyond));
+  if (levels[source] != 0) return fmt::format("the source {} has level {}", name(source), levels[source]);
+  arriving[source] = 1;
+  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
+    if (!near(paths[v], arriving[v], relative_tolerance, 0))
+      return fmt::format("vertex {}: paths is {}, and {} arrive", name(v), paths[v], arriving[v]);
+    if ((paths[v] > 0) != (levels[v] != no_level) || (levels[v] == 0 && v != source))
+      return fmt::format("vertex {}: {} paths at level {}", name(v), paths[v], levels[v]);
+  }
+  return {};
+}
+
 Verdict verify_ssnsp(const Graph& graph, const ParameterValues& values, const Result& result,
                      const VerifyOptions& options) {
-  const Vertex           source = Parameters{"ssnsp", values}.vertex(graph);
-  const auto&            levels = column_of<std::uint32_t>(result, 0);
-  const auto&            paths  = column_of<double>(result, 1);
-  const SerialPathCounts expected{graph, source};
-  // The serial count is one pass over the arcs, so there is no graph it would be too slow for.
-  (void)options;
-  Verdict verdict{by_oracle,
-                  difference<std::uint32_t, std::uint32_t>(graph, "level", levels.span(), expected.levels)};
-  if (verdict.problem.empty())
-    verdict.problem = difference<double, long double>(graph, "paths", paths.span(), expected.paths);
-  return verdict;
+  const Vertex source    = Parameters{"ssnsp", values}.vertex(graph);
+  const auto   levels    = column_of<std::uint32_t>(result, 0).span();
+  const auto   paths     = column_of<double>(result, 1).span();
+  const bool   by_serial = options.use_oracle(graph);
+  const auto   how       = by_serial ? by_oracle : by_properties;
+  if (levels.size() != graph.vertex_count() || paths.size() != graph.vertex_count())
+    return {how, "a column has the wrong length"};
+  return {how, by_serial ? fault_by_oracle(graph, source, levels, paths)
+                         : fault_by_properties(graph, source, levels, paths, thread_count(options.threads))};
 }
 
 }  // namespace

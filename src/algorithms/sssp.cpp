@@ -1,12 +1,14 @@
 // Single-source shortest paths over non-negative weights, with a tree of parents.
 // Delta-stepping (Meyer & Sanders 1998): the engine settles vertices in buckets of their distance.
 #include <functional>
-#include <queue>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/counted_heap.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/sssp_parents.hpp"
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
+#include "base/clock.hpp"
 #include "base/fail.hpp"
 
 #include <spillway/run.hpp>
@@ -17,36 +19,54 @@ namespace {
 /// Whole distances stop here instead of wrapping; one that does is reported as an overflow.
 constexpr std::uint32_t distance_limit = highest<std::uint32_t>() - 1;
 
-template <class W>
-SPILLWAY_HD W extended(W distance, W weight) {
-  if constexpr (std::is_integral_v<W>)
-    return weight > distance_limit - distance ? distance_limit : distance + weight;
-  else
-    return distance + weight;
+SPILLWAY_HD inline std::uint32_t extended(std::uint32_t distance, std::uint32_t weight) {
+  return weight > distance_limit - distance ? distance_limit : distance + weight;
 }
 
-template <class W>
 struct Sssp {
   struct alignas(8) Value {
-    W      distance;
-    Vertex parent;
+    std::uint32_t distance;
+    Vertex        parent;
 
     SPILLWAY_HD bool operator<(const Value& other) const { return distance < other.distance; }
   };
-  using Weight  = W;
+  using Weight  = std::uint32_t;
   using Combine = Min<Value>;
 
-  static constexpr bool order_free     = true;  // a minimum over paths: any order, same distances
-  static constexpr W    neutral_weight = 0;     // a zero edge lengthens no path
+  static constexpr bool          order_free     = true;  // a minimum over paths: any order, same distances
+  static constexpr std::uint32_t neutral_weight = 0;     // a zero edge lengthens no path
 
   Vertex source;
   double delta = 0;  // chosen by the engine
 
-  SPILLWAY_HD Value init(Vertex v) const { return v == source ? Value{0, v} : Value{highest<W>(), no_vertex}; }
+  SPILLWAY_HD Value init(Vertex v) const { return v == source ? Value{0, v} : Value{no_distance, no_vertex}; }
   SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD W     priority(const Value& value) const { return value.distance; }
-  SPILLWAY_HD Value compute(const Value& from, const Edge<W>& edge) const {
-    return {extended(from.distance, edge.weight), edge.source};
+  SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.distance; }
+  SPILLWAY_HD Value         compute(const Value& from, const Edge<std::uint32_t>& edge) const {
+            return {extended(from.distance, edge.weight), edge.source};
+  }
+
+  static constexpr std::uint32_t no_distance = highest<std::uint32_t>();
+};
+
+/// Over real weights. A float would lose digits with every arc (a million of 0.1 come out a hundredth off), and
+/// beside a double there is no room for a parent: those are found afterwards.
+struct RealSssp {
+  using Value   = double;
+  using Weight  = float;
+  using Combine = Min<double>;
+
+  static constexpr bool  order_free     = true;
+  static constexpr float neutral_weight = 0;
+
+  Vertex source;
+  double delta = 0;
+
+  SPILLWAY_HD double init(Vertex v) const { return v == source ? 0 : highest<double>(); }
+  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD double priority(double distance) const { return distance; }
+  SPILLWAY_HD double compute(double from, const Edge<float>& edge) const {
+    return from + static_cast<double>(edge.weight);
   }
 };
 
@@ -54,83 +74,106 @@ double delta_of(const Parameters& parameters) {
   return parameters.text("delta") == "auto" ? 0 : parameters.real("delta", 1e-30, 1e30);
 }
 
-template <class W>
-void refuse_overflow(const Graph& graph, const Column& column) {
-  const auto& distances = std::get<Array<W>>(column.values);
-  if constexpr (std::is_integral_v<W>) {
-    const auto found = std::find(distances.begin(), distances.end(), distance_limit);
-    if (found != distances.end())
-      throw bad_input("sssp: the distance of vertex {} exceeds {}; load the graph with --weight-type f32",
-                      graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
-  }
+void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distances) {
+  const auto found = std::find(distances.begin(), distances.end(), distance_limit);
+  if (found != distances.end())
+    throw bad_input("sssp: the distance of vertex {} exceeds {}; load the graph with --weight-type f32",
+                    graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 
-template <class W>
-Result run_with(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
-  using Value = typename Sssp<W>::Value;
-  refuse_negative_weights(graph, "sssp", options);
-  auto   outcome = run(Sssp<W>{parameters.vertex(graph), delta_of(parameters)}, graph, options);
+Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
+  auto   outcome = run(Sssp{parameters.vertex(graph), delta_of(parameters)}, graph, options);
   Result result;
-  result.columns.push_back(outcome.column("distance", [](const Value& value) { return value.distance; }));
-  result.columns.push_back(outcome.column("parent", [](const Value& value) { return value.parent; }));
-  refuse_overflow<W>(graph, result.columns[0]);
-  result.columns[0].missing  = Missing::infinite;
-  result.columns[1].vertices = true;
-  result.statistics          = std::move(outcome.statistics);
+  result.columns.push_back(outcome.column("distance", [](const Sssp::Value& value) { return value.distance; }));
+  result.columns.push_back(outcome.column("parent", [](const Sssp::Value& value) { return value.parent; }));
+  refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
+  result.statistics = std::move(outcome.statistics);
   return result;
 }
 
-/// The oracle: Dijkstra with a heap, in 64 bits for whole weights.
-template <class W>
-std::vector<W> serial_distances(const Graph& graph, Vertex source) {
-  using Wide  = std::conditional_t<std::is_integral_v<W>, std::uint64_t, W>;
-  using Entry = std::pair<Wide, Vertex>;
-  std::vector<W>                                                 distances(graph.vertex_count(), highest<W>());
-  std::vector<bool>                                              settled(graph.vertex_count());
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
-  heap.emplace(0, source);
-  while (!heap.empty()) {
-    const auto [distance, v] = heap.top();
-    heap.pop();
-    if (settled[v]) continue;
-    settled[v]     = true;
-    distances[v]   = static_cast<W>(std::is_integral_v<W> ? std::min<Wide>(distance, distance_limit) : distance);
-    const Csr& csr = graph.out();
-    for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i)
-      if (!settled[csr.targets[i]])
-        heap.emplace(distance + static_cast<Wide>(std::bit_cast<W>(csr.weights[i])), csr.targets[i]);
-  }
-  return distances;
-}
-
-template <class W>
-Verdict verify_with(const Graph& graph, Vertex source, const Result& result, const VerifyOptions& options) {
-  const auto& distances = column_of<W>(result, 0);
-  Verdict     verdict{.how = options.use_oracle(graph) ? by_oracle : by_properties, .problem = {}};
-  if (options.use_oracle(graph)) {
-    const auto expected = serial_distances<W>(graph, source);
-    verdict.problem     = difference<W, W>(graph, "distance", distances.span(), expected);
-  }
-  if (!verdict.problem.empty()) return verdict;
-  const auto& weights = graph.out().weights;
-  verdict.problem     = tree_problem<W>(
-      graph, source, W{0}, distances.span(), column_of<std::uint32_t>(result, 1).span(), highest<W>(),
-      [&](W distance, EdgeIndex i) { return extended(distance, std::bit_cast<W>(weights[i])); }, std::less<>{},
-      options);
-  return verdict;
+Result over_real_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
+  refuse_negative_weights(graph, "sssp", options);
+  const Vertex    source   = parameters.vertex(graph);
+  const Progress& progress = options.progress ? *options.progress : Progress::none();
+  auto            outcome  = run(RealSssp{source, delta_of(parameters)}, graph, options);
+  Stopwatch       clock;
+  Buffer<Vertex>  parents = shortest_path_parents(graph, source, outcome.values.span(), outcome.threads, progress);
+  Result          result;
+  result.statistics = std::move(outcome.statistics);
+  result.statistics.run_ms += clock.milliseconds();
+  result.statistics.edges_processed += graph.arc_count();
+  result.columns.push_back(outcome.column("distance"));
+  result.columns.push_back({.name = "parent", .values = std::move(parents).freeze()});
+  return result;
 }
 
 Result run_sssp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Parameters parameters{"sssp", values};
-  return graph.weight_type() == WeightType::f32 ? run_with<float>(graph, parameters, options)
-                                                : run_with<std::uint32_t>(graph, parameters, options);
+  Result           result = graph.weight_type() == WeightType::f32 ? over_real_weights(graph, parameters, options)
+                                                                   : over_whole_weights(graph, parameters, options);
+  result.columns[0].missing  = Missing::infinite;
+  result.columns[1].vertices = true;
+  return result;
+}
+
+/// What paths add up to where nothing can be lost.
+template <class W>
+using Length = std::conditional_t<std::is_integral_v<W>, std::uint64_t, double>;
+
+template <class W>
+Length<W> length_of(const Graph& graph, EdgeIndex i) {
+  return static_cast<Length<W>>(std::bit_cast<W>(graph.out().weights[i]));
+}
+
+/// The oracle: Dijkstra with a heap.
+template <class W, class Label>
+Buffer<Label> serial_distances(const Graph& graph, Vertex source) {
+  using Entry             = std::pair<Length<W>, Vertex>;
+  const char* const  what = "verifying the paths";
+  Buffer<Label>      distances{graph.vertex_count(), graph.budget(), what};
+  const Buffer<bool> settled{graph.vertex_count(), graph.budget(), what};
+  std::fill_n(distances.data(), distances.size(), highest<Label>());
+  CountedHeap<Entry, std::greater<>> heap{graph.budget(), what};
+  for (heap.push({0, source}); !heap.empty();) {
+    const auto [distance, v] = heap.pop();
+    if (settled[v]) continue;
+    settled[v]     = true;
+    distances[v]   = static_cast<Label>(std::min<Length<W>>(distance, highest<Label>()));
+    const Csr& csr = graph.out();
+    for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i)
+      if (!settled[csr.targets[i]]) heap.push({distance + length_of<W>(graph, i), csr.targets[i]});
+  }
+  return distances;
+}
+
+template <class W, class Label>
+Verdict verify_with(const Graph& graph, Vertex source, const Result& result, const VerifyOptions& options) {
+  const auto& distances = column_of<Label>(result, 0);
+  Verdict     verdict{.how = options.use_oracle(graph) ? by_oracle : by_properties, .problem = {}};
+  if (options.use_oracle(graph)) {
+    const Buffer<Label> expected = serial_distances<W, Label>(graph, source);
+    verdict.problem = difference<Label, Label>(graph, "distance", distances.span(), expected.span(), 0);
+  }
+  if (!verdict.problem.empty()) return verdict;
+  // Distances that are longer than a label holds are compared as they are: nothing is cut off here.
+  const auto offered = [&](Label distance, EdgeIndex i) {
+    return static_cast<Length<W>>(distance) + length_of<W>(graph, i);
+  };
+  const PathTree<Label> tree{.source    = source,
+                             .root      = 0,
+                             .unreached = highest<Label>(),
+                             .labels    = distances.span(),
+                             .parents   = column_of<Vertex>(result, 1).span()};
+  verdict.problem = tree_problem(graph, tree, offered, std::less<Length<W>>{}, options);
+  return verdict;
 }
 
 Verdict verify_sssp(const Graph& graph, const ParameterValues& values, const Result& result,
                     const VerifyOptions& options) {
   const Vertex source = Parameters{"sssp", values}.vertex(graph);
-  return graph.weight_type() == WeightType::f32 ? verify_with<float>(graph, source, result, options)
-                                                : verify_with<std::uint32_t>(graph, source, result, options);
+  return graph.weight_type() == WeightType::f32
+             ? verify_with<float, double>(graph, source, result, options)
+             : verify_with<std::uint32_t, std::uint32_t>(graph, source, result, options);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Single-source widest paths: the narrowest arc of a path is its width; the widest path to each vertex, and a
 // tree. Pollack, Operations Research 1960; as a vertex program in Subway and SIMD-X.
 #include <functional>
-#include <queue>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/counted_heap.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
@@ -36,15 +36,28 @@ struct Sswp {
   }
 };
 
+/// Of whole weights the largest is one like any other, and only the source is wider: the column has room for both.
+template <class W>
+using Width = std::conditional_t<std::is_integral_v<W>, std::uint64_t, W>;
+
+template <class W>
+Column widths_of(const Outcome<Sswp<W>>& outcome, Vertex source) {
+  Buffer<Width<W>> widths{outcome.values.size(), outcome.budget, "the result"};
+  for_each_share(outcome.threads, widths.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v) widths[v] = outcome.values[v].width;
+  });
+  widths[source] = highest<Width<W>>();
+  return {.name = "width", .values = std::move(widths).freeze(), .missing = Missing::infinite};
+}
+
 template <class W>
 Result run_with(const Graph& graph, Vertex source, const RunOptions& options) {
   using Value = typename Sswp<W>::Value;
   refuse_negative_weights(graph, "sswp", options);
   auto   outcome = run(Sswp<W>{source}, graph, options);
   Result result;
-  result.columns.push_back(outcome.column("width", [](const Value& value) { return value.width; }));
+  result.columns.push_back(widths_of(outcome, source));
   result.columns.push_back(outcome.column("parent", [](const Value& value) { return value.parent; }));
-  result.columns[0].missing  = Missing::infinite;
   result.columns[1].vertices = true;
   result.statistics          = std::move(outcome.statistics);
   return result;
@@ -52,38 +65,45 @@ Result run_with(const Graph& graph, Vertex source, const RunOptions& options) {
 
 /// The oracle: Dijkstra with the widest first.
 template <class W>
-std::vector<W> serial_widths(const Graph& graph, Vertex source) {
-  std::vector<W>                            widths(graph.vertex_count(), W{0});
-  std::vector<bool>                         settled(graph.vertex_count());
-  std::priority_queue<std::pair<W, Vertex>> heap;
-  heap.emplace(highest<W>(), source);
-  while (!heap.empty()) {
-    const auto [width, v] = heap.top();
-    heap.pop();
+Buffer<Width<W>> serial_widths(const Graph& graph, Vertex source) {
+  using Entry                          = std::pair<Width<W>, Vertex>;
+  const char* const               what = "verifying the paths";
+  Buffer<Width<W>>                widths{graph.vertex_count(), graph.budget(), what};
+  const Buffer<bool>              settled{graph.vertex_count(), graph.budget(), what};
+  CountedHeap<Entry, std::less<>> heap{graph.budget(), what};
+  for (heap.push({highest<Width<W>>(), source}); !heap.empty();) {
+    const auto [width, v] = heap.pop();
     if (settled[v]) continue;
     settled[v]     = true;
     widths[v]      = width;
     const Csr& csr = graph.out();
     for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i)
-      heap.emplace(std::min(width, std::bit_cast<W>(csr.weights[i])), csr.targets[i]);
+      if (!settled[csr.targets[i]])
+        heap.push({std::min<Width<W>>(width, std::bit_cast<W>(csr.weights[i])), csr.targets[i]});
   }
   return widths;
 }
 
 template <class W>
 Verdict verify_with(const Graph& graph, Vertex source, const Result& result, const VerifyOptions& options) {
-  const auto& widths = column_of<W>(result, 0);
+  using Label        = Width<W>;
+  const auto& widths = column_of<Label>(result, 0);
   Verdict     verdict{.how = options.use_oracle(graph) ? by_oracle : by_properties, .problem = {}};
   if (options.use_oracle(graph)) {
-    const auto expected = serial_widths<W>(graph, source);
-    verdict.problem     = difference<W, W>(graph, "width", widths.span(), expected);
+    const Buffer<Label> expected = serial_widths<W>(graph, source);
+    verdict.problem              = difference<Label, Label>(graph, "width", widths.span(), expected.span());
   }
   if (!verdict.problem.empty()) return verdict;
-  const auto& weights = graph.out().weights;
-  verdict.problem     = tree_problem<W>(
-      graph, source, highest<W>(), widths.span(), column_of<std::uint32_t>(result, 1).span(), W{0},
-      [&](W width, EdgeIndex i) { return std::min(width, std::bit_cast<W>(weights[i])); }, std::greater<>{},
-      options);
+  const auto&           weights = graph.out().weights;
+  const PathTree<Label> tree{.source    = source,
+                             .root      = highest<Label>(),
+                             .unreached = 0,
+                             .labels    = widths.span(),
+                             .parents   = column_of<Vertex>(result, 1).span()};
+  const auto            narrowed = [&](Label width, EdgeIndex i) {
+    return std::min<Label>(width, std::bit_cast<W>(weights[i]));
+  };
+  verdict.problem = tree_problem(graph, tree, narrowed, std::greater<>{}, options);
   return verdict;
 }
 

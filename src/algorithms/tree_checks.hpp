@@ -7,64 +7,97 @@
 #include "algorithms/checking.hpp"
 #include "graph/csr.hpp"
 
+#include <spillway/engine/memory.hpp>
+
 namespace spillway {
 
-/// labels: of the source `Label{}`, of others what the path to them adds up to, `unreached` where there is none.
-/// extend(label, i) is the label that arc i offers to its target. `better(a, b)`: a label of a would replace b.
-/// Checked: the source is its own parent and nobody else is; reached vertices, and only they, have a parent that
-/// is reached; the label is what an arc from the parent offers; no arc offers anything better (so everything that
-/// can be reached is); and following parents ends at the source.
-template <class Label, class Extend, class Better>
-std::string tree_problem(const Graph& graph, Vertex source, Label root, std::span<const Label> labels,
-                         std::span<const Vertex> parents, Label unreached, Extend&& extend, Better&& better,
-                         const VerifyOptions& options) {
-  const std::uint64_t n    = graph.vertex_count();
-  const Csr&          out  = graph.out();
-  const auto          name = [&](std::uint64_t v) { return graph.ids().name(static_cast<Vertex>(v)); };
-  if (labels.size() != n || parents.size() != n) return "a column has the wrong length";
-  if (labels[source] != root || parents[source] != source)
-    return fmt::format("the source {} has label {} or another parent than itself", name(source), labels[source]);
+/// labels: of the source `root`, of others what the path to them adds up to, `unreached` where there is none.
+template <class Label>
+struct PathTree {
+  Vertex                  source;
+  Label                   root;
+  Label                   unreached;
+  std::span<const Label>  labels;
+  std::span<const Vertex> parents;
+
+  bool reached(std::uint64_t v) const { return labels[v] != unreached; }
+};
+
+/// The source is its own parent and nobody else is; reached vertices, and only they, have a parent that is
+/// reached.
+template <class Label>
+std::string parent_problem(const Graph& graph, const PathTree<Label>& tree) {
+  const std::uint64_t n       = graph.vertex_count();
+  const auto          name    = [&](std::uint64_t v) { return graph.ids().name(static_cast<Vertex>(v)); };
+  const auto&         parents = tree.parents;
+  if (tree.labels.size() != n || parents.size() != n) return "a column has the wrong length";
+  if (tree.labels[tree.source] != tree.root || parents[tree.source] != tree.source)
+    return fmt::format("the source {} has label {} or another parent than itself", name(tree.source),
+                       tree.labels[tree.source]);
   for (std::uint64_t v = 0; v < n; ++v) {
-    if ((labels[v] == unreached) != (parents[v] == no_vertex))
+    if (tree.reached(v) == (parents[v] == no_vertex))
       return fmt::format("vertex {}: reached without a parent, or has one without being reached", name(v));
-    if (v != source && parents[v] == v) return fmt::format("vertex {} is its own parent", name(v));
-    if (parents[v] != no_vertex && (parents[v] >= n || labels[parents[v]] == unreached))
+    if (v != tree.source && parents[v] == v) return fmt::format("vertex {} is its own parent", name(v));
+    if (parents[v] != no_vertex && (parents[v] >= n || !tree.reached(parents[v])))
       return fmt::format("vertex {}: its parent is not reached", name(v));
   }
+  return {};
+}
 
-  // One pass over all arcs: none may offer better, and the one from the parent must offer just what is there.
-  std::vector<std::uint8_t> has_tree_arc(n, 0);
-  std::atomic<Vertex>       improvable{no_vertex};
-  for_each_row_range(out, thread_count(options.threads), [&](Vertex first, Vertex last, int) {
+/// One pass over all arcs: none may offer better (so everything that can be reached is), and one from the parent
+/// must offer just what is there.
+template <class Label, class Extend, class Better>
+std::string arc_problem(const Graph& graph, const PathTree<Label>& tree, Extend&& extend, Better&& better,
+                        int threads) {
+  const std::uint64_t        n    = graph.vertex_count();
+  const Csr&                 out  = graph.out();
+  const auto                 name = [&](std::uint64_t v) { return graph.ids().name(static_cast<Vertex>(v)); };
+  const Buffer<std::uint8_t> has_tree_arc{n, graph.budget(), "verifying the paths"};
+  std::atomic<Vertex>        improvable{no_vertex};
+  for_each_row_range(out, threads, [&](Vertex first, Vertex last, int) {
     for (Vertex u = first; u < last; ++u) {
-      if (labels[u] == unreached) continue;
+      if (!tree.reached(u)) continue;
       for (EdgeIndex i = out.offsets[u]; i < out.offsets[u + 1]; ++i) {
         const Vertex v       = out.targets[i];
-        const Label  offered = extend(labels[u], i);
-        if (better(offered, labels[v])) improvable.store(v, std::memory_order_relaxed);
-        if (parents[v] == u && offered == labels[v])
+        const auto   offered = extend(tree.labels[u], i);
+        if (better(offered, tree.labels[v])) improvable.store(v, std::memory_order_relaxed);
+        if (tree.parents[v] == u && offered == tree.labels[v])
           std::atomic_ref{has_tree_arc[v]}.store(1, std::memory_order_relaxed);
       }
     }
   });
   if (improvable != no_vertex) return fmt::format("vertex {} could be reached better", name(improvable));
   for (std::uint64_t v = 0; v < n; ++v)
-    if (parents[v] != no_vertex && v != source && !has_tree_arc[v])
-      return fmt::format("vertex {}: no arc from its parent {} gives it {}", name(v), name(parents[v]), labels[v]);
+    if (tree.reached(v) && v != tree.source && !has_tree_arc[v])
+      return fmt::format("vertex {}: no arc from its parent {} gives it {}", name(v), name(tree.parents[v]),
+                         tree.labels[v]);
+  return {};
+}
 
-  // Zero-length arcs could hide a cycle of parents: walk every chain once.
-  std::vector<std::uint8_t> walked(n, 0);  // 1: on the way, 2: known to end at the source
-  walked[source] = 2;
-  std::vector<Vertex> chain;
-  for (std::uint64_t v = 0; v < n; ++v) {
-    if (parents[v] == no_vertex) continue;
+/// Arcs that add nothing could hide a cycle of parents: every chain is walked until one that was walked before.
+template <class Label>
+std::string cycle_problem(const Graph& graph, const PathTree<Label>& tree) {
+  enum : std::uint8_t { unknown, on_the_way, ends_at_source };
+  const Buffer<std::uint8_t> walked{graph.vertex_count(), graph.budget(), "verifying the paths"};
+  walked[tree.source] = ends_at_source;
+  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
+    if (!tree.reached(v)) continue;
     auto at = static_cast<Vertex>(v);
-    for (; walked[at] == 0; at = parents[at]) walked[at] = 1, chain.push_back(at);
-    if (walked[at] == 1) return fmt::format("the parents of vertex {} go round in a circle", name(at));
-    for (const Vertex passed : chain) walked[passed] = 2;
-    chain.clear();
+    for (; walked[at] == unknown; at = tree.parents[at]) walked[at] = on_the_way;
+    if (walked[at] == on_the_way)
+      return fmt::format("the parents of vertex {} go round in a circle", graph.ids().name(at));
+    for (at = static_cast<Vertex>(v); walked[at] == on_the_way; at = tree.parents[at]) walked[at] = ends_at_source;
   }
   return {};
+}
+
+/// extend(label, i) is the label that arc i offers to its target. `better(a, b)`: a label of a would replace b.
+template <class Label, class Extend, class Better>
+std::string tree_problem(const Graph& graph, const PathTree<Label>& tree, Extend&& extend, Better&& better,
+                         const VerifyOptions& options) {
+  std::string problem = parent_problem(graph, tree);
+  if (problem.empty()) problem = arc_problem(graph, tree, extend, better, thread_count(options.threads));
+  return problem.empty() ? cycle_problem(graph, tree) : problem;
 }
 
 }  // namespace spillway

@@ -16,7 +16,8 @@ using testing::failure_of;
 using testing::Outcome;
 using testing::read_file;
 
-/// Each vertex's own number times `factor`; a factor of 0 is refused, and 13 is a crash of another kind.
+/// Each vertex's own number times `factor`; a factor of 0 is refused, 13 is a crash of another kind, and the check
+/// does not like 7.
 const std::string multiplied = R"(
 #include <spillway/plugin.hpp>
 #include <stdexcept>
@@ -34,8 +35,8 @@ static Result run(const Graph& graph, const ParameterValues& values, const RunOp
   return result;
 }
 
-static Verdict verify(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&) {
-  return {.how = "looking at it", .problem = {}};
+static Verdict verify(const Graph&, const ParameterValues& values, const Result&, const VerifyOptions&) {
+  return {.how = "looking at it", .problem = values.at("factor") == "7" ? "multiples of 7 look wrong" : ""};
 }
 
 SPILLWAY_PLUGIN({.name       = "multiplied",
@@ -92,6 +93,9 @@ TEST_F(Plugin, IsBuiltListedAndRun) {
 
   refuses("run ./multiplied.so g.txt --factor 0", ExitCode::does_not_fit, {"error: a factor of 0 does not fit"});
   refuses("run ./multiplied.so g.txt --factor 13", ExitCode::internal_error, {"unlucky"});
+  refuses("run ./multiplied.so g.txt --factor 7 --verify", ExitCode::verification_failed,
+          {"multiples of 7 look wrong"});
+  EXPECT_EQ(spillway("run ./multiplied.so g.txt --factor 7").code, 0) << "nobody asked";
   refuses("run ./multiplied.so g.txt --factor 101", ExitCode::usage, {"factor", "101"});
   refuses("run ./multiplied.so g.txt --facto 2", ExitCode::usage, {"did you mean '--factor'"});
   refuses("run ./multiplied.so:divided g.txt", ExitCode::usage, {"no 'divided'", "multiplied"});

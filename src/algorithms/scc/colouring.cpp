@@ -9,21 +9,30 @@
 namespace spillway::scc {
 namespace {
 
+// Who takes a vertex from the queue clears its mark and then reads its colour; who lowers the colour then looks at
+// the mark. One of the two must see what the other wrote, or a colour is never passed on: all four are in the one
+// order of sequential consistency. (On x86 that costs nothing here.)
+
 bool lower(Vertex& colour, Vertex to) {
   const std::atomic_ref shared{colour};
   Vertex                now = shared.load(std::memory_order_relaxed);
   while (to < now)
-    if (shared.compare_exchange_weak(now, to, std::memory_order_relaxed)) return true;
+    if (shared.compare_exchange_weak(now, to, std::memory_order_seq_cst, std::memory_order_relaxed)) return true;
   return false;
 }
 
-/// Passes on the colour of `v`. The mark goes first: who lowers the colour after it was read finds the mark gone
-/// and queues `v` again.
+/// True for the one thread that is to queue it.
+bool claim_place(State& state, Vertex v) {
+  const std::atomic_ref marks{state.marks[v]};
+  if (marks.load(std::memory_order_seq_cst) & queued) return false;
+  return !(marks.fetch_or(queued, std::memory_order_seq_cst) & queued);
+}
+
 void pass_on(State& state, Vertex v, VertexQueue::Appender& next) {
-  std::atomic_ref{state.marks[v]}.fetch_and(static_cast<Marks>(~queued), std::memory_order_acq_rel);
-  const Vertex colour = std::atomic_ref{state.found.labels[v]}.load(std::memory_order_relaxed);
+  std::atomic_ref{state.marks[v]}.fetch_and(static_cast<Marks>(~queued), std::memory_order_seq_cst);
+  const Vertex colour = std::atomic_ref{state.found.labels[v]}.load(std::memory_order_seq_cst);
   for (const Vertex w : state.out.neighbors(v))
-    if (!state.has(w, settled) && lower(state.found.labels[w], colour) && state.claim(w, queued)) next.push(w);
+    if (!state.has(w, settled) && lower(state.found.labels[w], colour) && claim_place(state, w)) next.push(w);
 }
 
 /// Colours all live vertices. False, and nothing said, if that took more than `arcs_allowed`, which goes down.

@@ -1,0 +1,71 @@
+// What every algorithm of the registry is tried with: parameters beside the defaults, and weights where it needs
+// them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <spillway/algorithms.hpp>
+
+namespace spillway::testing {
+
+/// What an algorithm is tried with beside its defaults.
+inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
+  static const std::map<std::string, std::vector<ParameterValues>> variants{
+      {"bc", {{}, {{"sources", "all"}, {"normalized", "yes"}}}},
+      {"bp",
+       {{}, {{"form", "vertex"}}, {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
+      {"cc", {{}, {{"form", "propagate"}}}},
+      {"kcore", {{}, {{"k", "2"}}, {{"k", "4"}}}},
+      {"pagerank",
+       {{}, {{"iterations", "7"}}, {{"dangling", "drop"}}, {{"form", "residual"}}, {{"damping", "0.5"}}}},
+      {"ppr", {{}, {{"iterations", "5"}}, {{"form", "residual"}}}},
+      {"radius", {{}, {{"sketches", "8"}, {"steps", "3"}}}},
+      {"tc", {{}, {{"per-vertex", "yes"}}}},
+      {"sssp", {{}, {{"delta", "1"}}, {{"delta", "1000"}}}},
+      {"neighborhood",
+       {{},
+        {{"hops", "0"}},
+        {{"hops", "1"}, {"along", "in"}},
+        {{"hops", "3"}, {"along", "both"}},
+        {{"hops", "100"}, {"along", "in"}}}},
+  };
+  const auto found = variants.find(algorithm);
+  return found == variants.end() ? std::vector<ParameterValues>{{}} : found->second;
+}
+
+/// Every `step`th id with commas between, and the first once more at the end.
+inline std::string some_ids(const Graph& graph, Vertex step) {
+  std::string list;
+  for (Vertex v = 0; v < graph.vertex_count(); v += step) list += graph.ids().name(v) + ",";
+  return list + graph.ids().name(0);
+}
+
+/// A value for each parameter that has no default; none if the graph has no vertex to name.
+inline std::optional<ParameterValues> filled(const Algorithm& algorithm, const Graph& graph,
+                                             ParameterValues values) {
+  static const std::map<std::string, Vertex> lists{{"members", 2}, {"from", 2}, {"to", 3}};
+  for (const Parameter& parameter : algorithm.parameters) {
+    const auto list = lists.find(parameter.name);
+    if (!parameter.default_value.empty() || values.contains(parameter.name)) continue;
+    if (parameter.kind != ParameterKind::source && list == lists.end()) continue;
+    if (graph.vertex_count() == 0) return std::nullopt;
+    values[parameter.name] = list == lists.end() ? graph.ids().name(0) : some_ids(graph, list->second);
+  }
+  return completed_parameters(algorithm, values);
+}
+
+inline std::string as_text(const ParameterValues& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += " --" + name + " " + value.substr(0, 40);
+  return text;
+}
+
+inline Graph with_weights_for(const Algorithm& algorithm, const Graph& graph) {
+  const bool lacks_weights = algorithm.weights == WeightUse::needed && graph.weight_type() == WeightType::none;
+  return lacks_weights ? with_random_weights(graph, 1) : graph;
+}
+
+}  // namespace spillway::testing
