@@ -24,8 +24,8 @@ demo: all
 test: build/setup-test
 	@$(call BUILD,dev)
 	ctest --test-dir build/dev --output-on-failure -j 2
-	@$(call BUILD,asan) --target spillway_tests
-	build/asan/bin/spillway_tests --gtest_brief=1 --gtest_filter='$(UNTRUSTED)'
+	@$(call BUILD,asan) --target spillway_untrusted_tests
+	build/asan/bin/spillway_untrusted_tests --gtest_brief=1 --gtest_filter='$(UNTRUSTED)'
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)

@@ -14,6 +14,9 @@ if(SPILLWAY_CUDA)
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
     set(CMAKE_CUDA_STANDARD 20)
+    # Programs use the standard library's constexpr functions. What nvcc hands to the host's compiler cannot check
+    # format strings at compile time.
+    string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1 -DFMT_CONSTEVAL= -lineinfo")
     find_package(CUDAToolkit REQUIRED)
     set(SPILLWAY_HAS_CUDA ON)
   endif()

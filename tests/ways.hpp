@@ -18,18 +18,52 @@ inline HostTuning tiny() {
           .fusion_entries = 3};
 }
 
+/// Sizes so small that every row class, bin and filter of the GPU engine is needed by graphs of the zoo.
+inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
+  CudaTuning tuning{.filter = filter, .fusion = fusion};
+  if (tiny) tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1;
+  if (tiny && filter != Filter::online) tuning.bin_entries = 1;
+  return tuning;
+}
+
+/// Filters, fusions, directions and sizes in pairs.
+inline std::vector<RunOptions> ways_on_gpu() {
+  std::vector<RunOptions> ways;
+  const auto add = [&](Fusion fusion, Filter filter, Direction direction, bool tiny) {
+    ways.push_back({.direction = direction, .cuda = on_gpu(filter, fusion, tiny)});
+  };
+  using enum Direction;
+  add(Fusion::all, Filter::just_in_time, automatic, false);
+  add(Fusion::all, Filter::just_in_time, push, true);
+  add(Fusion::all, Filter::ballot, automatic, true);
+  add(Fusion::all, Filter::online, pull, false);
+  add(Fusion::none, Filter::just_in_time, pull, true);
+  add(Fusion::none, Filter::ballot, push, false);
+  add(Fusion::none, Filter::online, automatic, true);
+  add(Fusion::push_pull, Filter::just_in_time, automatic, true);
+  add(Fusion::push_pull, Filter::ballot, pull, false);
+  add(Fusion::push_pull, Filter::online, push, false);
+  return ways;
+}
+
 inline std::vector<RunOptions> ways_to_run() {
+#if defined(SPILLWAY_TEST_ON_GPU)
+  return ways_on_gpu();
+#endif
   std::vector<RunOptions> ways;
   for (const int threads : {1, 2})
     for (const Direction direction : {Direction::automatic, Direction::push, Direction::pull})
       ways.push_back({.threads = threads, .direction = direction, .tuning = threads == 1 ? HostTuning{} : tiny()});
   ways.push_back({.threads = 2, .deterministic = true});
+  for (RunOptions& way : ways) way.device.kind = DeviceChoice::Kind::cpu;
   return ways;
 }
 
 inline std::string as_text(const RunOptions& way) {
   return " with " + std::to_string(way.threads) + " threads, " + std::string{to_string(way.direction)} +
-         (way.deterministic ? ", deterministic" : "");
+         (way.deterministic ? ", deterministic" : "") + ", filter " + std::to_string(static_cast<int>(way.cuda.filter)) +
+         ", fusion " + std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " +
+         std::to_string(way.cuda.bin_entries);
 }
 
 }  // namespace spillway::testing

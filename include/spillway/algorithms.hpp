@@ -59,6 +59,7 @@ struct Algorithm {
   std::vector<ColumnInfo> columns       = {};
   WeightUse               weights       = WeightUse::ignored;
   bool                    makes_a_graph = false;  ///< the answer is a graph, not columns
+  bool                    on_gpu        = false;  ///< can be asked of one
   Run                     run           = {};
   Verify                  verify        = {};  ///< empty: the result cannot be checked
 };

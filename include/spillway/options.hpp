@@ -67,12 +67,42 @@ struct HostTuning {
   std::uint64_t fusion_entries = 1024;
 };
 
+/// Which device computes.
+struct DeviceChoice {
+  enum class Kind { automatic, cpu, cuda };
+
+  Kind          kind   = Kind::automatic;
+  int           index  = 0;
+  std::uint64_t memory = 0;  ///< bytes that may be held there; 0: what is free
+};
+
+/// How a GPU makes lists of frontiers (SIMD-X, section 4): found vertices are listed at once, by a scan of a
+/// bitmap, or as the frontier's size suggests.
+enum class Filter { just_in_time, online, ballot };
+
+/// How much a kernel does before the host is asked again: an iteration, those of one direction, all.
+enum class Fusion { none, push_pull, all };
+
+/// The GPU's HostTuning. Results do not depend on it.
+struct CudaTuning {
+  Filter        filter       = Filter::just_in_time;
+  Fusion        fusion       = Fusion::all;
+  std::uint64_t large_degree = 1024;      ///< rows from here on are worked on by a block
+  std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all
+  unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
+  unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
+  int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
+};
+
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
   bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
   Direction  direction     = Direction::automatic;  ///< push or pull throughout, for study
   Progress*  progress      = nullptr;
   HostTuning tuning        = {};
+
+  DeviceChoice device = {};
+  CudaTuning   cuda   = {};
 };
 
 }  // namespace spillway

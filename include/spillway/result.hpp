@@ -49,12 +49,20 @@ struct RunCounters {
   std::uint64_t shared_rows  = 0;  ///< rows so long that several threads walked them
   std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread went on with by itself
   std::uint64_t bucket_moves = 0;  ///< times the window of open buckets moved on
+
+  std::uint64_t kernel_launches = 0;  ///< of the kernel that iterates
+  std::uint64_t ballots         = 0;  ///< frontiers that a scan listed
+  std::uint64_t switches        = 0;  ///< changes of direction
 };
 
 struct RunStatistics {
-  double                           prepare_ms = 0;  ///< in-edges, orders, state: what a second run may not need
-  double                           run_ms     = 0;
-  std::uint64_t                    iterations = 0;
+  double                           prepare_ms   = 0;  ///< in-edges, orders, state: what a second run may not need
+  double                           run_ms       = 0;
+  double                           transfer_ms  = 0;      ///< to the device and back
+  std::string                      device       = "cpu";  ///< that computed
+  std::uint64_t                    device_bytes = 0;      ///< held there at most
+  std::uint64_t                    uploaded_bytes  = 0;   ///< of the graph
+  std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;
   RunCounters                      counters;

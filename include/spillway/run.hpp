@@ -83,10 +83,10 @@ std::uint64_t max_iterations_of(const P& program) {
 }
 
 template <class P>
-double delta_of(const P& program, const Graph& graph) {
+double delta_of(const P& program, const Graph& graph, bool on_gpu) {
   if constexpr (requires { program.delta; })
     if (program.delta > 0) return static_cast<double>(program.delta);
-  return Prioritises<P> && Traits<P>::weighted ? choose_delta(graph) : 1;
+  return Prioritises<P> && Traits<P>::weighted ? choose_delta(graph, on_gpu) : 1;
 }
 
 }  // namespace detail
@@ -99,10 +99,27 @@ struct Continuation {
   Schedule*       record = nullptr;  ///< keep the frontiers here; every vertex may be active once only
 };
 
+}  // namespace spillway
+
+#if defined(__CUDACC__)
+#include <spillway/engine/cuda/run.cuh>
+#endif
+
+namespace spillway {
+
+/// Whether programs of this file run on GPUs, too: where nvcc compiles it.
+#if defined(__CUDACC__)
+static constexpr bool built_for_gpu = true;
+#else
+static constexpr bool built_for_gpu = false;
+#endif
+
 namespace detail {
 
 /// Refuses values that are not one a vertex.
 void check_given_values(std::uint64_t given, const Graph& graph);
+/// Refuses a GPU: this program was compiled without one in mind.
+void refuse_other_devices(const RunOptions& options);
 /// Refuses frontiers of a larger graph.
 void check_replay(const Schedule* replay, const Graph& graph);
 
@@ -124,7 +141,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
       .push = T::reads_degree || !T::all_active || options.direction == Direction::push,
       .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
   const Topology     topology = resident_topology(graph, T::along, needed);
-  const double       delta    = delta_of(program, graph);
+  const double       delta    = delta_of(program, graph, false);
   const double       prepare  = since(start);
   const ProgramFacts facts{.voting      = T::voting,
                            .gathers     = T::gathers,
@@ -132,6 +149,21 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                            .push_only   = Prioritises<P> && T::in_place,
                            .order_shows = T::order_shows};
 
+#if defined(__CUDACC__)
+  if (cuda::wanted<P>(options, continuation)) {
+    try {
+      auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
+                                         max_iterations_of(program), continuation);
+      outcome.statistics.prepare_ms = prepare;
+      return outcome;
+    } catch (const Error& error) {
+      // What does not fit a GPU that nobody asked for is computed here.
+      if (options.device.kind == DeviceChoice::Kind::cuda || error.code() != ExitCode::does_not_fit) throw;
+    }
+  }
+#else
+  refuse_other_devices(options);
+#endif
   start = Clock::now();
   host::HostExecutor<P> executor{program, graph, topology, options,
                                  host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),

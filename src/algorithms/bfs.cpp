@@ -93,6 +93,7 @@ Algorithm bfs_algorithm() {
                           .kind = ParameterKind::source}},
           .columns    = {{"level", "edges from the source; none if it is not reached"},
                          {"parent", "the vertex before it on a shortest path; the source's is itself"}},
+          .on_gpu     = built_for_gpu,
           .run        = run_bfs,
           .verify     = verify_bfs};
 }

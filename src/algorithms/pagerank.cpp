@@ -248,6 +248,7 @@ Algorithm pagerank_algorithm() {
       .reference  = "Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999",
       .parameters = pagerank_parameters(),
       .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
+      .on_gpu     = built_for_gpu,
       .run        = [](const Graph& graph, const ParameterValues& values,
                 const RunOptions& options) { return run_pagerank("pagerank", graph, no_vertex, values, options); },
       .verify =

@@ -86,6 +86,7 @@ Algorithm ssnsp_algorithm() {
                           .kind = ParameterKind::source}},
           .columns    = {{"level", "edges from the source; none if it is not reached"},
                          {"paths", "how many paths have that length; parallel arcs are different paths"}},
+          .on_gpu     = built_for_gpu,
           .run        = run_ssnsp,
           .verify     = verify_ssnsp};
 }

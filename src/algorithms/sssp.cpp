@@ -191,6 +191,7 @@ Algorithm sssp_algorithm() {
           .columns    = {{"distance", "length of a shortest path; inf if there is none"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
+          .on_gpu     = built_for_gpu,
           .run        = run_sssp,
           .verify     = verify_sssp};
 }

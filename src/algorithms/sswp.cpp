@@ -133,6 +133,7 @@ Algorithm sswp_algorithm() {
                           "weight of the narrowest arc of the widest path; 0 if there is none, inf for the source"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
+          .on_gpu     = built_for_gpu,
           .run        = run_sswp,
           .verify     = verify_sswp};
 }

@@ -12,20 +12,48 @@
 #include "base/text.hpp"
 #include "cli/report.hpp"
 #include "io/result_writer.hpp"
+#include "plan/devices.hpp"
 
 #include <spillway/plugin.hpp>
 
 namespace spillway::cli {
 namespace {
 
-/// Until the GPU engine is there, asking for it is answered, not ignored.
-void check_device(const RunArguments& arguments) {
-  if (arguments.method != "auto") throw usage_error("--method takes auto, not '{}'", printable(arguments.method));
-  if (arguments.device == "auto" || arguments.device == "cpu") return;
-  if (!arguments.device.starts_with("cuda"))
-    throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
-  throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm->name,
-                    printable(arguments.device));
+/// cuda or cuda:N, and that there is such a GPU. Without one, "auto" is the CPU.
+DeviceChoice device_of(const RunArguments& arguments) {
+  using Kind = DeviceChoice::Kind;
+  DeviceChoice choice{.kind   = Kind::automatic,
+                      .memory = size_argument("--device-memory", arguments.device_memory)};
+  if (arguments.device == "auto") return choice;
+  if (arguments.device == "cpu") return {.kind = Kind::cpu};
+  const auto index = arguments.device == "cuda"              ? std::optional<std::uint64_t>{0}
+                     : arguments.device.starts_with("cuda:") ? parse_number(arguments.device.substr(5))
+                                                             : std::nullopt;
+  if (!index) throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
+  const CudaDevices found = cuda_devices();
+  if (found.devices.empty())
+    throw usage_error("--device {}: there is no GPU to use here ({}); --device cpu works everywhere",
+                      arguments.device, found.absence);
+  if (*index >= found.devices.size())
+    throw usage_error("--device {}: this machine has {}, the first is cuda:0", arguments.device,
+                      counted(found.devices.size(), "GPU", "GPUs"));
+  if (!arguments.algorithm->on_gpu)
+    throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm->name,
+                      arguments.device);
+  choice.kind  = Kind::cuda;
+  choice.index = static_cast<int>(*index);
+  return choice;
+}
+
+CudaTuning cuda_tuning_of(const RunArguments& arguments) {
+  CudaTuning tuning;
+  tuning.filter = arguments.filter == "online"   ? Filter::online
+                  : arguments.filter == "ballot" ? Filter::ballot
+                                                 : Filter::just_in_time;
+  tuning.fusion = arguments.fusion == "none"       ? Fusion::none
+                  : arguments.fusion == "pushpull" ? Fusion::push_pull
+                                                   : Fusion::all;
+  return tuning;
 }
 
 /// The seed of "random:SEED"; nothing of "unit".
@@ -44,7 +72,9 @@ void check(const RunArguments& arguments) {
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
   if (arguments.weights) weight_seed(*arguments.weights);
-  check_device(arguments);
+  if (arguments.method != "auto" && arguments.method != "frontier")
+    throw usage_error("--method takes auto or frontier, not '{}'", printable(arguments.method));
+  device_of(arguments);
   check_streams(arguments);
 }
 
@@ -104,7 +134,9 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
                               .deterministic = arguments.deterministic,
                               .direction     = direction_of(arguments),
                               .progress      = &bar,
-                              .tuning        = {}};
+                              .tuning        = {},
+                              .device        = device_of(arguments),
+                              .cuda          = cuda_tuning_of(arguments)};
   Answer found{.source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .verdict = {}};
   for (std::uint64_t i = 0; i < repeat; ++i) {
     found.result = {};  // before the next takes its memory
@@ -149,6 +181,8 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
   constexpr double worth_telling_ms = 10;
   if (found.prepare_ms.front() >= worth_telling_ms)
     fmt::print(out, ", prepared in {:.2f} s", found.prepare_ms.front() / 1000);
+  if (const RunStatistics& statistics = found.result.statistics; statistics.device != "cpu")
+    fmt::print(out, ", on {}, {:.2f} s to and from it", statistics.device, statistics.transfer_ms / 1000);
   if (found.verified && found.verdict.problem.empty()) fmt::print(out, ", verified: {}", found.verdict.how);
   fmt::print(out, "\n");
 }
@@ -156,10 +190,8 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
 Json run_json(const RunArguments& arguments, const Graph& graph, double load_ms) {
   return {{"algorithm", arguments.algorithm->name},
           {"graph", graph_json(graph)},
-          {"device", "cpu"},
-          {"method", "auto"},
+          {"method", arguments.method},
           {"time_ms", {{"load", load_ms}}},
-          {"bytes", {{"host_to_device", 0}, {"disk_read", 0}}},
           {"memory", Json::object()}};
 }
 
@@ -251,7 +283,9 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
       ->required();
   arguments->load.add_to(*command);
   command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
-  command->add_option("--method", arguments->method, "auto (default)");
+  command->add_option("--device-memory,--gpu-memory", arguments->device_memory,
+                      "Most memory to hold on the GPU, e.g. 4GiB (default: what is free)");
+  command->add_option("--method", arguments->method, "auto (default) or frontier");
   command->add_option(
       "-o,--output", arguments->output,
       "Write all results: .csv, .tsv, .json or .npy, or - for csv on standard output; graphs in any "
@@ -271,6 +305,13 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
                     "Floating results the same bit for bit in every run, at some cost");
   command->add_option("--direction", arguments->direction, "auto, or push or pull throughout")
       ->check(CLI::IsMember({"auto", "push", "pull"}));
+  command
+      ->add_option("--filter", arguments->filter,
+                   "How a GPU lists its frontiers, for study: jit, online or ballot")
+      ->check(CLI::IsMember({"jit", "online", "ballot"}));
+  command
+      ->add_option("--fusion", arguments->fusion, "What a kernel does at once, for study: none, pushpull or all")
+      ->check(CLI::IsMember({"none", "pushpull", "all"}));
   add_common_options(*command, context.common);
   command->footer("An algorithm's own options: spillway run ALGORITHM --help");
   command->callback([&context, arguments, word] {

@@ -16,7 +16,8 @@ struct RunArguments {
   std::string                named;  ///< the algorithm as the user names it: for a plug-in, its path
   LoadArguments              load;
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
-  std::optional<std::string> output, id_map, weights, sources;
+  std::string                filter = "jit", fusion = "all";
+  std::optional<std::string> output, id_map, weights, sources, device_memory;
   bool                       verify = false, deterministic = false, statistics = false;
   ParameterValues            given;  ///< of the algorithm's own parameters
 

@@ -12,6 +12,11 @@ void detail::check_given_values(std::uint64_t given, const Graph& graph) {
                       given, graph.vertex_count());
 }
 
+void detail::refuse_other_devices(const RunOptions& options) {
+  if (options.device.kind == DeviceChoice::Kind::cuda)
+    throw usage_error("this program was compiled for the CPU alone; compile it with nvcc, or use --device cpu");
+}
+
 void detail::check_replay(const Schedule* replay, const Graph& graph) {
   if (replay && replay->vertex_bound() > graph.vertex_count())
     throw usage_error(

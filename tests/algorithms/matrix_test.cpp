@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/trying.hpp"
+#include "plan/devices.hpp"
 #include "ways.hpp"
 #include "zoo.hpp"
 
@@ -18,7 +19,20 @@ using testing::variants_of;
 using testing::ways_to_run;
 using testing::with_weights_for;
 
-class EveryAlgorithm : public ::testing::TestWithParam<std::string> {};
+class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+#if defined(SPILLWAY_TEST_ON_GPU)
+    if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+#endif
+  }
+};
+
+#if defined(SPILLWAY_TEST_ON_GPU)
+constexpr std::uint64_t random_graphs = 40;
+#else
+constexpr std::uint64_t random_graphs = 200;
+#endif
 
 /// A run from every vertex, in every way, is for small graphs.
 bool takes_too_long(const ParameterValues& values, const Graph& graph) {
@@ -52,7 +66,7 @@ TEST_P(EveryAlgorithm, IsRightOnTheZoo) {
 }
 
 TEST_P(EveryAlgorithm, IsRightOnRandomGraphs) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed)
+  for (std::uint64_t seed = 0; seed < random_graphs; ++seed)
     expect_right(algorithm_named(GetParam()), testing::random_graph(seed), "seed " + std::to_string(seed));
 }
 

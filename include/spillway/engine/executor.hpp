@@ -22,7 +22,7 @@ struct Rows {
   const Vertex*        targets = nullptr;
   const std::uint32_t* weights = nullptr;
 
-  EdgeIndex degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
+  SPILLWAY_HD EdgeIndex degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
 };
 
 /// The unit of topology that an executor processes: the adjacency of the vertices from `first` to before `last`.
@@ -120,6 +120,7 @@ Direction choose_direction(const ProgramFacts& facts, const Topology& topology, 
                            const RunOptions& options);
 
 /// A bucket width for `graph`'s weights under which delta-stepping does well (Meyer & Sanders 1998).
-double choose_delta(const Graph& graph);
+/// A GPU has more hands and a bucket costs it more: wider ones do better there.
+double choose_delta(const Graph& graph, bool on_gpu);
 
 }  // namespace spillway

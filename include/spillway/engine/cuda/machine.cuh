@@ -1,0 +1,742 @@
+// One thread's part in running a program: what it keeps in registers from phase to phase, and how it works on
+// vertices and edges together with its warp and its block. Kernels drive it (kernels.cuh).
+#pragma once
+
+#include <spillway/engine/cuda/warp.cuh>
+
+namespace spillway::cuda {
+
+template <class P>
+class Machine {
+  using T           = Traits<P>;
+  using Value       = typename T::Value;
+  using Update      = typename T::Update;
+  using Message     = typename T::Message;
+  using Weight      = typename T::Weight;
+  using Global      = typename T::Global;
+  using Combine     = typename T::Combine;
+  using Accumulator = typename Combine::Accumulator;
+
+ public:
+  static constexpr bool prioritised     = Prioritises<P>;
+  static constexpr bool in_buckets      = prioritised && T::in_place;
+  static constexpr bool tracks_open     = T::voting || Opens<P>;
+  static constexpr bool stores_messages = !T::no_message && !T::live_messages;
+  static constexpr bool publishes       = stores_messages || Publishes<P>;
+
+  /// What the warps of a block add up together.
+  struct Shared {
+    Count  vertices, edges, closed_vertices, closed_edges, looked_at;
+    Count  lowest;
+    Global totals[block_warps];
+    Global total;
+  };
+
+  __device__ Machine(const View<P>& view, Shared& shared) : view_(view), shared_(shared) {}
+
+  // --- phases; all threads of the grid come to each, and barriers stand between them ---
+
+  /// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
+  __device__ void list_frontier(unsigned at) {
+    begin_phase();
+    const Word* const active = view_.bits[at % 3];
+    for_words([&](std::uint64_t index) {
+      const Word word = active[index];
+      if (word == 0) return;
+      const Vertex v     = vertex_at(index);
+      const bool   wants = (word >> lane_index()) & 1;
+      list(v, wants ? degree(v) : 0, wants, at, tally(at).balloted);
+    });
+  }
+
+  __device__ void publish(unsigned at, bool listed) {
+    begin_phase();
+    if constexpr (T::all_active) {
+      for (std::uint64_t v = thread(); v < view_.vertices; v += threads()) publish_vertex(static_cast<Vertex>(v));
+    } else if (listed) {
+      const Tally::Lists& now = *lists_at_;
+      for (unsigned i = thread(); i < now.small; i += threads()) publish_vertex(view_.small[at % 2][i]);
+      for (unsigned i = thread(); i < now.large; i += threads()) publish_vertex(view_.large[at % 2][i]);
+      for (unsigned i = thread(); i < now.hubs; i += threads()) publish_vertex(view_.hubs[at % 2][i]);
+    } else {
+      for_words([&](std::uint64_t index) {
+        if ((view_.bits[at % 3][index] >> lane_index()) & 1) publish_vertex(vertex_at(index));
+      });
+    }
+    end_phase(tally(at + 1), slot(0, at));
+  }
+
+  __device__ void push(unsigned at) {
+    begin_phase();
+    if constexpr (T::all_active) {
+      push_everyone(at);
+    } else {
+      const Tally::Lists& now = *lists_at_;
+      for (int b = 0; b < view_.push_blocks; ++b) {
+        push_hubs(view_.push[b], now.hubs, at);
+        push_large(view_.push[b], now.large, at);
+        push_small(view_.push[b], now.small, at);
+      }
+    }
+    end_phase(tally(at + 1), slot(1, at));
+  }
+
+  __device__ void pull(unsigned at, bool everyone) {
+    begin_phase();
+    everyone_ = T::all_active || everyone;
+    if constexpr (!T::voting)
+      for (unsigned i = blockIdx.x; i < view_.pull_large_count; i += gridDim.x)
+        pull_large(view_.pull_large[i], at);
+    for_words([&](std::uint64_t index) { pull_word(index, at); });
+    end_phase(tally(at + 1), slot(1, at));
+  }
+
+  /// What pushes have left in accumulators.
+  __device__ void apply(unsigned at, bool overflowed) {
+    if constexpr (T::gathers) {
+      begin_phase();
+      if (T::all_active) {
+        for (std::uint64_t v = thread(); v < view_.vertices; v += threads())
+          mine_.vertices += settle(static_cast<Vertex>(v)) ? 1 : 0;
+      } else if (overflowed) {
+        for_words([&](std::uint64_t index) {
+          const Word word = view_.bits[(at + 1) % 3][index];
+          if (word != 0) apply_lane(vertex_at(index), (word >> lane_index()) & 1, at);
+        });
+      } else {
+        const unsigned count = tally(at + 1).touched;
+        for (unsigned base = warp_index() * warp_lanes; base < count; base += warps() * warp_lanes) {
+          const unsigned i = base + lane_index();
+          apply_lane(i < count ? view_.touched[i] : 0, i < count, at);
+        }
+      }
+      end_phase(tally(at + 1), slot(2, at));
+    }
+  }
+
+  /// The lowest bucket that anybody waits in.
+  __device__ void find_bucket(unsigned at) {
+    if constexpr (prioritised) {
+      begin_phase();
+      if (threadIdx.x == 0) shared_.lowest = ~Count{0};
+      __syncthreads();
+      Count lowest = ~Count{0};
+      for_words([&](std::uint64_t index) {
+        if (!((view_.waiting[index] >> lane_index()) & 1)) return;
+        const Vertex v = vertex_at(index);
+        if (!is_open(v)) return;
+        const Count bucket = bucket_of(view_.values[v]);
+        if (bucket < lowest) lowest = bucket;
+      });
+      atomicMin(&shared_.lowest, lowest);
+      __syncthreads();
+      if (threadIdx.x == 0 && shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
+    }
+  }
+
+  /// Those of the bucket leave the waiting ones and are the frontier.
+  __device__ void take_bucket(unsigned at) {
+    if constexpr (prioritised) {
+      begin_phase();
+      for_words([&](std::uint64_t index) {
+        const Word word = view_.waiting[index];
+        if (word == 0) return;
+        const Vertex v     = vertex_at(index);
+        const bool   waits = (word >> lane_index()) & 1;
+        const bool   over  = waits && !is_open(v);
+        const bool   taken = waits && !over && bucket_of(view_.values[v]) <= bucket_;
+        const Word   gone  = __ballot_sync(all_lanes, taken || over);
+        const Word   mask  = __ballot_sync(all_lanes, taken);
+        if (lane_index() == 0 && gone != 0) view_.waiting[index] = word & ~gone;
+        if (lane_index() == 0 && mask != 0) view_.bits[at % 3][index] |= mask;
+        const EdgeIndex edges = taken ? degree(v) : 0;
+        mine_.vertices += taken;
+        mine_.edges += edges;
+        list(v, edges, taken, at, tally(at).balloted);
+      });
+      end_phase(tally(at), slot(2, at));
+    }
+  }
+
+  /// The last frontier's bits are cleared for the one after the next.
+  __device__ void clear_last(unsigned at) {
+    if constexpr (!T::all_active) {
+      Word* const         last  = view_.bits[(at + 2) % 3];
+      const std::uint64_t words = word_count();
+      for (std::uint64_t i = thread(); i < words; i += threads()) last[i] = 0;
+    }
+    if (thread() == 0) tally(at + 2) = Tally{.lowest = ~Count{0}};
+  }
+
+  /// What the blocks added up in a phase; every thread gets it.
+  __device__ Global total_of(unsigned slot) {
+    if constexpr (!T::has_global) {
+      return {};
+    } else {
+      Global sum{};
+      for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += view_.totals[slot * gridDim.x + i];
+      __syncthreads();
+      return block_total(sum);
+    }
+  }
+
+  /// Totals of a phase: those of the iteration before may still be read.
+  __device__ static unsigned slot(unsigned phase, unsigned at) { return phase + 3 * (at % 2); }
+
+  __device__ Tally& tally(unsigned at) { return view_.tallies[at % 3]; }
+
+  __device__ static unsigned thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+  __device__ static unsigned threads() { return gridDim.x * blockDim.x; }
+
+  std::uint32_t       iteration_ = 0;
+  Count               bucket_    = 0;
+  Global              global_{};            ///< what publishing added up to
+  bool                lists_    = true;     ///< found vertices are listed at once: the online filter
+  const Tally::Lists* lists_at_ = nullptr;  ///< the frontier's
+
+ private:
+  struct Mine {
+    Count    vertices = 0, edges = 0, closed_vertices = 0, closed_edges = 0, looked_at = 0;
+    unsigned found = 0;  ///< entries of this thread's bin
+    Global   total{};
+  };
+
+  // --- where we are ---
+
+  __device__ static unsigned warp_index() { return thread() / warp_lanes; }
+  __device__ static unsigned warps() { return threads() / warp_lanes; }
+  __device__ static Vertex   vertex_at(std::uint64_t word) {
+      return static_cast<Vertex>(word * warp_lanes + lane_index());
+  }
+  __device__ std::uint64_t word_count() const { return (view_.vertices + warp_lanes - 1) / warp_lanes; }
+
+  template <class Body>
+  __device__ void for_words(Body&& body) {
+    const std::uint64_t words = word_count();
+    for (std::uint64_t index = warp_index(); index < words; index += warps()) body(index);
+  }
+
+  // --- counting ---
+
+  __device__ void begin_phase() {
+    mine_ = {};
+    if (threadIdx.x == 0)
+      shared_.vertices = shared_.edges = shared_.closed_vertices = shared_.closed_edges = shared_.looked_at = 0;
+    __syncthreads();
+  }
+
+  /// Few blocks find anything in a small frontier; the others have nothing to say.
+  __device__ void end_phase(Tally& into, unsigned slot) {
+    add_up(mine_.vertices, shared_.vertices);
+    add_up(mine_.edges, shared_.edges);
+    add_up(mine_.looked_at, shared_.looked_at);
+    if constexpr (tracks_open) {
+      add_up(mine_.closed_vertices, shared_.closed_vertices);
+      add_up(mine_.closed_edges, shared_.closed_edges);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (shared_.vertices) atomicAdd(&into.vertices, shared_.vertices);
+      if (shared_.edges) atomicAdd(&into.edges, shared_.edges);
+      if (shared_.looked_at) atomicAdd(&into.looked_at, shared_.looked_at);
+      if (shared_.closed_vertices) atomicAdd(&into.closed_vertices, shared_.closed_vertices);
+      if (shared_.closed_edges) atomicAdd(&into.closed_edges, shared_.closed_edges);
+    }
+    if constexpr (T::has_global) {
+      const Global total = block_total(mine_.total);
+      if (threadIdx.x == 0) view_.totals[slot * gridDim.x + blockIdx.x] = total;
+    }
+  }
+
+  __device__ static void add_up(Count value, Count& into) {
+    if (!__any_sync(all_lanes, value != 0)) return;
+    value = sum_over_warp(value);
+    if (lane_index() == 0) atomicAdd(&into, value);
+  }
+
+  __device__ Global block_total(Global total) {
+    for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2) {
+      const Global other = from_lane(total, lane_index() ^ offset);
+      total += other;
+    }
+    if (lane_index() == 0) shared_.totals[threadIdx.x / warp_lanes] = total;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      shared_.total = {};
+      for (const Global& part : shared_.totals) shared_.total += part;
+    }
+    __syncthreads();
+    const Global all = shared_.total;
+    __syncthreads();
+    return all;
+  }
+
+  // --- vertices ---
+
+  __device__ EdgeIndex degree(Vertex v) const {
+    EdgeIndex edges = 0;
+    for (int b = 0; b < view_.push_blocks; ++b) edges += view_.push[b].offsets[v + 1] - view_.push[b].offsets[v];
+    if (view_.push_blocks == 0)
+      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].offsets[v + 1] - view_.pull[b].offsets[v];
+    return edges;
+  }
+
+  __device__ bool is_open(Vertex v) const {
+    if constexpr (Opens<P>) return test(view_.open, v);
+    return true;
+  }
+
+  __device__ Count bucket_of(const Value& value) const {
+    if constexpr (prioritised) {
+      const auto priority = view_.program.priority(value);
+      if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(priority)>>) {
+        return (priority < 0 ? 0 : static_cast<Count>(priority)) >> view_.delta_shift;
+      } else {
+        const double bucket = static_cast<double>(priority) * view_.inverse_delta;
+        return bucket > 0 ? (bucket < 0x1p62 ? static_cast<Count>(bucket) : Count{1} << 62) : 0;
+      }
+    }
+    return 0;
+  }
+
+  __device__ StepOf<P> step(Vertex v) {
+    return {.vertex    = v,
+            .iteration = iteration_,
+            .bucket    = bucket_,
+            .degree    = 0,
+            .global    = &global_,
+            .total     = &mine_.total};
+  }
+
+  __device__ void publish_vertex(Vertex v) {
+    if constexpr (Publishes<P>) {
+      StepOf<P> at = step(v);
+      at.degree    = degree(v);
+      if constexpr (T::no_message)
+        view_.program.publish(view_.values[v], at);
+      else
+        view_.messages[v] = view_.program.publish(view_.values[v], at);
+      close_if_done(v, at.degree);
+    } else if constexpr (stores_messages) {
+      view_.messages[v] = view_.values[v];
+    }
+  }
+
+  __device__ void close_if_done(Vertex v, EdgeIndex edges) {
+    if constexpr (Opens<P> && !T::voting) {
+      if (!test(view_.open, v) || view_.program.open(view_.values[v])) return;
+      take(view_.open, v);
+      ++mine_.closed_vertices;
+      mine_.closed_edges += edges;
+    }
+  }
+
+  __device__ bool applied(Value& value, const Update& update, Vertex v) {
+    if constexpr (AppliesWithStep<P>)
+      return view_.program.apply(value, update, step(v));
+    else
+      return view_.program.apply(value, update);
+  }
+
+  /// Applies and empties a vertex's accumulator.
+  __device__ bool settle(Vertex v) {
+    const Update update = detail::converted<Update>(view_.sums[v]);
+    view_.sums[v]       = detail::converted<Accumulator>(Combine::identity());
+    const bool active   = applied(view_.values[v], update, v);
+    if constexpr (Opens<P>) close_if_done(v, degree(v));
+    return active;
+  }
+
+  /// All lanes come; those with `valid` apply to their vertex, whose bit of the next frontier is set.
+  __device__ void apply_lane(Vertex v, bool valid, unsigned at) {
+    bool active = valid && settle(v);
+    active      = active && !waits_for_its_bucket(v);
+    if (valid && !active) take(view_.bits[(at + 1) % 3], v);
+    note_active(v, active, at);
+  }
+
+  /// Of programs with a priority that work in rounds: true if the vertex is to come in a later bucket.
+  __device__ bool waits_for_its_bucket(Vertex v) {
+    if constexpr (prioritised) {
+      if (bucket_of(view_.values[v]) <= bucket_) return false;
+      if (!test(view_.waiting, v)) claim(view_.waiting, v);
+      return true;
+    }
+    return false;
+  }
+
+  /// A found vertex is counted and listed; its bit is set already. All lanes come.
+  __device__ void note_active(Vertex v, bool active, unsigned at) {
+    if (!__any_sync(all_lanes, active)) return;
+    const EdgeIndex edges = active ? degree(v) : 0;
+    mine_.vertices += active;
+    mine_.edges += edges;
+    Tally& next = tally(at + 1);
+    list(v, edges, in_bin(active, next.overflowed), at + 1, next.found);
+  }
+
+  /// The online filter: every thread may find so many; beyond that the bitmap has to be scanned.
+  __device__ bool in_bin(bool found, unsigned& overflowed) {
+    if (!found) return false;
+    if (lists_ && mine_.found++ < view_.sizes.bin_entries) return true;
+    overflowed = 1;
+    return false;
+  }
+
+  /// Small, large and huge rows go into lists of their own. All lanes come.
+  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists) {
+    const bool     hub   = wants && edges >= view_.sizes.hub_degree;
+    const bool     large = wants && !hub && edges >= view_.sizes.large_degree;
+    const bool     small = wants && !hub && !large;
+    const unsigned place = reserve(&lists.small, small);
+    if (small) view_.small[at % 2][place] = v;
+    if (!__any_sync(all_lanes, hub || large)) return;
+    const unsigned large_place = reserve(&lists.large, large), hub_place = reserve(&lists.hubs, hub);
+    if (large) view_.large[at % 2][large_place] = v;
+    if (hub) view_.hubs[at % 2][hub_place] = v;
+  }
+
+  // --- edges ---
+
+  __device__ EdgeOf<P> edge_at(const Rows& rows, EdgeIndex i, Vertex source, Vertex target) const {
+    EdgeOf<P> edge{.source = source, .target = target, .weight = {}};
+    if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, rows.weights[i]);
+    return edge;
+  }
+
+  __device__ Message message_of(Vertex v) const {
+    if constexpr (T::no_message)
+      return {};
+    else if constexpr (T::live_messages)
+      return atomics::load(view_.values[v]);
+    else
+      return view_.messages[v];
+  }
+
+  __device__ Update compute(const Message& message, const EdgeOf<P>& edge) const {
+    if constexpr (ComputesFromEdge<P>)
+      return view_.program.compute(edge);
+    else if constexpr (ComputesFromMessage<P>)
+      return view_.program.compute(message, edge);
+    else if constexpr (T::in_place)
+      return view_.program.compute(message, edge, atomics::load(view_.values[edge.target]));
+    else
+      return view_.program.compute(message, edge, view_.values[edge.target]);
+  }
+
+  // --- push ---
+
+  __device__ void push_everyone(unsigned at) {
+    for (int b = 0; b < view_.push_blocks; ++b) {
+      const Rows& rows = view_.push[b];
+      for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps()) {
+        const auto    v       = static_cast<Vertex>(u);
+        const Message message = message_of(v);
+        for_row(rows.offsets[v], rows.offsets[v + 1], lane_index(), warp_lanes,
+                [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
+      }
+    }
+  }
+
+  /// body(i, valid) for the edges from first + begin on; warps stay together.
+  template <class Body>
+  __device__ void for_row(EdgeIndex first, EdgeIndex last, EdgeIndex begin, EdgeIndex stride, Body&& body) {
+    const EdgeIndex lane = lane_index();
+    for (EdgeIndex base = first + begin - lane; base < last; base += stride) body(base + lane, base + lane < last);
+    if (begin == 0) mine_.looked_at += last - first;
+  }
+
+  __device__ void push_hubs(const Rows& rows, unsigned count, unsigned at) {
+    for (unsigned i = 0; i < count; ++i) push_row(rows, view_.hubs[at % 2][i], thread(), threads(), at);
+  }
+
+  __device__ void push_large(const Rows& rows, unsigned count, unsigned at) {
+    for (unsigned i = blockIdx.x; i < count; i += gridDim.x)
+      push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
+  }
+
+  __device__ void push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at) {
+    const Message message = message_of(v);
+    for_row(rows.offsets[v], rows.offsets[v + 1], begin, stride,
+            [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
+  }
+
+  /// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees. Of few
+  /// vertices it takes fewer, so that all warps have some.
+  __device__ void push_small(const Rows& rows, unsigned count, unsigned at) {
+    const unsigned some  = (count + warps() - 1) / warps();
+    const unsigned group = some < warp_lanes ? some : warp_lanes;
+    if (group == 0) return;
+    for (unsigned base = warp_index() * group; base < count; base += warps() * group) {
+      const bool      mine    = lane_index() < group && base + lane_index() < count;
+      const Vertex    v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
+      const EdgeIndex first   = mine ? rows.offsets[v] : 0;
+      const auto      edges   = static_cast<unsigned>(mine ? rows.offsets[v + 1] - first : 0);
+      const Message   message = mine ? message_of(v) : Message{};
+      const unsigned  before  = sum_before(edges);
+      const unsigned  all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
+      mine_.looked_at += edges;
+      for (unsigned k = lane_index(); k - lane_index() < all; k += warp_lanes) {
+        const unsigned  owner = owner_of(k, before);
+        const EdgeIndex i =
+            from_lane(first, owner) + (k - __shfl_sync(all_lanes, before, static_cast<int>(owner)));
+        push_edge(rows, i, from_lane(v, owner), from_lane(message, owner), k < all, at);
+      }
+    }
+  }
+
+  /// The lane whose edges include the k-th of all: the last one with no more than k before it.
+  __device__ static unsigned owner_of(unsigned k, unsigned before) {
+    unsigned low = 0;
+    for (unsigned half = warp_lanes / 2; half > 0; half /= 2)
+      if (__shfl_sync(all_lanes, before, static_cast<int>(low + half)) <= k) low += half;
+    return low;
+  }
+
+  __device__ void push_edge(const Rows& rows, EdgeIndex i, Vertex source, const Message& message, bool valid,
+                            unsigned at) {
+    const Vertex v = valid ? rows.targets[i] : 0;
+    if constexpr (T::voting)
+      note_active(v, valid && vote(rows, i, source, v, message, at), at);
+    else if constexpr (T::in_place)
+      note_active(v, valid && improve(rows, i, source, v, message, at), at);
+    else
+      note_touched(v, valid && gather(rows, i, source, v, message, at), at);
+  }
+
+  __device__ static bool test_now(const Word* bits, Vertex v) { return (__ldcg(bits + v / 32) >> (v % 32)) & 1; }
+
+  __device__ bool vote(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                       unsigned at) {
+    if (!test_now(view_.open, v) || !take(view_.open, v)) return false;
+    ++mine_.closed_vertices;
+    mine_.closed_edges += degree(v);
+    if (!applied(view_.values[v], compute(message, edge_at(rows, i, source, v)), v)) return false;
+    claim(view_.bits[(at + 1) % 3], v);
+    return true;
+  }
+
+  __device__ bool improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                          unsigned at) {
+    const Update update = compute(message, edge_at(rows, i, source, v));
+    if (!Combine::improves(atomics::load(view_.values[v]), update)) return false;
+    if (!Combine::improve_atomically(view_.values[v], update)) return false;
+    if constexpr (in_buckets) {
+      if (bucket_of(update) > bucket_) {
+        if (!test_now(view_.waiting, v)) claim(view_.waiting, v);
+        return false;
+      }
+      if (test_now(view_.waiting, v)) take(view_.waiting, v);
+    }
+    Word* const next = view_.bits[(at + 1) % 3];
+    return !test_now(next, v) && claim(next, v);
+  }
+
+  __device__ bool gather(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                         unsigned at) {
+    if constexpr (tracks_open)
+      if (!test(view_.open, v)) return false;
+    const Update update = compute(message, edge_at(rows, i, source, v));
+    if constexpr (Combine::idempotent)
+      Combine::improve_atomically(view_.sums[v], update);
+    else
+      Combine::combine_atomically(view_.sums[v], update);
+    if constexpr (T::all_active) return false;
+    Word* const next = view_.bits[(at + 1) % 3];
+    return !test_now(next, v) && claim(next, v);
+  }
+
+  __device__ void note_touched(Vertex v, bool touched, unsigned at) {
+    if constexpr (T::all_active) return;
+    if (!__any_sync(all_lanes, touched)) return;
+    Tally&         next  = tally(at + 1);
+    const bool     wants = in_bin(touched, next.touched_overflowed);
+    const unsigned place = reserve(&next.touched, wants);
+    if (wants) view_.touched[place] = v;
+  }
+
+  // --- pull ---
+
+  __device__ bool is_active(Vertex v, unsigned at) const { return everyone_ || test(view_.bits[at % 3], v); }
+
+  __device__ void pull_word(std::uint64_t index, unsigned at) {
+    const Vertex v     = vertex_at(index);
+    bool         wants = v < view_.vertices;
+    if constexpr (tracks_open) {
+      const Word open = view_.open[index];
+      if (open == 0) return;
+      wants = wants && ((open >> lane_index()) & 1);
+    }
+    bool active;
+    if constexpr (T::voting)
+      active = pull_vote(v, wants, index, at);
+    else
+      active = pull_rows(v, wants, at);
+    if constexpr (T::all_active) {
+      mine_.vertices += active;
+    } else {
+      const Word mask = __ballot_sync(all_lanes, active);
+      if (mask == 0) return;
+      if (lane_index() == 0) atomicOr(view_.bits[(at + 1) % 3] + index, mask);
+      note_active(v, active, at);
+    }
+  }
+
+  /// Each lane tries a few neighbours of its vertex; then the warp helps those that have more.
+  __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at) {
+    bool      hit      = false;
+    EdgeIndex found_at = 0;
+    int       found_in = 0;
+    for (int b = 0; b < view_.pull_blocks; ++b) {
+      const Rows&     rows  = view_.pull[b];
+      const EdgeIndex first = wants ? rows.offsets[v] : 0, last = wants ? rows.offsets[v + 1] : 0;
+      EdgeIndex       i = first;
+      if (!hit)
+        for (; i < last && i < first + view_.sizes.probes; ++i)
+          if (is_active(rows.targets[i], at)) {
+            hit = true, found_at = i, found_in = b;
+            break;
+          }
+      mine_.looked_at += i - first;
+      unsigned left = __ballot_sync(all_lanes, !hit && i < last);
+      for (; left != 0; left &= left - 1) {
+        const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+        const EdgeIndex from = from_lane(i, lane), to = from_lane(last, lane);
+        EdgeIndex       place = to;
+        for (EdgeIndex base = from; base < to && place == to; base += warp_lanes) {
+          const EdgeIndex k    = base + lane_index();
+          const unsigned  mask = __ballot_sync(all_lanes, k < to && is_active(rows.targets[k], at));
+          if (mask != 0) place = base + static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+          mine_.looked_at += lane_index() == 0 ? warp_lanes : 0;
+        }
+        if (lane_index() == lane && place != to) hit = true, found_at = place, found_in = b;
+      }
+    }
+    const Word closed = __ballot_sync(all_lanes, hit);
+    if (closed == 0) return false;
+    if (lane_index() == 0) view_.open[index] &= ~closed;
+    if (!hit) return false;
+    const Rows&  rows   = view_.pull[found_in];
+    const Vertex source = rows.targets[found_at];
+    ++mine_.closed_vertices;
+    mine_.closed_edges += degree(v);
+    return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v)), v);
+  }
+
+  /// What a vertex collects: updates combined, or its own value improved.
+  using Collected = std::conditional_t<T::in_place, Value, Accumulator>;
+
+  __device__ Collected nothing(Vertex v) const {
+    if constexpr (T::in_place)
+      return atomics::load(view_.values[v]);
+    else
+      return detail::converted<Accumulator>(Combine::identity());
+  }
+
+  __device__ bool collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const {
+    const Vertex source = rows.targets[i];
+    if (!is_active(source, at)) return false;
+    const Update update = compute(message_of(source), edge_at(rows, i, source, v));
+    if constexpr (T::in_place)
+      Combine::improve(all, update);
+    else
+      all = Combine::combine(all, detail::converted<Accumulator>(update));
+    return true;
+  }
+
+  /// Short rows a lane each, longer ones by the warp, one after the other. True if the vertex becomes active.
+  __device__ bool pull_rows(Vertex v, bool wants, unsigned at) {
+    EdgeIndex edges = 0;
+    if (wants)
+      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].offsets[v + 1] - view_.pull[b].offsets[v];
+    const bool mine = wants && edges < view_.sizes.large_degree;  // blocks work on the others
+    bool       hit  = false;
+    Collected  all  = nothing(wants ? v : 0);
+    for (int b = 0; b < view_.pull_blocks; ++b) {
+      const Rows&     rows  = view_.pull[b];
+      const EdgeIndex first = mine ? rows.offsets[v] : 0, last = mine ? rows.offsets[v + 1] : 0;
+      if (last - first < lane_row)
+        for (EdgeIndex i = first; i < last; ++i) hit |= collect(all, rows, i, v, at);
+      unsigned left = __ballot_sync(all_lanes, last - first >= lane_row);
+      for (; left != 0; left &= left - 1) {
+        const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+        const Vertex    to   = from_lane(v, lane);
+        const EdgeIndex end  = from_lane(last, lane);
+        Collected       part = nothing(to);
+        bool            any  = false;
+        for (EdgeIndex i = from_lane(first, lane) + lane_index(); i < end; i += warp_lanes)
+          any |= collect(part, rows, i, to, at);
+        part = combined_over_warp<Combine>(part);
+        any  = __any_sync(all_lanes, any);
+        if (lane_index() == lane) {
+          all = Combine::combine(all, part);
+          hit |= any;
+        }
+      }
+    }
+    mine_.looked_at += mine ? edges : 0;
+    return mine && (hit || T::all_active) && collected(v, all);
+  }
+  static constexpr EdgeIndex lane_row = 8;
+
+  /// What was collected reaches the vertex.
+  __device__ bool collected(Vertex v, const Collected& all) {
+    if constexpr (T::in_place) {
+      return Combine::improve_atomically(view_.values[v], all);
+    } else {
+      Value      value  = view_.values[v];
+      const bool active = applied(value, detail::converted<Update>(all), v);
+      if constexpr (T::live_messages)
+        atomics::store_whole(view_.values[v], value);
+      else
+        view_.values[v] = value;
+      if constexpr (Opens<P>) close_if_done(v, degree(v));
+      return active && !waits_for_its_bucket(v);
+    }
+  }
+
+  __device__ void pull_large(Vertex v, unsigned at) {
+    if constexpr (tracks_open)
+      if (!test(view_.open, v)) return;
+    __shared__ alignas(16) unsigned char parts[block_warps][sizeof(Collected)];
+    __shared__ int                       hits;
+    if (threadIdx.x == 0) hits = 0;
+    __syncthreads();
+    Collected all = nothing(v);
+    bool      hit = false;
+    for (int b = 0; b < view_.pull_blocks; ++b) {
+      const Rows& rows = view_.pull[b];
+      for (EdgeIndex i = rows.offsets[v] + threadIdx.x; i < rows.offsets[v + 1]; i += blockDim.x)
+        hit |= collect(all, rows, i, v, at);
+      if (threadIdx.x == 0) mine_.looked_at += rows.offsets[v + 1] - rows.offsets[v];
+    }
+    all = combined_over_warp<Combine>(all);
+    if (__any_sync(all_lanes, hit) && lane_index() == 0) hits = 1;
+    if (lane_index() == 0) memcpy(parts[threadIdx.x / warp_lanes], &all, sizeof(all));
+    __syncthreads();
+    if (threadIdx.x < warp_lanes) {  // the first warp, together
+      bool active = false;
+      if (threadIdx.x == 0 && (hits != 0 || T::all_active)) {
+        for (unsigned w = 1; w < block_warps; ++w) {
+          Collected part;
+          memcpy(&part, parts[w], sizeof(part));
+          all = Combine::combine(all, part);
+        }
+        active = collected(v, all);
+        if (active && !T::all_active) claim(view_.bits[(at + 1) % 3], v);
+      }
+      if constexpr (T::all_active)
+        mine_.vertices += active;
+      else
+        note_active(v, active, at);
+    }
+    __syncthreads();
+  }
+
+  const View<P>& view_;
+  Shared&        shared_;
+  Mine           mine_;
+  bool           everyone_ = false;
+};
+
+}  // namespace spillway::cuda

@@ -1,0 +1,102 @@
+// What a kernel sees of a run: the program, the rows, the state of the vertices and the counters that iterations
+// hand to one another. Everything lies on the device; the host fills a View once and passes it by value.
+#pragma once
+
+#include <cstdint>
+
+#include <spillway/engine/executor.hpp>
+#include <spillway/program.hpp>
+
+namespace spillway::cuda {
+
+using Word  = std::uint32_t;  ///< of a bitmap
+using Count = unsigned long long;
+
+inline constexpr unsigned warp_lanes    = 32;
+inline constexpr unsigned block_threads = 256;
+inline constexpr unsigned block_warps   = block_threads / warp_lanes;
+inline constexpr unsigned no_bucket     = 0xFFFFFFFFu;
+
+/// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
+/// and one is being cleared, so that a barrier is all that iterations need between them.
+struct Tally {
+  Count vertices, edges;                ///< made active; the edges that leave them
+  Count closed_vertices, closed_edges;  ///< take no more updates
+  Count looked_at;
+  Count lowest;  ///< bucket that anybody waits in
+  struct Lists {
+    unsigned small, large, hubs;
+  };
+  Lists    found;               ///< entries that the online filter made
+  Lists    balloted;            ///< or the ballot filter
+  unsigned touched;             ///< vertices with updates waiting
+  unsigned overflowed;          ///< the online filter's bins were too small
+  unsigned touched_overflowed;  ///< for those with updates waiting
+};
+
+/// Sizes that results do not depend on; tests make them small.
+struct Sizes {
+  EdgeIndex large_degree = 1024;     ///< rows from here on are worked on by a block
+  EdgeIndex hub_degree   = 1 << 17;  ///< and from here on by all
+  unsigned  bin_entries  = 64;  ///< that a thread may find in an iteration before the ballot filter takes over
+  unsigned  probes       = 8;   ///< that a thread makes for a vote before its warp helps
+};
+
+struct IterationLog {
+  Count    vertices, edges, looked_at;
+  Count    nanoseconds;
+  unsigned pulled, ballot;
+};
+
+/// Where a launch stopped, and what the host wants to know of it.
+struct Control {
+  Count    iterations;  ///< made so far
+  Count    bucket;      ///< that is being settled
+  Count    open_vertices, open_edges;
+  Count    looked_at;
+  unsigned listed;              ///< the frontier is in lists, too
+  unsigned finished;            ///< nothing is left, the program has converged, or its iterations are used up
+  unsigned overflowed, pulled;  ///< the last iteration
+  unsigned ballots, switches;   ///< iterations whose list a ballot made; changes of direction
+};
+
+template <class P>
+struct View {
+  using T           = Traits<P>;
+  using Accumulator = typename T::Combine::Accumulator;
+
+  P             program;
+  std::uint64_t vertices;
+  EdgeIndex     arcs;
+  Rows          push[2], pull[2];
+  int           push_blocks, pull_blocks;
+
+  typename T::Value*   values;
+  typename T::Message* messages;
+  Accumulator*         sums;
+  Word*                open;
+  Word*                waiting;
+  Word*                bits[3];  ///< frontiers as bitmaps: this one, the next, the last
+  Vertex*              small[2];
+  Vertex*              large[2];
+  Vertex*              hubs[2];
+  Vertex*              touched;
+  const Vertex*        pull_large;  ///< rows too long for a warp to pull
+  unsigned             pull_large_count;
+
+  Tally*              tallies;  ///< three
+  Control*            control;
+  typename T::Global* totals;   ///< of each block: of publishing, processing, applying, in turns
+  typename T::Global* global;   ///< of the last iteration
+  typename T::Global* history;  ///< of every iteration of this launch
+  IterationLog*       log;      ///< likewise
+
+  Sizes         sizes;
+  Filter        filter;
+  Direction     direction;      ///< asked for
+  double        inverse_delta;  ///< of the width of a bucket; whole numbers are shifted instead
+  unsigned      delta_shift;
+  std::uint64_t max_iterations;
+};
+
+}  // namespace spillway::cuda

@@ -1,0 +1,76 @@
+// What the lanes of a warp do together.
+#pragma once
+
+#include <spillway/engine/cuda/view.cuh>
+
+namespace spillway::cuda {
+
+inline constexpr unsigned all_lanes = 0xFFFFFFFFu;
+
+__device__ inline unsigned lane_index() { return threadIdx.x % warp_lanes; }
+
+/// A number from another lane, whatever it is made of.
+template <class T>
+__device__ T from_lane(const T& value, unsigned lane) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    T     copy  = value;
+    auto* words = reinterpret_cast<unsigned*>(&copy);
+    for (unsigned i = 0; i < sizeof(T) / 4; ++i)
+      words[i] = __shfl_sync(all_lanes, words[i], static_cast<int>(lane));
+    return copy;
+  } else {
+    T     copy  = value;
+    auto* bytes = reinterpret_cast<unsigned char*>(&copy);
+    for (unsigned i = 0; i < sizeof(T); ++i)
+      bytes[i] = static_cast<unsigned char>(
+          __shfl_sync(all_lanes, static_cast<unsigned>(bytes[i]), static_cast<int>(lane)));
+    return copy;
+  }
+}
+
+/// The combination of all lanes' values, in every lane.
+template <class Combine, class A>
+__device__ A combined_over_warp(A value) {
+  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
+    value = Combine::combine(value, from_lane(value, lane_index() ^ offset));
+  return value;
+}
+
+__device__ inline Count sum_over_warp(Count value) {
+  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(all_lanes, value, static_cast<int>(offset));
+  return value;
+}
+
+/// The sum of the lanes before this one.
+__device__ inline unsigned sum_before(unsigned value) {
+  unsigned sum = value;
+  for (unsigned offset = 1; offset < warp_lanes; offset *= 2) {
+    const unsigned other = __shfl_up_sync(all_lanes, sum, offset);
+    if (lane_index() >= offset) sum += other;
+  }
+  return sum - value;
+}
+
+/// Where the lanes that want one get a place behind `count`; all lanes must come.
+__device__ inline unsigned reserve(unsigned* count, bool wants) {
+  const unsigned mask = __ballot_sync(all_lanes, wants);
+  if (mask == 0) return 0;
+  const int leader = __ffs(static_cast<int>(mask)) - 1;
+  unsigned  first  = 0;
+  if (lane_index() == static_cast<unsigned>(leader)) first = atomicAdd(count, __popc(mask));
+  return __shfl_sync(all_lanes, first, leader) + __popc(mask & ((1u << lane_index()) - 1));
+}
+
+/// Bitmaps.
+__device__ inline bool test(const Word* bits, Vertex v) { return (bits[v / 32] >> (v % 32)) & 1; }
+__device__ inline bool claim(Word* bits, Vertex v) {
+  const Word bit = 1u << (v % 32);
+  return (atomicOr(bits + v / 32, bit) & bit) == 0;
+}
+__device__ inline bool take(Word* bits, Vertex v) {
+  const Word bit = 1u << (v % 32);
+  return (atomicAnd(bits + v / 32, ~bit) & bit) != 0;
+}
+
+}  // namespace spillway::cuda
