@@ -65,7 +65,7 @@ class DeviceRun {
       note(statistics, control.iterations - before);
     } while (!control.finished);
     if (view_.filter == Filter::online && control.overflowed)
-      throw Error{ExitCode::does_not_fit,
+      throw Error{ExitCode::usage,
                   "the online filter's bins are too small for this frontier; use --filter jit, or raise its size"};
     statistics.iterations        = control.iterations;
     statistics.edges_processed   = control.looked_at;
