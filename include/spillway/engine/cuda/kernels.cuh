@@ -36,6 +36,14 @@ __device__ bool pulls(const View<P>& view, const Tally& now, const Control& stat
   return an_arc * edges > pull_work;
 }
 
+/// Whether the online filter's bins will probably do for what this iteration finds, and cheaply: a pull looks at
+/// everyone, and lists pay only where few are left.
+template <class P>
+__device__ bool fits_bins(const View<P>& view, const Tally& now, const Control& state, bool pull, Count threads) {
+  const Count room = view.sizes.bin_entries * threads;
+  return pull ? state.open_vertices <= room / 32 : now.edges <= room;
+}
+
 __device__ inline Count nanoseconds() {
   Count now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
@@ -90,10 +98,8 @@ __global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__
       ballot       = true;
     }
     machine.lists_at_ = state.listed == 2 ? &machine.tally(at).balloted : &machine.tally(at).found;
-    machine.lists_ =
-        view.filter == Filter::online ||
-        (view.filter == Filter::just_in_time &&
-         (pull ? state.open_vertices : now.edges) <= Count{view.sizes.bin_entries} * (Machine::threads() / 32));
+    machine.lists_    = view.filter == Filter::online || (view.filter == Filter::just_in_time &&
+                                                       fits_bins(view, now, state, pull, Machine::threads()));
     if constexpr (Machine::publishes) {
       machine.publish(at, state.listed != 0);
       grid.sync();
