@@ -1,13 +1,14 @@
-// Answers: the algorithms on the three graphs that the CPU figures of docs/performance.md are about, in memory. Sources
-// are ten of non-zero degree, fixed by a seed; the median over them is the figure. SPILLWAY_BENCH_SCALE as elsewhere.
+// Answers: the algorithms on the three graphs that the CPU figures of docs/performance.md are about, in memory.
+// Sources are ten of non-zero degree, fixed by a seed; the median over them is the figure. SPILLWAY_BENCH_SCALE as
+// elsewhere.
 #include <benchmark/benchmark.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <random>
 
 #include <spillway/algorithms.hpp>
-#include <spillway/engine/memory.hpp>
 #include <spillway/generate.hpp>
 
 namespace spillway {
@@ -27,7 +28,8 @@ Graph made(const std::string& name) {
   if (name == "kron") return generate("kron", {{"scale", std::to_string(scale)}}, options);
   if (name == "urand")
     return generate("uniform", {{"vertices", std::to_string(1ull << scale)}, {"degree", "16"}}, options);
-  const std::string side = std::to_string(static_cast<std::uint64_t>(std::sqrt(static_cast<double>(2ull << scale))));
+  const std::string side =
+      std::to_string(static_cast<std::uint64_t>(std::sqrt(static_cast<double>(2ull << scale))));
   return generate("grid", {{"rows", side}, {"columns", side}, {"remove", "0.1"}}, options);
 }
 
@@ -57,17 +59,16 @@ void run(benchmark::State& state, const std::string& algorithm_name, const std::
   for (auto _ : state) {
     ParameterValues values = completed_parameters(algorithm, given);
     for (const Parameter& parameter : algorithm.parameters)
-      if (parameter.name == "source") values["source"] = sources[static_cast<std::size_t>(trial[state.name()]++ % trials)];
-    const std::uint64_t held   = graph.budget()->used();
-    const Result        result = algorithm.run(graph, values, {});
+      if (parameter.name == "source")
+        values["source"] = sources[static_cast<std::size_t>(trial[algorithm_name + "/" + graph_name]++ % trials)];
+    const Result result = algorithm.run(graph, values, {});
     state.SetIterationTime(result.statistics.run_ms / 1000 / divisor);
     state.counters["prepare_ms"] = result.statistics.prepare_ms;
-    state.counters["state_over_graph"] =
-        static_cast<double>(graph.budget()->peak() - held) / static_cast<double>(graph.out().bytes());
   }
 }
 
-void add(const std::string& algorithm, const std::string& graph, const ParameterValues& values = {}, double divisor = 1) {
+void add(const std::string& algorithm, const std::string& graph, const ParameterValues& values = {},
+         double divisor = 1) {
   benchmark::RegisterBenchmark((algorithm + "/" + graph).c_str(),
                                [=](benchmark::State& state) { run(state, algorithm, graph, values, divisor); })
       ->Unit(benchmark::kMillisecond)
