@@ -424,314 +424,40 @@ class Machine {
       return view_.program.compute(message, edge, view_.values[edge.target]);
   }
 
-  // --- push ---
+  // --- push (push.cuh) ---
 
-  __device__ void push_everyone(unsigned at) {
-    for (int b = 0; b < view_.push_blocks; ++b) {
-      const Rows& rows = view_.push[b];
-      for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps()) {
-        const auto    v       = static_cast<Vertex>(u);
-        const Message message = message_of(v);
-        for_row(rows.offsets[v], rows.offsets[v + 1], lane_index(), warp_lanes,
-                [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
-      }
-    }
-  }
-
-  /// body(i, valid) for the edges from first + begin on; warps stay together.
+  __device__ void push_everyone(unsigned at);
   template <class Body>
-  __device__ void for_row(EdgeIndex first, EdgeIndex last, EdgeIndex begin, EdgeIndex stride, Body&& body) {
-    const EdgeIndex lane = lane_index();
-    for (EdgeIndex base = first + begin - lane; base < last; base += stride) body(base + lane, base + lane < last);
-    if (begin == 0) mine_.looked_at += last - first;
-  }
-
-  __device__ void push_hubs(const Rows& rows, unsigned count, unsigned at) {
-    for (unsigned i = 0; i < count; ++i) push_row(rows, view_.hubs[at % 2][i], thread(), threads(), at);
-  }
-
-  __device__ void push_large(const Rows& rows, unsigned count, unsigned at) {
-    for (unsigned i = blockIdx.x; i < count; i += gridDim.x)
-      push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
-  }
-
-  __device__ void push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at) {
-    const Message message = message_of(v);
-    for_row(rows.offsets[v], rows.offsets[v + 1], begin, stride,
-            [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
-  }
-
-  /// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees. Of few
-  /// vertices it takes fewer, so that all warps have some.
-  __device__ void push_small(const Rows& rows, unsigned count, unsigned at) {
-    const unsigned some  = (count + warps() - 1) / warps();
-    const unsigned group = some < warp_lanes ? some : warp_lanes;
-    if (group == 0) return;
-    for (unsigned base = warp_index() * group; base < count; base += warps() * group) {
-      const bool      mine    = lane_index() < group && base + lane_index() < count;
-      const Vertex    v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
-      const EdgeIndex first   = mine ? rows.offsets[v] : 0;
-      const auto      edges   = static_cast<unsigned>(mine ? rows.offsets[v + 1] - first : 0);
-      const Message   message = mine ? message_of(v) : Message{};
-      const unsigned  before  = sum_before(edges);
-      const unsigned  all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
-      mine_.looked_at += edges;
-      for (unsigned k = lane_index(); k - lane_index() < all; k += warp_lanes) {
-        const unsigned  owner = owner_of(k, before);
-        const EdgeIndex i =
-            from_lane(first, owner) + (k - __shfl_sync(all_lanes, before, static_cast<int>(owner)));
-        push_edge(rows, i, from_lane(v, owner), from_lane(message, owner), k < all, at);
-      }
-    }
-  }
-
-  /// The lane whose edges include the k-th of all: the last one with no more than k before it.
-  __device__ static unsigned owner_of(unsigned k, unsigned before) {
-    unsigned low = 0;
-    for (unsigned half = warp_lanes / 2; half > 0; half /= 2)
-      if (__shfl_sync(all_lanes, before, static_cast<int>(low + half)) <= k) low += half;
-    return low;
-  }
-
+  __device__ void for_row(EdgeIndex first, EdgeIndex last, EdgeIndex begin, EdgeIndex stride, Body&& body);
+  __device__ void push_hubs(const Rows& rows, unsigned count, unsigned at);
+  __device__ void push_large(const Rows& rows, unsigned count, unsigned at);
+  __device__ void push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at);
+  __device__ void push_small(const Rows& rows, unsigned count, unsigned at);
+  __device__ static unsigned owner_of(unsigned k, unsigned before);
   __device__ void push_edge(const Rows& rows, EdgeIndex i, Vertex source, const Message& message, bool valid,
-                            unsigned at) {
-    const Vertex v = valid ? rows.targets[i] : 0;
-    if constexpr (T::voting)
-      note_active(v, valid && vote(rows, i, source, v, message, at), at);
-    else if constexpr (T::in_place)
-      note_active(v, valid && improve(rows, i, source, v, message, at), at);
-    else
-      note_touched(v, valid && gather(rows, i, source, v, message, at), at);
-  }
-
+                            unsigned at);
   __device__ static bool test_now(const Word* bits, Vertex v) { return (__ldcg(bits + v / 32) >> (v % 32)) & 1; }
+  __device__ bool        vote(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                              unsigned at);
+  __device__ bool        improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                                 unsigned at);
+  __device__ bool        gather(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                                unsigned at);
+  __device__ void        note_touched(Vertex v, bool touched, unsigned at);
 
-  __device__ bool vote(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                       unsigned at) {
-    if (!test_now(view_.open, v) || !take(view_.open, v)) return false;
-    ++mine_.closed_vertices;
-    mine_.closed_edges += degree(v);
-    if (!applied(view_.values[v], compute(message, edge_at(rows, i, source, v)), v)) return false;
-    claim(view_.bits[(at + 1) % 3], v);
-    return true;
-  }
-
-  __device__ bool improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                          unsigned at) {
-    const Update update = compute(message, edge_at(rows, i, source, v));
-    if (!Combine::improves(atomics::load(view_.values[v]), update)) return false;
-    if (!Combine::improve_atomically(view_.values[v], update)) return false;
-    if constexpr (in_buckets) {
-      if (bucket_of(update) > bucket_) {
-        if (!test_now(view_.waiting, v)) claim(view_.waiting, v);
-        return false;
-      }
-      if (test_now(view_.waiting, v)) take(view_.waiting, v);
-    }
-    Word* const next = view_.bits[(at + 1) % 3];
-    return !test_now(next, v) && claim(next, v);
-  }
-
-  __device__ bool gather(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                         unsigned at) {
-    if constexpr (tracks_open)
-      if (!test(view_.open, v)) return false;
-    const Update update = compute(message, edge_at(rows, i, source, v));
-    if constexpr (Combine::idempotent)
-      Combine::improve_atomically(view_.sums[v], update);
-    else
-      Combine::combine_atomically(view_.sums[v], update);
-    if constexpr (T::all_active) return false;
-    Word* const next = view_.bits[(at + 1) % 3];
-    return !test_now(next, v) && claim(next, v);
-  }
-
-  __device__ void note_touched(Vertex v, bool touched, unsigned at) {
-    if constexpr (T::all_active) return;
-    if (!__any_sync(all_lanes, touched)) return;
-    Tally&         next  = tally(at + 1);
-    const bool     wants = in_bin(touched, next.touched_overflowed);
-    const unsigned place = reserve(&next.touched, wants);
-    if (wants) view_.touched[place] = v;
-  }
-
-  // --- pull ---
+  // --- pull (pull.cuh) ---
 
   __device__ bool is_active(Vertex v, unsigned at) const { return everyone_ || test(view_.bits[at % 3], v); }
-
-  __device__ void pull_word(std::uint64_t index, unsigned at) {
-    const Vertex v     = vertex_at(index);
-    bool         wants = v < view_.vertices;
-    if constexpr (tracks_open) {
-      const Word open = view_.open[index];
-      if (open == 0) return;
-      wants = wants && ((open >> lane_index()) & 1);
-    }
-    bool active;
-    if constexpr (T::voting)
-      active = pull_vote(v, wants, index, at);
-    else
-      active = pull_rows(v, wants, at);
-    if constexpr (T::all_active) {
-      mine_.vertices += active;
-    } else {
-      const Word mask = __ballot_sync(all_lanes, active);
-      if (mask == 0) return;
-      if (lane_index() == 0) atomicOr(view_.bits[(at + 1) % 3] + index, mask);
-      note_active(v, active, at);
-    }
-  }
-
-  /// Each lane tries a few neighbours of its vertex; then the warp helps those that have more.
-  __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at) {
-    bool      hit      = false;
-    EdgeIndex found_at = 0;
-    int       found_in = 0;
-    for (int b = 0; b < view_.pull_blocks; ++b) {
-      const Rows&     rows  = view_.pull[b];
-      const EdgeIndex first = wants ? rows.offsets[v] : 0, last = wants ? rows.offsets[v + 1] : 0;
-      EdgeIndex       i = first;
-      if (!hit)
-        for (; i < last && i < first + view_.sizes.probes; ++i)
-          if (is_active(rows.targets[i], at)) {
-            hit = true, found_at = i, found_in = b;
-            break;
-          }
-      mine_.looked_at += i - first;
-      unsigned left = __ballot_sync(all_lanes, !hit && i < last);
-      for (; left != 0; left &= left - 1) {
-        const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-        const EdgeIndex from = from_lane(i, lane), to = from_lane(last, lane);
-        EdgeIndex       place = to;
-        for (EdgeIndex base = from; base < to && place == to; base += warp_lanes) {
-          const EdgeIndex k    = base + lane_index();
-          const unsigned  mask = __ballot_sync(all_lanes, k < to && is_active(rows.targets[k], at));
-          if (mask != 0) place = base + static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
-          mine_.looked_at += lane_index() == 0 ? warp_lanes : 0;
-        }
-        if (lane_index() == lane && place != to) hit = true, found_at = place, found_in = b;
-      }
-    }
-    const Word closed = __ballot_sync(all_lanes, hit);
-    if (closed == 0) return false;
-    if (lane_index() == 0) view_.open[index] &= ~closed;
-    if (!hit) return false;
-    const Rows&  rows   = view_.pull[found_in];
-    const Vertex source = rows.targets[found_at];
-    ++mine_.closed_vertices;
-    mine_.closed_edges += degree(v);
-    return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v)), v);
-  }
-
+  __device__ void pull_word(std::uint64_t index, unsigned at);
+  __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
   /// What a vertex collects: updates combined, or its own value improved.
   using Collected = std::conditional_t<T::in_place, Value, Accumulator>;
-
-  __device__ Collected nothing(Vertex v) const {
-    if constexpr (T::in_place)
-      return atomics::load(view_.values[v]);
-    else
-      return detail::converted<Accumulator>(Combine::identity());
-  }
-
-  __device__ bool collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const {
-    const Vertex source = rows.targets[i];
-    if (!is_active(source, at)) return false;
-    const Update update = compute(message_of(source), edge_at(rows, i, source, v));
-    if constexpr (T::in_place)
-      Combine::improve(all, update);
-    else
-      all = Combine::combine(all, detail::converted<Accumulator>(update));
-    return true;
-  }
-
-  /// Short rows a lane each, longer ones by the warp, one after the other. True if the vertex becomes active.
-  __device__ bool pull_rows(Vertex v, bool wants, unsigned at) {
-    EdgeIndex edges = 0;
-    if (wants)
-      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].offsets[v + 1] - view_.pull[b].offsets[v];
-    const bool mine = wants && edges < view_.sizes.large_degree;  // blocks work on the others
-    bool       hit  = false;
-    Collected  all  = nothing(wants ? v : 0);
-    for (int b = 0; b < view_.pull_blocks; ++b) {
-      const Rows&     rows  = view_.pull[b];
-      const EdgeIndex first = mine ? rows.offsets[v] : 0, last = mine ? rows.offsets[v + 1] : 0;
-      if (last - first < lane_row)
-        for (EdgeIndex i = first; i < last; ++i) hit |= collect(all, rows, i, v, at);
-      unsigned left = __ballot_sync(all_lanes, last - first >= lane_row);
-      for (; left != 0; left &= left - 1) {
-        const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-        const Vertex    to   = from_lane(v, lane);
-        const EdgeIndex end  = from_lane(last, lane);
-        Collected       part = nothing(to);
-        bool            any  = false;
-        for (EdgeIndex i = from_lane(first, lane) + lane_index(); i < end; i += warp_lanes)
-          any |= collect(part, rows, i, to, at);
-        part = combined_over_warp<Combine>(part);
-        any  = __any_sync(all_lanes, any);
-        if (lane_index() == lane) {
-          all = Combine::combine(all, part);
-          hit |= any;
-        }
-      }
-    }
-    mine_.looked_at += mine ? edges : 0;
-    return mine && (hit || T::all_active) && collected(v, all);
-  }
+  __device__ Collected       nothing(Vertex v) const;
+  __device__ bool            collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const;
   static constexpr EdgeIndex lane_row = 8;
-
-  /// What was collected reaches the vertex.
-  __device__ bool collected(Vertex v, const Collected& all) {
-    if constexpr (T::in_place) {
-      return Combine::improve_atomically(view_.values[v], all);
-    } else {
-      Value      value  = view_.values[v];
-      const bool active = applied(value, detail::converted<Update>(all), v);
-      if constexpr (T::live_messages)
-        atomics::store_whole(view_.values[v], value);
-      else
-        view_.values[v] = value;
-      if constexpr (Opens<P>) close_if_done(v, degree(v));
-      return active && !waits_for_its_bucket(v);
-    }
-  }
-
-  __device__ void pull_large(Vertex v, unsigned at) {
-    if constexpr (tracks_open)
-      if (!test(view_.open, v)) return;
-    __shared__ alignas(16) unsigned char parts[block_warps][sizeof(Collected)];
-    __shared__ int                       hits;
-    if (threadIdx.x == 0) hits = 0;
-    __syncthreads();
-    Collected all = nothing(v);
-    bool      hit = false;
-    for (int b = 0; b < view_.pull_blocks; ++b) {
-      const Rows& rows = view_.pull[b];
-      for (EdgeIndex i = rows.offsets[v] + threadIdx.x; i < rows.offsets[v + 1]; i += blockDim.x)
-        hit |= collect(all, rows, i, v, at);
-      if (threadIdx.x == 0) mine_.looked_at += rows.offsets[v + 1] - rows.offsets[v];
-    }
-    all = combined_over_warp<Combine>(all);
-    if (__any_sync(all_lanes, hit) && lane_index() == 0) hits = 1;
-    if (lane_index() == 0) memcpy(parts[threadIdx.x / warp_lanes], &all, sizeof(all));
-    __syncthreads();
-    if (threadIdx.x < warp_lanes) {  // the first warp, together
-      bool active = false;
-      if (threadIdx.x == 0 && (hits != 0 || T::all_active)) {
-        for (unsigned w = 1; w < block_warps; ++w) {
-          Collected part;
-          memcpy(&part, parts[w], sizeof(part));
-          all = Combine::combine(all, part);
-        }
-        active = collected(v, all);
-        if (active && !T::all_active) claim(view_.bits[(at + 1) % 3], v);
-      }
-      if constexpr (T::all_active)
-        mine_.vertices += active;
-      else
-        note_active(v, active, at);
-    }
-    __syncthreads();
-  }
+  __device__ bool            pull_rows(Vertex v, bool wants, unsigned at);
+  __device__ bool            collected(Vertex v, const Collected& all);
+  __device__ void            pull_large(Vertex v, unsigned at);
 
   const View<P>& view_;
   Shared&        shared_;
@@ -740,3 +466,6 @@ class Machine {
 };
 
 }  // namespace spillway::cuda
+
+#include <spillway/engine/cuda/pull.cuh>
+#include <spillway/engine/cuda/push.cuh>

@@ -15,7 +15,6 @@ using Count = unsigned long long;
 inline constexpr unsigned warp_lanes    = 32;
 inline constexpr unsigned block_threads = 256;
 inline constexpr unsigned block_warps   = block_threads / warp_lanes;
-inline constexpr unsigned no_bucket     = 0xFFFFFFFFu;
 
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
 /// and one is being cleared, so that a barrier is all that iterations need between them.

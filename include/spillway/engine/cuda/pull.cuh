@@ -1,0 +1,185 @@
+// Pull: open vertices look for a vote, or gather, along their rows; a lane, a warp or a block to a row.
+#pragma once
+
+#include <spillway/engine/cuda/machine.cuh>
+
+namespace spillway::cuda {
+
+template <class P>
+__device__ void Machine<P>::pull_word(std::uint64_t index, unsigned at) {
+  const Vertex v     = vertex_at(index);
+  bool         wants = v < view_.vertices;
+  if constexpr (tracks_open) {
+    const Word open = view_.open[index];
+    if (open == 0) return;
+    wants = wants && ((open >> lane_index()) & 1);
+  }
+  bool active;
+  if constexpr (T::voting)
+    active = pull_vote(v, wants, index, at);
+  else
+    active = pull_rows(v, wants, at);
+  if constexpr (T::all_active) {
+    mine_.vertices += active;
+  } else {
+    const Word mask = __ballot_sync(all_lanes, active);
+    if (mask == 0) return;
+    if (lane_index() == 0) atomicOr(view_.bits[(at + 1) % 3] + index, mask);
+    note_active(v, active, at);
+  }
+}
+
+/// Each lane tries a few neighbours of its vertex; then the warp helps those that have more.
+template <class P>
+__device__ bool Machine<P>::pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at) {
+  bool      hit      = false;
+  EdgeIndex found_at = 0;
+  int       found_in = 0;
+  for (int b = 0; b < view_.pull_blocks; ++b) {
+    const Rows&     rows  = view_.pull[b];
+    const EdgeIndex first = wants ? rows.offsets[v] : 0, last = wants ? rows.offsets[v + 1] : 0;
+    EdgeIndex       i = first;
+    if (!hit)
+      for (; i < last && i < first + view_.sizes.probes; ++i)
+        if (is_active(rows.targets[i], at)) {
+          hit = true, found_at = i, found_in = b;
+          break;
+        }
+    mine_.looked_at += i - first;
+    unsigned left = __ballot_sync(all_lanes, !hit && i < last);
+    for (; left != 0; left &= left - 1) {
+      const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+      const EdgeIndex from = from_lane(i, lane), to = from_lane(last, lane);
+      EdgeIndex       place = to;
+      for (EdgeIndex base = from; base < to && place == to; base += warp_lanes) {
+        const EdgeIndex k    = base + lane_index();
+        const unsigned  mask = __ballot_sync(all_lanes, k < to && is_active(rows.targets[k], at));
+        if (mask != 0) place = base + static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+        mine_.looked_at += lane_index() == 0 ? warp_lanes : 0;
+      }
+      if (lane_index() == lane && place != to) hit = true, found_at = place, found_in = b;
+    }
+  }
+  const Word closed = __ballot_sync(all_lanes, hit);
+  if (closed == 0) return false;
+  if (lane_index() == 0) view_.open[index] &= ~closed;
+  if (!hit) return false;
+  const Rows&  rows   = view_.pull[found_in];
+  const Vertex source = rows.targets[found_at];
+  ++mine_.closed_vertices;
+  mine_.closed_edges += degree(v);
+  return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v)), v);
+}
+
+template <class P>
+__device__ auto Machine<P>::nothing(Vertex v) const -> Collected {
+  if constexpr (T::in_place)
+    return atomics::load(view_.values[v]);
+  else
+    return detail::converted<Accumulator>(Combine::identity());
+}
+
+template <class P>
+__device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const {
+  const Vertex source = rows.targets[i];
+  if (!is_active(source, at)) return false;
+  const Update update = compute(message_of(source), edge_at(rows, i, source, v));
+  if constexpr (T::in_place)
+    Combine::improve(all, update);
+  else
+    all = Combine::combine(all, detail::converted<Accumulator>(update));
+  return true;
+}
+
+/// Short rows a lane each, longer ones by the warp, one after the other. True if the vertex becomes active.
+template <class P>
+__device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
+  EdgeIndex edges = 0;
+  if (wants)
+    for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].offsets[v + 1] - view_.pull[b].offsets[v];
+  const bool mine = wants && edges < view_.sizes.large_degree;  // blocks work on the others
+  bool       hit  = false;
+  Collected  all  = nothing(wants ? v : 0);
+  for (int b = 0; b < view_.pull_blocks; ++b) {
+    const Rows&     rows  = view_.pull[b];
+    const EdgeIndex first = mine ? rows.offsets[v] : 0, last = mine ? rows.offsets[v + 1] : 0;
+    if (last - first < lane_row)
+      for (EdgeIndex i = first; i < last; ++i) hit |= collect(all, rows, i, v, at);
+    unsigned left = __ballot_sync(all_lanes, last - first >= lane_row);
+    for (; left != 0; left &= left - 1) {
+      const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+      const Vertex    to   = from_lane(v, lane);
+      const EdgeIndex end  = from_lane(last, lane);
+      Collected       part = nothing(to);
+      bool            any  = false;
+      for (EdgeIndex i = from_lane(first, lane) + lane_index(); i < end; i += warp_lanes)
+        any |= collect(part, rows, i, to, at);
+      part = combined_over_warp<Combine>(part);
+      any  = __any_sync(all_lanes, any);
+      if (lane_index() == lane) {
+        all = Combine::combine(all, part);
+        hit |= any;
+      }
+    }
+  }
+  mine_.looked_at += mine ? edges : 0;
+  return mine && (hit || T::all_active) && collected(v, all);
+}
+
+/// What was collected reaches the vertex.
+template <class P>
+__device__ bool Machine<P>::collected(Vertex v, const Collected& all) {
+  if constexpr (T::in_place) {
+    return Combine::improve_atomically(view_.values[v], all);
+  } else {
+    Value      value  = view_.values[v];
+    const bool active = applied(value, detail::converted<Update>(all), v);
+    if constexpr (T::live_messages)
+      atomics::store_whole(view_.values[v], value);
+    else
+      view_.values[v] = value;
+    if constexpr (Opens<P>) close_if_done(v, degree(v));
+    return active && !waits_for_its_bucket(v);
+  }
+}
+
+template <class P>
+__device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
+  if constexpr (tracks_open)
+    if (!test(view_.open, v)) return;
+  __shared__ alignas(16) unsigned char parts[block_warps][sizeof(Collected)];
+  __shared__ int                       hits;
+  if (threadIdx.x == 0) hits = 0;
+  __syncthreads();
+  Collected all = nothing(v);
+  bool      hit = false;
+  for (int b = 0; b < view_.pull_blocks; ++b) {
+    const Rows& rows = view_.pull[b];
+    for (EdgeIndex i = rows.offsets[v] + threadIdx.x; i < rows.offsets[v + 1]; i += blockDim.x)
+      hit |= collect(all, rows, i, v, at);
+    if (threadIdx.x == 0) mine_.looked_at += rows.offsets[v + 1] - rows.offsets[v];
+  }
+  all = combined_over_warp<Combine>(all);
+  if (__any_sync(all_lanes, hit) && lane_index() == 0) hits = 1;
+  if (lane_index() == 0) memcpy(parts[threadIdx.x / warp_lanes], &all, sizeof(all));
+  __syncthreads();
+  if (threadIdx.x < warp_lanes) {  // the first warp, together
+    bool active = false;
+    if (threadIdx.x == 0 && (hits != 0 || T::all_active)) {
+      for (unsigned w = 1; w < block_warps; ++w) {
+        Collected part;
+        memcpy(&part, parts[w], sizeof(part));
+        all = Combine::combine(all, part);
+      }
+      active = collected(v, all);
+      if (active && !T::all_active) claim(view_.bits[(at + 1) % 3], v);
+    }
+    if constexpr (T::all_active)
+      mine_.vertices += active;
+    else
+      note_active(v, active, at);
+  }
+  __syncthreads();
+}
+
+}  // namespace spillway::cuda
