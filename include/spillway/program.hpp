@@ -211,23 +211,6 @@ concept Prioritises = requires(const P p, const ValueOf<P>& value) {
   requires std::is_arithmetic_v<std::remove_cvref_t<decltype(p.priority(value))>>;
 };
 
-namespace detail {
-
-template <class P>
-struct PriorityType {
-  using Type = std::uint32_t;
-};
-template <class P>
-requires Prioritises<P>
-struct PriorityType<P> {
-  using Type = std::remove_cvref_t<decltype(std::declval<const P>().priority(std::declval<const ValueOf<P>&>()))>;
-};
-
-}  // namespace detail
-
-template <class P>
-using PriorityOf = typename detail::PriorityType<P>::Type;
-
 /// `converged(global)`: asked after every iteration.
 template <class P>
 concept Converges = requires(const P p, const GlobalOf<P>& global) {

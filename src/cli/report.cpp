@@ -123,7 +123,7 @@ Json answer_json(const Answer& answer) {
   for (const Fact& fact : answer.result.facts)
     std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
   return {
-      {"time_ms", {{"prepare", answer.prepare_ms}, {"run", answer.run_ms}, {"transfer", statistics.transfer_ms}}},
+      {"time_ms", {{"prepare", answer.prepare_ms}, {"run", answer.run_ms}, {"transfer", answer.transfer_ms}}},
       {"device", statistics.device},
       {"device_memory", {{"peak", statistics.device_bytes}}},
       {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},

@@ -15,8 +15,9 @@ namespace spillway::cli {
 struct Answer {
   std::string         source;  ///< empty where the algorithm has none
   Result              result;
-  std::vector<double> prepare_ms;  ///< of every repeat; later ones find much of it done
-  std::vector<double> run_ms;      ///< of every repeat
+  std::vector<double> prepare_ms;   ///< of every repeat; later ones find much of it done
+  std::vector<double> run_ms;       ///< of every repeat
+  std::vector<double> transfer_ms;  ///< of every repeat: to a device and back
   Verdict             verdict;
   bool                verified = false;
 

@@ -137,12 +137,14 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
                               .tuning        = {},
                               .device        = device_of(arguments),
                               .cuda          = cuda_tuning_of(arguments)};
-  Answer found{.source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .verdict = {}};
+  Answer              found{
+                   .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   for (std::uint64_t i = 0; i < repeat; ++i) {
     found.result = {};  // before the next takes its memory
     found.result = asking(arguments, [&] { return algorithm.run(graph, question.parameters, options); });
     found.prepare_ms.push_back(found.result.statistics.prepare_ms);
     found.run_ms.push_back(found.result.statistics.run_ms);
+    found.transfer_ms.push_back(found.result.statistics.transfer_ms);
   }
   check_columns(found.result, graph, arguments.named);
   if (!arguments.verify) return found;
@@ -182,7 +184,7 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
   if (found.prepare_ms.front() >= worth_telling_ms)
     fmt::print(out, ", prepared in {:.2f} s", found.prepare_ms.front() / 1000);
   if (const RunStatistics& statistics = found.result.statistics; statistics.device != "cpu")
-    fmt::print(out, ", on {}, {:.2f} s to and from it", statistics.device, statistics.transfer_ms / 1000);
+    fmt::print(out, ", on {}, {:.2f} s to and from it", statistics.device, found.transfer_ms.front() / 1000);
   if (found.verified && found.verdict.problem.empty()) fmt::print(out, ", verified: {}", found.verdict.how);
   fmt::print(out, "\n");
 }
