@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
@@ -15,9 +16,20 @@ namespace {
 
 constexpr std::int64_t first_draw_ms = 500;
 constexpr std::int64_t redraw_ms     = 100;
+constexpr std::int64_t echo_ms       = 500;
 
+std::int64_t now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // among the few calls that a signal handler may make
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// The first asks for a clean end; one who asks again gets it at once. `timeout` and some shells send each signal
+/// twice, to the process and to its group: such an echo is no second request.
 void on_interrupt(int) {
-  if (interrupt_requested) _exit(130);
+  static volatile std::int64_t first_ms;  // lock-free on every 64-bit machine
+  if (!interrupt_requested) first_ms = now_ms();
+  else if (now_ms() - first_ms >= echo_ms) _exit(130);
   interrupt_requested = 1;
 }
 
