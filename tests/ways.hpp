@@ -29,7 +29,7 @@ inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
 /// Filters, fusions, directions and sizes in pairs.
 inline std::vector<RunOptions> ways_on_gpu() {
   std::vector<RunOptions> ways;
-  const auto add = [&](Fusion fusion, Filter filter, Direction direction, bool tiny) {
+  const auto              add = [&](Fusion fusion, Filter filter, Direction direction, bool tiny) {
     ways.push_back({.direction = direction, .cuda = on_gpu(filter, fusion, tiny)});
   };
   using enum Direction;
@@ -61,9 +61,9 @@ inline std::vector<RunOptions> ways_to_run() {
 
 inline std::string as_text(const RunOptions& way) {
   return " with " + std::to_string(way.threads) + " threads, " + std::string{to_string(way.direction)} +
-         (way.deterministic ? ", deterministic" : "") + ", filter " + std::to_string(static_cast<int>(way.cuda.filter)) +
-         ", fusion " + std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " +
-         std::to_string(way.cuda.bin_entries);
+         (way.deterministic ? ", deterministic" : "") + ", filter " +
+         std::to_string(static_cast<int>(way.cuda.filter)) + ", fusion " +
+         std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " + std::to_string(way.cuda.bin_entries);
 }
 
 }  // namespace spillway::testing

@@ -122,19 +122,18 @@ Json answer_json(const Answer& answer) {
   Json facts = Json::object();
   for (const Fact& fact : answer.result.facts)
     std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
-  return {
-      {"time_ms", {{"prepare", answer.prepare_ms}, {"run", answer.run_ms}, {"transfer", answer.transfer_ms}}},
-      {"device", statistics.device},
-      {"device_memory", {{"peak", statistics.device_bytes}}},
-      {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},
-      {"kernel_launches", statistics.counters.kernel_launches},
-      {"ballots", statistics.counters.ballots},
-      {"direction_switches", statistics.counters.switches},
-      {"iterations", statistics.iterations},
-      {"edges_processed", statistics.edges_processed},
-      {"per_iteration", iterations_json(statistics)},
-      {"facts", facts},
-      {"verified", verified}};
+  return {{"time_ms", {{"prepare", answer.prepare_ms}, {"run", answer.run_ms}, {"transfer", answer.transfer_ms}}},
+          {"device", statistics.device},
+          {"device_memory", {{"peak", statistics.device_bytes}}},
+          {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},
+          {"kernel_launches", statistics.counters.kernel_launches},
+          {"ballots", statistics.counters.ballots},
+          {"direction_switches", statistics.counters.switches},
+          {"iterations", statistics.iterations},
+          {"edges_processed", statistics.edges_processed},
+          {"per_iteration", iterations_json(statistics)},
+          {"facts", facts},
+          {"verified", verified}};
 }
 
 }  // namespace spillway::cli

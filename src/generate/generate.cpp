@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/fail.hpp"
 #include <spillway/parameters.hpp>
+#include "base/fail.hpp"
 #include "base/text.hpp"
 #include "generate/generators.hpp"
 

@@ -16,7 +16,14 @@ constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 
 /// What a stream is for. Different streams of one seed are independent, so asking for weights leaves the
 /// topology as it was.
-enum class RandomUse : std::uint64_t { topology = 1, labels = 2, removal = 3, weights = 4, samples = 5, priors = 6 };
+enum class RandomUse : std::uint64_t {
+  topology = 1,
+  labels   = 2,
+  removal  = 3,
+  weights  = 4,
+  samples  = 5,
+  priors   = 6
+};
 
 class RandomStream {
  public:

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "base/fail.hpp"
 #include <spillway/engine/parallel.hpp>
+#include "base/fail.hpp"
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
 

@@ -3,10 +3,10 @@
 
 #include <mutex>
 
-#include "base/clock.hpp"
-#include "base/fail.hpp"
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include "base/clock.hpp"
+#include "base/fail.hpp"
 #include "graph/csr.hpp"
 
 namespace spillway {

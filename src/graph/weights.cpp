@@ -34,7 +34,8 @@ Graph with_unit_weights(const Graph& graph, int threads) {
 
 Graph with_random_weights(const Graph& graph, std::uint64_t seed, std::uint32_t least, std::uint32_t most,
                           int threads) {
-  if (least > most) throw usage_error("random weights from {} to {}: the first must not exceed the second", least, most);
+  if (least > most)
+    throw usage_error("random weights from {} to {}: the first must not exceed the second", least, most);
   const RandomStream  stream{seed, RandomUse::weights};
   const std::uint64_t choices = std::uint64_t{most} - least + 1;
   return weighted(graph, threads, [&](Vertex u, Vertex v) {

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/fail.hpp"
 #include <spillway/engine/parallel.hpp>
+#include "base/fail.hpp"
 #include "io/format.hpp"
 
 namespace spillway {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstring>
 
+#include <spillway/engine/parallel.hpp>
 #include "base/clock.hpp"
 #include "base/fail.hpp"
-#include <spillway/engine/parallel.hpp>
 #include "base/text.hpp"
 #include "io/interner.hpp"
 #include "io/line_source.hpp"

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.hpp"
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include "base/hash.hpp"
 
 #include <spillway/error.hpp>
 #include <spillway/types.hpp>

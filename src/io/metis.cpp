@@ -2,8 +2,8 @@
 // A blank line is a vertex without neighbours. Every edge stands on the lines of both its ends and counts once.
 #include <charconv>
 
-#include "base/fail.hpp"
 #include <spillway/engine/parallel.hpp>
+#include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
 #include "base/files.hpp"
-#include <spillway/engine/parallel.hpp>
 
 #include <spillway/graph.hpp>
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/fail.hpp"
-#include "base/hash.hpp"
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
 

@@ -28,8 +28,10 @@ std::int64_t now_ms() {
 /// twice, to the process and to its group: such an echo is no second request.
 void on_interrupt(int) {
   static volatile std::int64_t first_ms;  // lock-free on every 64-bit machine
-  if (!interrupt_requested) first_ms = now_ms();
-  else if (now_ms() - first_ms >= echo_ms) _exit(130);
+  if (!interrupt_requested)
+    first_ms = now_ms();
+  else if (now_ms() - first_ms >= echo_ms)
+    _exit(130);
   interrupt_requested = 1;
 }
 

@@ -477,7 +477,7 @@ class HostExecutor final : public Executor {
   bool                      pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread);
   Accumulator gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last, bool& hit) const;
   Accumulator gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const;
-  static constexpr EdgeIndex row_block = 16;  ///< longer chains of floats lose digits that a rank needs to settle
+  static constexpr EdgeIndex row_block = 8;  ///< longer chains of floats lose digits that a rank needs to settle
   template <class At>
   static Accumulator combined(EdgeIndex first, EdgeIndex last, const At& at);
 

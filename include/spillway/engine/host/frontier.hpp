@@ -51,18 +51,20 @@ FrontierSize HostExecutor<P>::replay_next() {
   if (replayed_ == schedule.levels()) return {};
   const std::uint64_t level = schedule.levels() - ++replayed_;
   const auto [begin, end]   = schedule.level(level);
+  const std::uint64_t count = end - begin;
+  const auto          found = schedule.vertices().subspan(begin, count);
   front_.clear();
-  Vertex* const list = front_.grow(end - begin);
-  for_each_share(threads_for(end - begin), end - begin, [&](std::uint64_t from, std::uint64_t to, int thread) {
+  Vertex* const list = front_.grow(count);
+  for_each_share(threads_for(count), count, [&](std::uint64_t from, std::uint64_t to, int thread) {
     for (std::uint64_t i = from; i < to; ++i) {
-      list[i] = schedule.vertices()[begin + i];
+      list[i] = found[i];
       local_of(thread).edges += degree(list[i]);
     }
   });
   is_list_           = true;
   is_bitmap_         = false;
   frontier_          = collect();
-  frontier_.vertices = end - begin;
+  frontier_.vertices = count;
   return frontier_;
 }
 

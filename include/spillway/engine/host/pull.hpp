@@ -236,18 +236,21 @@ auto HostExecutor<P>::gather_all(const Rows& rows, Vertex v, EdgeIndex first, Ed
 }
 
 /// The updates at(first), …, at(last - 1) as one. Only what a block of them adds up to needs the accumulator's
-/// digits.
+/// digits. Blocks of one length are unrolled: the fewer instructions an edge takes, the more of the scattered
+/// loads are under way at once.
 template <class P>
 template <class At>
 auto HostExecutor<P>::combined(EdgeIndex first, EdgeIndex last, const At& at) -> Accumulator {
   Accumulator sum = empty();
-  while (first < last) {
-    const EdgeIndex end  = std::min(last, first + row_block);
-    Update          part = Combine::identity();
-    for (; first < end; ++first) part = Combine::combine(part, at(first));
+  for (; last - first >= row_block; first += row_block) {
+    Update part = Combine::identity();
+#pragma GCC unroll 8
+    for (EdgeIndex i = 0; i < row_block; ++i) part = Combine::combine(part, at(first + i));
     sum = Combine::combine(sum, widened(part));
   }
-  return sum;
+  Update part = Combine::identity();
+  for (; first < last; ++first) part = Combine::combine(part, at(first));
+  return Combine::combine(sum, widened(part));
 }
 
 }  // namespace spillway::host
