@@ -3,12 +3,12 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <concepts>
 #include <limits>
 #include <type_traits>
 
 #include <spillway/engine/atomics.hpp>
+#include <spillway/large.hpp>
 
 namespace spillway {
 
@@ -174,26 +174,21 @@ struct Sum {
   }
 };
 
-/// Logarithms of numbers that are added up: for sums that no floating type can hold.
-template <class T>
-struct LogSum {
-  static_assert(std::is_floating_point_v<T>, "spillway::LogSum adds logarithms: give it float or double");
-  using Type        = T;
-  using Accumulator = T;
+/// Of numbers that no floating type can hold.
+template <>
+struct Sum<Large> {
+  using Type        = Large;
+  using Accumulator = Large;
 
   static constexpr bool idempotent = false;
   static constexpr bool voting     = false;
 
-  SPILLWAY_HD static constexpr T identity() { return lowest<T>(); }  // the logarithm of nothing
+  SPILLWAY_HD static constexpr Large identity() { return {}; }
+  SPILLWAY_HD static Large           combine(Large a, Large b) { return a + b; }
 
-  SPILLWAY_HD static T combine(T a, T b) {
-    const T most = a > b ? a : b, least = a > b ? b : a;
-    return least == lowest<T>() ? most : most + std::log1p(std::exp(least - most));
-  }
-
-  SPILLWAY_HD static void combine_atomically(T& slot, T update) {
-    T seen = atomics::load(slot);
-    while (!atomics::compare_exchange(slot, seen, combine(seen, update))) {
+  SPILLWAY_HD static void combine_atomically(Large& slot, Large update) {
+    Large seen = atomics::load(slot);
+    while (!atomics::compare_exchange(slot, seen, seen + update)) {
     }
   }
 };

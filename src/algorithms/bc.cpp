@@ -15,8 +15,9 @@
 namespace spillway {
 namespace {
 
+template <class Count>
 struct Between {
-  double        paths;
+  Count         paths;
   double        dependency;
   std::uint32_t level;
   std::uint32_t done;  ///< its dependency is complete
@@ -24,74 +25,26 @@ struct Between {
 
 /// Walks the frontiers of PathCounts from the last: a vertex that is done tells those before it. An arc that does
 /// not lead one level up ends at a vertex that is done, or is a loop to itself.
+template <class Count>
 struct Dependencies {
-  using Value   = Between;
-  using Update  = double;
-  using Combine = Sum<double>;
+  using Value   = Between<Count>;
+  using Update  = Count;
+  using Combine = Sum<Count>;
 
   static constexpr Along along        = Along::in;
   static constexpr bool  reads_degree = false;
 
-  SPILLWAY_HD Between init(Vertex) const { return {}; }
-  SPILLWAY_HD bool    open(const Between& value) const { return value.done == 0 && value.level != no_level; }
+  SPILLWAY_HD Value init(Vertex) const { return {}; }
+  SPILLWAY_HD bool  open(const Value& value) const { return value.done == 0 && value.level != no_level; }
 
-  SPILLWAY_HD double publish(Between& value, const Step<>&) const {
+  SPILLWAY_HD Count publish(Value& value, const Step<>&) const {
     value.done = 1;
-    return (1 + value.dependency) / value.paths;
+    return Count(1 + value.dependency) / value.paths;
   }
-  SPILLWAY_HD double compute(double share, const Edge<>&) const { return share; }
-  SPILLWAY_HD bool   apply(Between& value, double shares) const {
-      value.dependency = value.paths * shares;
-      return false;
-  }
-};
-
-/// The same two phases for graphs with more paths than a number can count (a grid has C(2000, 1000) of them):
-/// counts are kept as logarithms.
-struct LogPathCounts {
-  using Value   = Between;  ///< `paths` is the logarithm
-  using Update  = double;
-  using Combine = LogSum<double>;
-
-  Vertex source;
-
-  SPILLWAY_HD Between init(Vertex v) const {
-    return {.paths = 0, .dependency = 0, .level = v == source ? 0 : no_level, .done = 0};
-  }
-  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD bool   open(const Between& value) const { return value.level == no_level; }
-  SPILLWAY_HD double publish(const Between& value, const Step<>&) const { return value.paths; }
-  SPILLWAY_HD double compute(double paths, const Edge<>&) const { return paths; }
-  SPILLWAY_HD bool   apply(Between& value, double paths, const Step<>& step) const {
-      value.level = step.iteration + 1;
-      value.paths = paths;
-      return true;
-  }
-};
-
-struct LogDependencies {
-  struct Message {
-    double paths, share;
-  };
-  using Value   = Between;
-  using Update  = double;
-  using Combine = Sum<double>;
-
-  static constexpr Along along        = Along::in;
-  static constexpr bool  reads_degree = false;
-
-  SPILLWAY_HD Between init(Vertex) const { return {}; }
-  SPILLWAY_HD bool    open(const Between& value) const { return value.done == 0 && value.level != no_level; }
-  SPILLWAY_HD Message publish(Between& value, const Step<>&) const {
-    value.done = 1;
-    return {value.paths, 1 + value.dependency};
-  }
-  SPILLWAY_HD double compute(const Message& message, const Edge<>&, const Between& to) const {
-    return std::exp(to.paths - message.paths) * message.share;
-  }
-  SPILLWAY_HD bool apply(Between& value, double shares) const {
-    value.dependency = shares;
-    return false;
+  SPILLWAY_HD Count compute(Count share, const Edge<>&) const { return share; }
+  SPILLWAY_HD bool  apply(Value& value, Count shares) const {
+     value.dependency = static_cast<double>(value.paths * shares);
+     return false;
   }
 };
 
@@ -146,11 +99,15 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.per_iteration.insert(total.per_iteration.end(), part.per_iteration.begin(), part.per_iteration.end());
 }
 
-bool countable(const Buffer<Between>& values, int threads) {
+bool beyond_count(double paths) { return std::isinf(paths); }
+bool beyond_count(Large paths) { return paths == Large::highest(); }
+
+template <class Count>
+bool countable(const Buffer<Between<Count>>& values, int threads) {
   std::atomic<bool> countable{true};
   for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
     for (std::uint64_t v = begin; v < end; ++v)
-      if (std::isinf(values[v].paths)) return countable.store(false, std::memory_order_relaxed);
+      if (beyond_count(values[v].paths)) return countable.store(false, std::memory_order_relaxed);
   });
   return countable;
 }
@@ -164,14 +121,13 @@ class Centrality {
         keeps_iterations_(keeps_iterations),
         of_(graph.vertex_count(), graph.budget(), "the result") {}
 
-  /// Adds what paths from it contribute.
+  /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
   void add(Vertex source) {
-    auto found = dependencies_of<PathCounts<Between>, Dependencies>(source);
-    if (!found) found = dependencies_of<LogPathCounts, LogDependencies>(source);
-    for_each_share(thread_count(options_.threads), of_.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-      for (std::uint64_t v = begin; v < end; ++v)
-        if (v != source) of_[v] += (*found)[v].dependency;
-    });
+    if (doubles_count_ && add_counted<double>(source)) return;
+    doubles_count_ = false;  // and they hardly will from another source
+    if (!add_counted<Large>(source))
+      throw bad_input("bc: there are more shortest paths from vertex {} than 2^134217727",
+                      graph_.ids().name(source));
   }
 
   Result result(double scale) && {
@@ -183,21 +139,28 @@ class Centrality {
   }
 
  private:
-  /// Nothing if there are more paths than can be counted.
-  template <class Forward, class Backward>
-  std::optional<Buffer<Between>> dependencies_of(Vertex source) {
-    Schedule levels;
-    auto     forward = run(Forward{source}, graph_, options_, {.record = &levels});
+  /// False, and nothing added, if there are more paths than can be counted so.
+  template <class Count>
+  bool add_counted(Vertex source) {
+    const int threads = thread_count(options_.threads);
+    Schedule  levels;
+    auto      forward = run(PathCounts<Between<Count>>{source}, graph_, options_, {.record = &levels});
     add_statistics(statistics_, forward.statistics, keeps_iterations_);
-    if (!countable(forward.values, thread_count(options_.threads))) return std::nullopt;
-    auto backward = run(Backward{}, graph_, options_, {.values = std::move(forward.values), .replay = &levels});
+    if (!countable(forward.values, threads)) return false;
+    auto backward =
+        run(Dependencies<Count>{}, graph_, options_, {.values = std::move(forward.values), .replay = &levels});
     add_statistics(statistics_, backward.statistics, keeps_iterations_);
-    return std::move(backward.values);
+    for_each_share(threads, of_.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t v = begin; v < end; ++v)
+        if (v != source) of_[v] += backward.values[v].dependency;
+    });
+    return true;
   }
 
   const Graph&      graph_;
   const RunOptions& options_;
   bool              keeps_iterations_;
+  bool              doubles_count_ = true;
   Buffer<double>    of_;
   RunStatistics     statistics_;
 };

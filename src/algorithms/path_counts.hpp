@@ -17,27 +17,28 @@ struct PathCount {
   std::uint32_t level;
 };
 
-/// `V` has `paths` and `level`, and may have more, which starts as zero.
+/// `V` has `paths`, of any type that counts, and `level`, and may have more, which starts as zero.
 template <class V>
 struct PathCounts {
+  using Count   = decltype(V::paths);
   using Value   = V;
-  using Update  = double;
-  using Combine = Sum<double>;
+  using Update  = Count;
+  using Combine = Sum<Count>;
 
   Vertex source;
 
   SPILLWAY_HD V init(Vertex v) const {
     V value{};
-    value.paths = v == source ? 1 : 0;
+    value.paths = Count(v == source ? 1.0 : 0.0);
     value.level = v == source ? 0 : no_level;
     return value;
   }
-  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD bool   open(const V& value) const { return value.level == no_level; }
-  SPILLWAY_HD double publish(const V& value, const Step<>&) const { return value.paths; }
-  SPILLWAY_HD double compute(double paths, const Edge<>&) const { return paths; }
+  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD bool  open(const V& value) const { return value.level == no_level; }
+  SPILLWAY_HD Count publish(const V& value, const Step<>&) const { return value.paths; }
+  SPILLWAY_HD Count compute(Count paths, const Edge<>&) const { return paths; }
 
-  SPILLWAY_HD bool apply(V& value, double paths, const Step<>& step) const {
+  SPILLWAY_HD bool apply(V& value, Count paths, const Step<>& step) const {
     value.level = step.iteration + 1;
     value.paths = paths;
     return true;

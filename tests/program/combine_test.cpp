@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 #include <spillway/combine.hpp>
 #include <spillway/engine/parallel.hpp>
@@ -118,17 +119,53 @@ TEST(Combine, TwoThreadsAddToOneSlot) {
   EXPECT_EQ(numbers, (std::array<unsigned, 2>{2u * rounds, 7u * rounds}));
 }
 
-TEST(Combine, LogarithmsAddUpWhatTheyStandFor) {
-  using Logs = LogSum<double>;
-  EXPECT_EQ(Logs::combine(Logs::identity(), 3.5), 3.5);
-  EXPECT_EQ(Logs::combine(Logs::identity(), Logs::identity()), Logs::identity());
-  EXPECT_NEAR(Logs::combine(std::log(2.0), std::log(6.0)), std::log(8.0), 1e-15);
-  EXPECT_NEAR(Logs::combine(5000, 5000), 5000 + std::log(2.0), 1e-12) << "beyond what exp can hold";
-  double slot = Logs::identity();
+TEST(Large, CountsBeyondEveryFloatingType) {
+  Large count{1.0};
+  for (int i = 0; i < 5000; ++i) count = count + count;
+  EXPECT_EQ(static_cast<double>(count), std::numeric_limits<double>::infinity());
+  Large three_times = count + count + count;
+  EXPECT_EQ(static_cast<double>(three_times / count), 3.0);
+  EXPECT_EQ(static_cast<double>(count / three_times * Large{3.0}), 1.0);
+  EXPECT_EQ(static_cast<double>(Large{1.0} / count), 0.0);
+  EXPECT_EQ(static_cast<double>(Large{1.0} / count * count), 1.0);
+  EXPECT_EQ(count + Large{1.0}, count);
+}
+
+TEST(Large, AgreesWithDoublesToElevenDigits) {
+  constexpr double                       three_roundings = 3 * 0x1p-37;
+  std::mt19937_64                        random{7};
+  std::uniform_real_distribution<double> power{-40, 40};
+  for (int i = 0; i < 20'000; ++i) {
+    const double a = std::exp2(power(random)), b = std::exp2(power(random));
+    EXPECT_NEAR(static_cast<double>(Large{a} + Large{b}) / (a + b), 1, three_roundings);
+    EXPECT_NEAR(static_cast<double>(Large{a} * Large{b}) / (a * b), 1, three_roundings);
+    EXPECT_NEAR(static_cast<double>(Large{a} / Large{b}) / (a / b), 1, three_roundings);
+    EXPECT_EQ(Large{a} < Large{b}, a < b);
+  }
+  EXPECT_EQ(Large{0.75} + Large{0.25}, Large{1.0});
+  EXPECT_EQ(Large{1.0} + Large{0x1p-37}, Large{1.0 + 0x1p-36}) << "half of the last digit rounds up";
+  EXPECT_EQ(Large{1.0} + Large{0x1p-38}, Large{1.0});
+  EXPECT_EQ(Large{2 - 0x1p-37}, Large{2.0});
+}
+
+TEST(Large, StopsAtItsEnds) {
+  EXPECT_EQ(Large{0.0} + Large{0.0}, Large{});
+  EXPECT_EQ(Large{0.0} * Large{5.0}, Large{});
+  EXPECT_EQ(Large{5.0} / Large{0.0}, Large::highest());
+  EXPECT_EQ(Large{std::numeric_limits<double>::infinity()}, Large::highest());
+  Large up{2.0}, down{0.5};
+  for (int i = 0; i < 40; ++i) up = up * up, down = down * down;
+  EXPECT_EQ(up, Large::highest());
+  EXPECT_EQ(up + up, Large::highest());
+  EXPECT_EQ(down, Large{});
+}
+
+TEST(Combine, TwoThreadsAddLargeNumbers) {
+  Large slot = Sum<Large>::identity();
   on_threads(2, [&](int) {
-    for (int i = 0; i < rounds; ++i) Logs::combine_atomically(slot, std::log(3.0));
+    for (int i = 0; i < rounds; ++i) Sum<Large>::combine_atomically(slot, Large{3.0});
   });
-  EXPECT_NEAR(slot, std::log(6.0 * rounds), 1e-9);
+  EXPECT_EQ(static_cast<double>(slot), 6.0 * rounds);
 }
 
 /// Both threads offer every bit; one of them is told that it set it.

@@ -64,7 +64,7 @@ std::vector<Mistake> rarer_mistakes() {
   const std::string global     = "struct Global { double sum = 0; void operator+=(const Global&) {} }; ";
   return {
       {"NotACombine", value + "using Combine = std::uint32_t; " + init + compute,
-       "Combine must be one of spillway::Min, Max, Sum, LogSum, Or, Any"},
+       "Combine must be one of spillway::Min, Max, Sum, Or, Any"},
       {"UpdateWithAContainer",
        value + "using Update = std::string; using Combine = Any<Update>; " + init +
            "Update compute(const Edge<>&) const { return {}; } bool apply(Value&, const Update&) const { return "

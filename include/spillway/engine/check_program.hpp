@@ -22,7 +22,7 @@ constexpr bool check_combine() {
   static_assert(there, "a program needs `using Combine = ...`: Min, Max, Sum, Or or Any of the update's type");
   if constexpr (there) {
     constexpr bool known = CombineOperator<typename P::Combine>;
-    static_assert(known, "Combine must be one of spillway::Min, Max, Sum, LogSum, Or, Any");
+    static_assert(known, "Combine must be one of spillway::Min, Max, Sum, Or, Any");
     if constexpr (known) {
       constexpr bool fits = std::is_same_v<typename P::Combine::Type, UpdateOf<P>>;
       static_assert(fits,
