@@ -41,8 +41,8 @@ class Large {
   SPILLWAY_HD constexpr explicit operator double() const {
     if (bits_ == 0 || exponent() < -double_bias + 1) return 0;
     const bool          beyond = exponent() > double_bias;
-    const std::uint64_t raw    = beyond ? 2 * double_bias + 1 : static_cast<std::uint64_t>(exponent() + double_bias);
-    const std::uint64_t rest   = beyond ? 0 : (bits_ & fraction_mask) << (double_fraction - fraction_bits);
+    const std::uint64_t raw  = beyond ? 2 * double_bias + 1 : static_cast<std::uint64_t>(exponent() + double_bias);
+    const std::uint64_t rest = beyond ? 0 : (bits_ & fraction_mask) << (double_fraction - fraction_bits);
     return std::bit_cast<double>(raw << double_fraction | rest);
   }
 
