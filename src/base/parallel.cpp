@@ -5,6 +5,11 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#else
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
 #endif
 
 namespace spillway {
@@ -34,33 +39,45 @@ class FirstFailure {
 
 }  // namespace
 
-int thread_count(int asked) {
 #ifdef _OPENMP
-  return asked > 0 ? asked : omp_get_max_threads();
-#else
-  (void)asked;
-  return 1;
-#endif
-}
+
+int thread_count(int asked) { return asked > 0 ? asked : omp_get_max_threads(); }
 
 void use_threads(int threads) {
-#ifdef _OPENMP
   if (threads > 0) omp_set_num_threads(threads);
-#else
-  (void)threads;
-#endif
 }
 
 void detail::on_threads(int threads, ThreadBody call, void* body) {
   FirstFailure failure;
-#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
   for (int thread = omp_get_thread_num(); thread < threads; thread += omp_get_num_threads())
     failure.guard([&] { call(body, thread); });
-#else
-  for (int thread = 0; thread < threads; ++thread) failure.guard([&] { call(body, thread); });
-#endif
   failure.rethrow();
 }
+
+#else  // threads of the standard library: dearer to start, but known to every tool
+
+namespace {
+std::atomic<int> default_threads{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
+}
+
+int thread_count(int asked) { return asked > 0 ? asked : default_threads.load(); }
+
+void use_threads(int threads) {
+  if (threads > 0) default_threads = threads;
+}
+
+void detail::on_threads(int threads, ThreadBody call, void* body) {
+  FirstFailure failure;
+  {
+    std::vector<std::jthread> others;
+    for (int thread = 1; thread < threads; ++thread)
+      others.emplace_back([&, thread] { failure.guard([&] { call(body, thread); }); });
+    failure.guard([&] { call(body, 0); });
+  }
+  failure.rethrow();
+}
+
+#endif
 
 }  // namespace spillway
