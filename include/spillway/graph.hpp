@@ -67,6 +67,13 @@ class Graph {
   const LoadReport&                    report() const;
   const std::shared_ptr<MemoryBudget>& budget() const;
 
+  /// What an engine keeps of this graph between runs, such as its rows on a GPU. It is given back with the graph.
+  struct Attachment {
+    virtual ~Attachment() = default;
+  };
+  std::shared_ptr<Attachment> attachment() const;
+  void                        attach(std::shared_ptr<Attachment> attachment) const;
+
   struct Parts;
   explicit Graph(Parts parts);
 

@@ -30,6 +30,7 @@ struct Outcome {
   using Value = ValueOf<P>;
 
   Buffer<Value>                 values;
+  std::shared_ptr<void>         resident;  ///< the values, where they were kept on a device
   GlobalOf<P>                   global{};  ///< of the last iteration
   std::vector<GlobalOf<P>>      history;   ///< of every iteration
   RunStatistics                 statistics;
@@ -94,9 +95,11 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
 /// How one program goes on from another.
 template <class Value>
 struct Continuation {
-  Buffer<Value>   values = {};       ///< start from these, one a vertex, instead of `init`
-  const Schedule* replay = nullptr;  ///< walk these frontiers, the last one first
-  Schedule*       record = nullptr;  ///< keep the frontiers here; every vertex may be active once only
+  Buffer<Value>         values   = {};       ///< start from these, one a vertex, instead of `init`
+  std::shared_ptr<void> resident = {};       ///< or from these, which the outcome of another run holds
+  const Schedule*       replay   = nullptr;  ///< walk these frontiers, the last one first
+  Schedule*             record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
+  bool                  keep     = false;    ///< the values may stay on the device: another run goes on from them
 };
 
 }  // namespace spillway
@@ -161,6 +164,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
       if (options.device.kind == DeviceChoice::Kind::cuda || error.code() != ExitCode::does_not_fit) throw;
     }
   }
+  cuda::bring_home(continuation, graph);
 #else
   refuse_other_devices(options);
 #endif

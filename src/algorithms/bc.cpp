@@ -90,11 +90,18 @@ double scale_of(const Graph& graph, const ParameterValues& values) {
 void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_iterations) {
   total.prepare_ms += part.prepare_ms;
   total.run_ms += part.run_ms;
+  total.transfer_ms += part.transfer_ms;
+  total.device       = part.device;
+  total.device_bytes = std::max(total.device_bytes, part.device_bytes);
+  total.uploaded_bytes += part.uploaded_bytes;
   total.iterations += part.iterations;
   total.edges_processed += part.edges_processed;
   total.counters.shared_rows += part.counters.shared_rows;
   total.counters.fused_bins += part.counters.fused_bins;
   total.counters.bucket_moves += part.counters.bucket_moves;
+  total.counters.kernel_launches += part.counters.kernel_launches;
+  total.counters.ballots += part.counters.ballots;
+  total.counters.switches += part.counters.switches;
   if (!with_iterations) return;
   total.per_iteration.insert(total.per_iteration.end(), part.per_iteration.begin(), part.per_iteration.end());
 }
@@ -119,6 +126,7 @@ class Centrality {
       : graph_(graph),
         options_(options),
         keeps_iterations_(keeps_iterations),
+        doubles_count_(graph.arc_count() >= few_neighbors * graph.vertex_count()),
         of_(graph.vertex_count(), graph.budget(), "the result") {}
 
   /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
@@ -139,17 +147,21 @@ class Centrality {
   }
 
  private:
+  /// With so few, paths are long, and their number doubles with every step or two.
+  static constexpr std::uint64_t few_neighbors = 8;
+
   /// False, and nothing added, if there are more paths than can be counted so.
   template <class Count>
   bool add_counted(Vertex source) {
     const int threads = thread_count(options_.threads);
     Schedule  levels;
-    auto      forward = run(PathCounts<Between<Count>>{source}, graph_, options_, {.record = &levels});
+    auto forward = run(PathCounts<Between<Count>>{source}, graph_, options_, {.record = &levels, .keep = true});
     add_statistics(statistics_, forward.statistics, keeps_iterations_);
-    if (!countable(forward.values, threads)) return false;
     auto backward =
-        run(Dependencies<Count>{}, graph_, options_, {.values = std::move(forward.values), .replay = &levels});
+        run(Dependencies<Count>{}, graph_, options_,
+            {.values = std::move(forward.values), .resident = std::move(forward.resident), .replay = &levels});
     add_statistics(statistics_, backward.statistics, keeps_iterations_);
+    if (!countable(backward.values, threads)) return false;
     for_each_share(threads, of_.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
       for (std::uint64_t v = begin; v < end; ++v)
         if (v != source) of_[v] += backward.values[v].dependency;
@@ -160,7 +172,7 @@ class Centrality {
   const Graph&      graph_;
   const RunOptions& options_;
   bool              keeps_iterations_;
-  bool              doubles_count_ = true;
+  bool              doubles_count_;
   Buffer<double>    of_;
   RunStatistics     statistics_;
 };
@@ -255,6 +267,7 @@ Algorithm bc_algorithm() {
                       .default_value = "no",
                       .kind          = ParameterKind::flag}},
       .columns = {{"centrality", "share of shortest paths it is on, summed over ordered pairs of other vertices"}},
+      .on_gpu  = built_for_gpu,
       .run     = run_bc,
       .verify  = verify_bc};
 }

@@ -8,6 +8,7 @@
 
 #include <spillway/engine/parallel.hpp>
 #include "algorithms/checking.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
@@ -23,7 +24,13 @@ struct Form {
   Components (*run)(const Graph&, const RunOptions&);
 };
 
-constexpr Form forms[] = {{"afforest", components_by_afforest}, {"propagate", components_by_propagation}};
+Components components_by_sampling(const Graph& graph, const RunOptions& options) {
+  return gpu::or_else(
+      options, [&] { return gpu::components(graph, options); },
+      [&] { return components_by_afforest(graph, options); });
+}
+
+constexpr Form forms[] = {{"afforest", components_by_sampling}, {"propagate", components_by_propagation}};
 
 const Form& form_of(const ParameterValues& values) {
   std::vector<std::string> names;
@@ -231,6 +238,7 @@ Algorithm cc_algorithm() {
                           .help          = "afforest: sampled union-find; propagate: the smallest label spreads",
                           .default_value = "afforest"}},
           .columns    = {{"component", "the smallest vertex of the component"}},
+          .on_gpu     = gpu::built,
           .run        = run_cc,
           .verify     = verify_cc};
 }

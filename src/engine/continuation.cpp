@@ -26,8 +26,22 @@ void detail::check_replay(const Schedule* replay, const Graph& graph) {
 
 void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {
   vertices_ = {vertices, budget, "the recorded frontiers"};
+  resident_.reset();
   starts_.assign(1, 0);
   bound_ = vertices;
+}
+
+void Schedule::set_resident(std::shared_ptr<void> vertices, std::vector<std::uint64_t> starts,
+                            std::uint64_t bound) {
+  vertices_ = {};
+  resident_ = std::move(vertices);
+  starts_   = std::move(starts);
+  bound_    = bound;
+}
+
+void Schedule::bring_home(Buffer<Vertex> vertices) const {
+  vertices_ = std::move(vertices);
+  resident_.reset();
 }
 
 void Schedule::append(std::span<const Vertex> frontier) {

@@ -20,6 +20,8 @@ struct Graph::State {
   std::atomic<bool> in_ready{false};
   Csr               simple;
   std::atomic<bool> simple_ready{false};
+
+  std::shared_ptr<Attachment> attachment;  ///< last, since it may point to what lies above
 };
 
 Graph::Graph() : Graph(Parts{}) {}
@@ -33,6 +35,16 @@ Graph::Graph(Parts parts) : state_(std::make_shared<State>()) {
   state_->in_given    = !parts.in.offsets.empty();
   state_->in_ready    = parts.trusted && !parts.in.offsets.empty();
   state_->parts       = std::move(parts);
+}
+
+std::shared_ptr<Graph::Attachment> Graph::attachment() const {
+  const std::scoped_lock lock{state_->mutex};
+  return state_->attachment;
+}
+
+void Graph::attach(std::shared_ptr<Attachment> attachment) const {
+  const std::scoped_lock lock{state_->mutex};
+  std::swap(state_->attachment, attachment);
 }
 
 std::uint64_t     Graph::vertex_count() const { return state_->parts.out.vertex_count(); }

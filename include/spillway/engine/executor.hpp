@@ -83,8 +83,10 @@ class Executor {
 /// walked again, backwards, by another (betweenness).
 class Schedule {
  public:
-  std::uint64_t           levels() const { return starts_.size() - 1; }
-  std::span<const Vertex> vertices() const { return {vertices_.data(), starts_.back()}; }
+  std::uint64_t levels() const { return starts_.size() - 1; }
+  /// Where each frontier begins, and the last ends.
+  std::span<const std::uint64_t> starts() const { return starts_; }
+  std::span<const Vertex>        vertices() const { return {vertices_.data(), starts_.back()}; }
   /// Where a frontier begins and ends among the vertices.
   std::pair<std::uint64_t, std::uint64_t> level(std::uint64_t i) const { return {starts_[i], starts_[i + 1]}; }
 
@@ -95,10 +97,16 @@ class Schedule {
   void reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget);
   void append(std::span<const Vertex> frontier);
 
+  /// Vertices that a device holds; `vertices()` has them only when they were brought home.
+  const std::shared_ptr<void>& resident() const { return resident_; }
+  void set_resident(std::shared_ptr<void> vertices, std::vector<std::uint64_t> starts, std::uint64_t bound);
+  void bring_home(Buffer<Vertex> vertices) const;
+
  private:
-  Buffer<Vertex>             vertices_;
-  std::vector<std::uint64_t> starts_{0};
-  std::uint64_t              bound_ = 0;
+  mutable Buffer<Vertex>        vertices_;
+  mutable std::shared_ptr<void> resident_;
+  std::vector<std::uint64_t>    starts_{0};
+  std::uint64_t                 bound_ = 0;
 };
 
 /// Which rows a run cannot do without.

@@ -83,12 +83,22 @@ __global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__
       }
       machine.bucket_ = state.bucket;
     }
-    if (now.vertices == 0 || state.iterations >= view.max_iterations) {
+    const bool replays  = T::gathers && view.replay != nullptr;
+    const bool replayed = replays && state.iterations < view.replay_levels;
+    if (replayed) {
+      const std::uint64_t* const level = view.replay_starts + (view.replay_levels - 1 - state.iterations);
+      machine.replay(at, level[0], level[1]);
+      grid.sync();
+      now.vertices = level[1] - level[0];
+      now.edges    = machine.tally(at).replayed_edges;
+      state.listed = 2;
+    }
+    if (now.vertices == 0 || (replays && !replayed) || state.iterations >= view.max_iterations) {
       state.finished = 1;
       break;
     }
     const bool pull = pulls(view, now, state);
-    if (launch.stop_on_switch && made > 0 && pull != (state.pulled != 0)) break;
+    if (launch.stop_on_switch && made > 0 && !replayed && pull != (state.pulled != 0)) break;
     state.switches += state.iterations > 0 && pull != (state.pulled != 0);
     bool ballot = state.listed == 2;
     if (!T::all_active && !pull && state.listed == 0) {
@@ -101,9 +111,20 @@ __global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__
     machine.lists_    = view.filter == Filter::online || (view.filter == Filter::just_in_time &&
                                                        fits_bins(view, now, state, pull, Machine::threads()));
     if constexpr (Machine::publishes) {
-      machine.publish(at, state.listed != 0);
-      grid.sync();
+      const bool on_push = Machine::publishes_on_push;
+      if (on_push ? pull : !replayed) {
+        machine.publish(at, state.listed != 0);
+        grid.sync();
+      }
       machine.global_ = machine.total_of(Machine::slot(0, at));
+    }
+    if (T::gathers && view.record != nullptr) {
+      if (state.recorded + now.vertices > view.vertices) {
+        state.finished = state.again = 1;
+        break;
+      }
+      machine.record(at, state.listed != 0, state.recorded);
+      state.recorded += now.vertices;
     }
     total = machine.global_;
     if (pull)
@@ -179,6 +200,7 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
         active = view.program.starts(v, view.values[v]);
       else if constexpr (Starts<P>)
         active = view.program.starts(v);
+      active = active && view.replay == nullptr;
       if constexpr (T::gathers)
         if (view.sums != nullptr) view.sums[v] = detail::converted<Accumulator>(T::Combine::identity());
       if constexpr (T::voting)

@@ -23,6 +23,11 @@ class Machine {
   static constexpr bool tracks_open     = T::voting || Opens<P>;
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
   static constexpr bool publishes       = stores_messages || Publishes<P>;
+  /// Whoever pushes can make the message itself: publishing changes nothing, and values rest while updates meet in
+  /// accumulators. That spares a barrier.
+  static constexpr bool publishes_on_push =
+      stores_messages && T::gathers && !T::has_global &&
+      (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
 
   /// What the warps of a block add up together.
   struct Shared {
@@ -63,6 +68,47 @@ class Machine {
         if ((view_.bits[at % 3][index] >> lane_index()) & 1) publish_vertex(vertex_at(index));
       });
     }
+    end_phase(tally(at + 1), slot(0, at));
+  }
+
+  /// The frontier is written down, behind the `before` vertices of those before it.
+  __device__ void record(unsigned at, bool listed, Count before) {
+    Vertex* const to = view_.record + before;
+    if (listed) {
+      const Tally::Lists& now = *lists_at_;
+      for (unsigned i = thread(); i < now.small; i += threads()) to[i] = view_.small[at % 2][i];
+      for (unsigned i = thread(); i < now.large; i += threads()) to[now.small + i] = view_.large[at % 2][i];
+      for (unsigned i = thread(); i < now.hubs; i += threads())
+        to[now.small + now.large + i] = view_.hubs[at % 2][i];
+    } else {
+      for_words([&](std::uint64_t index) {
+        const Word word = view_.bits[at % 3][index];
+        if (word == 0) return;
+        const bool     active = (word >> lane_index()) & 1;
+        const unsigned place  = reserve(&tally(at).recorded, active);
+        if (active) to[place] = vertex_at(index);
+      });
+    }
+  }
+
+  /// A recorded frontier becomes the one at hand, and its messages are published.
+  __device__ void replay(unsigned at, std::uint64_t first, std::uint64_t last) {
+    begin_phase();
+    Count               edges_of_all = 0;
+    const std::uint64_t stride       = std::uint64_t{warps()} * warp_lanes;
+    for (std::uint64_t base = first + warp_index() * warp_lanes; base < last; base += stride) {
+      const bool      mine  = base + lane_index() < last;
+      const Vertex    v     = mine ? view_.replay[base + lane_index()] : 0;
+      const EdgeIndex edges = mine ? degree(v) : 0;
+      if (mine) {
+        claim(view_.bits[at % 3], v);
+        if constexpr (!publishes_on_push) publish_vertex(v);
+      }
+      edges_of_all += edges;
+      list(v, edges, mine, at, tally(at).balloted);
+    }
+    edges_of_all = sum_over_warp(edges_of_all);
+    if (lane_index() == 0 && edges_of_all != 0) atomicAdd(&tally(at).replayed_edges, edges_of_all);
     end_phase(tally(at + 1), slot(0, at));
   }
 
@@ -349,7 +395,7 @@ class Machine {
 
   /// All lanes come; those with `valid` apply to their vertex, whose bit of the next frontier is set.
   __device__ void apply_lane(Vertex v, bool valid, unsigned at) {
-    bool active = valid && settle(v);
+    bool active = valid && settle(v) && view_.replay == nullptr;  // a replayed run knows who comes next
     active      = active && !waits_for_its_bucket(v);
     if (valid && !active) take(view_.bits[(at + 1) % 3], v);
     note_active(v, active, at);
@@ -402,6 +448,19 @@ class Machine {
     EdgeOf<P> edge{.source = source, .target = target, .weight = {}};
     if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, rows.weights[i]);
     return edge;
+  }
+
+  /// What a vertex that pushes sends along all its edges.
+  __device__ Message sent_by(Vertex v) {
+    if constexpr (publishes_on_push && Publishes<P>) {
+      StepOf<P> at = step(v);
+      at.degree    = degree(v);
+      return view_.program.publish(std::as_const(view_.values[v]), at);
+    } else if constexpr (publishes_on_push) {
+      return view_.values[v];
+    } else {
+      return message_of(v);
+    }
   }
 
   __device__ Message message_of(Vertex v) const {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <spillway/engine/executor.hpp>
 
@@ -14,15 +17,20 @@ namespace spillway::cuda {
 /// A call into CUDA failed: Error with what it was for. Out of memory is Error{does_not_fit}.
 void check(int status, std::string_view doing);
 
-/// The GPU a run works on, and how much of its memory it may hold.
+/// A GPU, and how much of its memory one graph and its runs may hold. Many threads may use it.
 class Device {
  public:
   /// `memory` 0: what is free now, less a reserve.
   Device(int index, std::uint64_t memory);
+  ~Device();
+  Device(const Device&)            = delete;
+  Device& operator=(const Device&) = delete;
 
   int           index() const { return index_; }
-  std::uint64_t limit() const { return limit_; }
+  std::uint64_t stated() const { return stated_; }
   std::uint64_t peak() const { return peak_; }
+  /// The calling thread's work goes to this GPU; what is held now is where the peak starts from.
+  void enter();
 
   void* take(std::uint64_t bytes, std::string_view what);
   void  give(void* data, std::uint64_t bytes) noexcept;
@@ -33,9 +41,13 @@ class Device {
   void wait();
 
  private:
-  int           index_;
-  bool          stated_;
-  std::uint64_t limit_ = 0, used_ = 0, peak_ = 0;
+  /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
+  struct Staging;
+
+  int                      index_;
+  std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0;
+  std::mutex               mutex_;
+  std::unique_ptr<Staging> staging_;
 };
 
 /// How many GPUs there are; 0 also without a driver.
@@ -83,28 +95,57 @@ class DeviceArray {
   T*            data_   = nullptr;
 };
 
-/// The rows of a graph on the device. Blocks that share arrays on the host share them there.
-class DeviceTopology {
- public:
-  DeviceTopology(Device& device, const Topology& topology, bool weighted);
+/// Rows that lie on a device, and where they lie on the host.
+struct ResidentRows {
+  Rows                       on_host;
+  DeviceArray<EdgeIndex>     offsets;
+  DeviceArray<Vertex>        targets;
+  DeviceArray<std::uint32_t> weights;
 
-  std::span<const Rows> push() const { return push_; }
-  std::span<const Rows> pull() const { return pull_; }
-  std::uint64_t         bytes() const { return bytes_; }
+  Rows on_device() const { return {offsets.data(), targets.data(), weights.data()}; }
+};
+
+/// What a run needs of a graph, held on the device while the run lasts.
+struct DeviceTopology {
+  std::vector<std::shared_ptr<const ResidentRows>> held;
+  std::vector<Rows>                                push, pull;
+  std::uint64_t                                    uploaded = 0;  ///< bytes that were not there before
+};
+
+/// What a device keeps of a graph from run to run.
+class DeviceGraph : public Graph::Attachment {
+ public:
+  /// The one attached to the graph, or a new one where another device or budget is asked for.
+  static std::shared_ptr<DeviceGraph> of(const Graph& graph, const DeviceChoice& choice);
+
+  explicit DeviceGraph(const DeviceChoice& choice) : device_(choice.index, choice.memory) {}
+
+  Device& device() { return device_; }
+  /// Brings what is not there yet. Blocks that share arrays on the host share them there.
+  DeviceTopology topology(const Topology& topology, bool weighted);
+  /// Gives up rows that nobody uses now; false if there are none.
+  bool make_room();
 
  private:
-  struct Resident {
-    Rows                       on_host;
-    DeviceArray<EdgeIndex>     offsets;
-    DeviceArray<Vertex>        targets;
-    DeviceArray<std::uint32_t> weights;
-  };
+  DeviceTopology                brought(const Topology& topology, bool weighted);
+  std::shared_ptr<ResidentRows> resident(const Block& block, bool weighted, std::uint64_t& uploaded);
 
-  Rows resident(Device& device, const Block& block, bool weighted);
+  Device                                     device_;
+  std::mutex                                 mutex_;
+  std::vector<std::shared_ptr<ResidentRows>> blocks_;
+};
 
-  std::vector<Resident> blocks_;
-  std::vector<Rows>     push_, pull_;
-  std::uint64_t         bytes_ = 0;
+/// Values that stay on the device for the run that goes on from them.
+template <class Value>
+struct KeptValues {
+  std::shared_ptr<DeviceGraph> graph;
+  DeviceArray<Value>           values;
+};
+
+/// Frontiers that were recorded there.
+struct KeptFrontiers {
+  std::shared_ptr<DeviceGraph> graph;
+  DeviceArray<Vertex>          vertices;
 };
 
 }  // namespace spillway::cuda

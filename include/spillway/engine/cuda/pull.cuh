@@ -139,7 +139,7 @@ __device__ bool Machine<P>::collected(Vertex v, const Collected& all) {
     else
       view_.values[v] = value;
     if constexpr (Opens<P>) close_if_done(v, degree(v));
-    return active && !waits_for_its_bucket(v);
+    return active && view_.replay == nullptr && !waits_for_its_bucket(v);
   }
 }
 

@@ -11,7 +11,7 @@ __device__ void Machine<P>::push_everyone(unsigned at) {
     const Rows& rows = view_.push[b];
     for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps()) {
       const auto    v       = static_cast<Vertex>(u);
-      const Message message = message_of(v);
+      const Message message = sent_by(v);
       for_row(rows.offsets[v], rows.offsets[v + 1], lane_index(), warp_lanes,
               [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
     }
@@ -41,7 +41,7 @@ __device__ void Machine<P>::push_large(const Rows& rows, unsigned count, unsigne
 
 template <class P>
 __device__ void Machine<P>::push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at) {
-  const Message message = message_of(v);
+  const Message message = sent_by(v);
   for_row(rows.offsets[v], rows.offsets[v + 1], begin, stride,
           [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
 }
@@ -58,7 +58,7 @@ __device__ void Machine<P>::push_small(const Rows& rows, unsigned count, unsigne
     const Vertex    v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
     const EdgeIndex first   = mine ? rows.offsets[v] : 0;
     const auto      edges   = static_cast<unsigned>(mine ? rows.offsets[v + 1] - first : 0);
-    const Message   message = mine ? message_of(v) : Message{};
+    const Message   message = mine ? sent_by(v) : Message{};
     const unsigned  before  = sum_before(edges);
     const unsigned  all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
     mine_.looked_at += edges;

@@ -39,12 +39,47 @@ class DeviceRun {
     allocate();
   }
 
-  RunStatistics run(const Buffer<Value>& given, Progress& progress) {
+  /// Frontiers are kept, one behind the other, in the order they came.
+  void record() {
+    recorded_    = {device_, n_, "the recorded frontiers"};
+    view_.record = recorded_.data();
+  }
+
+  /// Frontiers to walk, which lie on the device already or are brought there.
+  void replay(const Schedule& schedule) {
+    if (const auto* kept = static_cast<const KeptFrontiers*>(schedule.resident().get())) {
+      view_.replay = kept->vertices.data();
+    } else {
+      recorded_ = {device_, schedule.vertices().size(), "the recorded frontiers"};
+      recorded_.upload(schedule.vertices().data());
+      view_.replay = recorded_.data();
+    }
+    starts_             = {device_, schedule.starts().size(), "the recorded frontiers"};
+    view_.replay_starts = starts_.data();
+    view_.replay_levels = schedule.levels();
+    starts_.upload(schedule.starts().data());
+  }
+
+  /// Goes on from these. The last thing that may be done before `run`: from here on nothing can fail for want of
+  /// room.
+  void start_from(DeviceArray<Value> values) {
+    values_      = std::move(values);
+    view_.values = values_.data();
+    given_       = true;
+  }
+
+  void start_afresh() {
+    values_      = {device_, n_, "the values of the vertices"};
+    view_.values = values_.data();
+  }
+
+  DeviceArray<Vertex> take_recorded() { return std::move(recorded_); }
+  DeviceArray<Value>  take_values() { return std::move(values_); }
+
+  RunStatistics run(Progress& progress) {
     RunStatistics statistics;
-    const bool    from_values = given.size() == n_ && n_ > 0;
-    if (from_values) values_.upload(given.data());
     prepare();
-    start<P><<<grid_of(n_), block_threads>>>(view_, from_values);
+    start<P><<<grid_of(n_), block_threads>>>(view_, given_);
     check(cudaGetLastError(), "setting the first values");
     int  blocks = 0, processors = 0;
     auto kernel = iterate<P>;
@@ -67,6 +102,10 @@ class DeviceRun {
     if (view_.filter == Filter::online && control.overflowed)
       throw Error{ExitCode::usage,
                   "the online filter's bins are too small for this frontier; use --filter jit, or raise its size"};
+    if (control.again)
+      throw Error{
+          ExitCode::usage,
+          "frontiers are recorded of programs in which a vertex is active once; this one was active again"};
     statistics.iterations        = control.iterations;
     statistics.edges_processed   = control.looked_at;
     statistics.counters.ballots  = control.ballots;
@@ -101,15 +140,14 @@ class DeviceRun {
   }
 
   void set_rows(const DeviceTopology& rows) {
-    view_.push_blocks = static_cast<int>(rows.push().size());
-    view_.pull_blocks = static_cast<int>(rows.pull().size());
-    std::ranges::copy(rows.push(), view_.push);
-    std::ranges::copy(rows.pull(), view_.pull);
+    view_.push_blocks = static_cast<int>(rows.push.size());
+    view_.pull_blocks = static_cast<int>(rows.pull.size());
+    std::ranges::copy(rows.push, view_.push);
+    std::ranges::copy(rows.pull, view_.pull);
   }
 
   void allocate() {
     const std::uint64_t words = (n_ + warp_lanes - 1) / warp_lanes;
-    values_                   = {device_, n_, "the values of the vertices"};
     if constexpr (Machine::stores_messages) messages_ = {device_, n_, "the messages of the vertices"};
     if constexpr (T::gathers) sums_ = {device_, n_, "the updates of the vertices"};
     if constexpr (Machine::tracks_open) open_ = {device_, words, "the open vertices"};
@@ -137,7 +175,7 @@ class DeviceRun {
       totals_  = {device_, 6 * std::uint64_t{most_blocks}, "totals"};
       history_ = {device_, a_launch, "totals"};
     }
-    view_.values = values_.data(), view_.messages = messages_.data(), view_.sums = sums_.data();
+    view_.messages = messages_.data(), view_.sums = sums_.data();
     view_.open = open_.data(), view_.waiting = waiting_.data(), view_.touched = touched_.data();
     view_.pull_large = pull_large_.data(), view_.tallies = tallies_.data(), view_.control = control_.data();
     view_.totals = totals_.data(), view_.global = global_.data(), view_.log = log_.data();
@@ -177,12 +215,14 @@ class DeviceRun {
   std::uint64_t     n_;
   const RunOptions& options_;
   View<P>           view_;
+  bool              given_ = false;  ///< first values
 
   DeviceArray<Value>                            values_;
   DeviceArray<typename T::Message>              messages_;
   DeviceArray<typename T::Combine::Accumulator> sums_;
   DeviceArray<Word>                             open_, waiting_, bits_;
-  DeviceArray<Vertex>                           lists_, touched_, pull_large_;
+  DeviceArray<Vertex>                           lists_, touched_, pull_large_, recorded_;
+  DeviceArray<std::uint64_t>                    starts_;
   DeviceArray<Tally>                            tallies_;
   DeviceArray<Control>                          control_;
   DeviceArray<unsigned>                         count_;
@@ -191,42 +231,87 @@ class DeviceRun {
   std::vector<typename T::Global>               totals_of_iterations_;
 };
 
-/// Whether this run is to be made on a GPU. Frontiers are not recorded or replayed there.
+/// Whether this run is to be made on a GPU. Only programs whose updates meet in accumulators record and replay
+/// frontiers there.
 template <class P>
 bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuation) {
   using Kind = DeviceChoice::Kind;
-  if (continuation.replay != nullptr || continuation.record != nullptr) return false;
+  if ((continuation.replay != nullptr || continuation.record != nullptr) && !Traits<P>::gathers) return false;
   if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
   return !options.deterministic && device_count() > 0;
 }
 
+/// What a device holds of a run that did not fit it comes back, so that the CPU can go on.
+template <class Value>
+void bring_home(Continuation<Value>& continuation, const Graph& graph) {
+  if (auto* kept = static_cast<KeptValues<Value>*>(continuation.resident.get())) {
+    kept->graph->device().enter();
+    continuation.values = {graph.vertex_count(), graph.budget(), "the values of the vertices"};
+    kept->values.download(continuation.values.data());
+    continuation.resident.reset();
+  }
+  if (continuation.replay == nullptr || !continuation.replay->resident()) return;
+  const auto*    kept = static_cast<const KeptFrontiers*>(continuation.replay->resident().get());
+  Buffer<Vertex> vertices{kept->vertices.size(), graph.budget(), "the recorded frontiers"};
+  kept->vertices.download(vertices.data());
+  continuation.replay->bring_home(std::move(vertices));
+}
+
 template <class P>
 Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
-                         double delta, std::uint64_t max_iterations,
-                         const Continuation<ValueOf<P>>& continuation) {
+                         double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
+  using Value      = ValueOf<P>;
   using Clock      = std::chrono::steady_clock;
   const auto since = [](Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   };
-  Device               device{options.device.index, options.device.memory};
-  auto                 start = Clock::now();
-  const DeviceTopology rows{device, topology, Traits<P>::weighted};
+  auto       start  = Clock::now();
+  const auto there  = DeviceGraph::of(graph, options.device);
+  Device&    device = there->device();
+  device.enter();
+  const DeviceTopology rows = there->topology(topology, Traits<P>::weighted);
+  DeviceArray<Value>   values;
+  if (continuation.values.size() > 0) {
+    values = {device, topology.vertices, "the values of the vertices"};
+    values.upload(continuation.values.data());
+  }
   device.wait();
   const double uploaded = since(start);
   start                 = Clock::now();
   DeviceRun<P> run{device, program, topology, rows, options, delta, max_iterations};
+  if (continuation.record) run.record();
+  if (continuation.replay) run.replay(*continuation.replay);
+  if (auto* kept = static_cast<KeptValues<Value>*>(continuation.resident.get()))
+    run.start_from(std::move(kept->values));
+  else if (values.size() > 0)
+    run.start_from(std::move(values));
+  else
+    run.start_afresh();
   device.wait();
   Outcome<P> outcome;
-  outcome.statistics = run.run(continuation.values, options.progress ? *options.progress : Progress::none());
+  outcome.statistics = run.run(options.progress ? *options.progress : Progress::none());
   device.wait();
   outcome.statistics.run_ms = since(start);
-  start                     = Clock::now();
-  outcome.values            = {topology.vertices, graph.budget(), "the values of the vertices"};
-  run.values().download(outcome.values.data());
+  if (continuation.record) {
+    std::vector<std::uint64_t> starts{0};
+    for (const IterationStatistics& made : outcome.statistics.per_iteration)
+      starts.push_back(starts.back() + made.active_vertices);
+    continuation.record->set_resident(
+        std::make_shared<KeptFrontiers>(KeptFrontiers{.graph = there, .vertices = run.take_recorded()}),
+        std::move(starts), topology.vertices);
+  }
+  start = Clock::now();
+  if (continuation.keep) {
+    outcome.resident =
+        std::make_shared<KeptValues<Value>>(KeptValues<Value>{.graph = there, .values = run.take_values()});
+  } else {
+    outcome.values = {topology.vertices, graph.budget(), "the values of the vertices"};
+    run.values().download(outcome.values.data());
+  }
   outcome.statistics.transfer_ms    = uploaded + since(start);
   outcome.statistics.device         = "cuda:" + std::to_string(device.index());
   outcome.statistics.device_bytes   = device.peak();
-  outcome.statistics.uploaded_bytes = rows.bytes();
+  outcome.statistics.uploaded_bytes = rows.uploaded;
   outcome.global                    = run.global();
   outcome.history                   = run.take_history();
   outcome.budget                    = graph.budget();

@@ -22,7 +22,8 @@ struct Tally {
   Count vertices, edges;                ///< made active; the edges that leave them
   Count closed_vertices, closed_edges;  ///< take no more updates
   Count looked_at;
-  Count lowest;  ///< bucket that anybody waits in
+  Count lowest;          ///< bucket that anybody waits in
+  Count replayed_edges;  ///< that leave a replayed frontier
   struct Lists {
     unsigned small, large, hubs;
   };
@@ -31,6 +32,7 @@ struct Tally {
   unsigned touched;             ///< vertices with updates waiting
   unsigned overflowed;          ///< the online filter's bins were too small
   unsigned touched_overflowed;  ///< for those with updates waiting
+  unsigned recorded;            ///< vertices of a frontier that is no list
 };
 
 /// Sizes that results do not depend on; tests make them small.
@@ -53,10 +55,12 @@ struct Control {
   Count    bucket;      ///< that is being settled
   Count    open_vertices, open_edges;
   Count    looked_at;
+  Count    recorded;            ///< vertices of all frontiers so far
   unsigned listed;              ///< the frontier is in lists, too
   unsigned finished;            ///< nothing is left, the program has converged, or its iterations are used up
   unsigned overflowed, pulled;  ///< the last iteration
   unsigned ballots, switches;   ///< iterations whose list a ballot made; changes of direction
+  unsigned again;               ///< a vertex was active twice while frontiers were recorded
 };
 
 template <class P>
@@ -82,6 +86,10 @@ struct View {
   Vertex*              touched;
   const Vertex*        pull_large;  ///< rows too long for a warp to pull
   unsigned             pull_large_count;
+  Vertex*              record;         ///< where frontiers are kept, one behind the other; or null
+  const Vertex*        replay;         ///< frontiers to walk, the last one first; or null
+  const std::uint64_t* replay_starts;  ///< where each begins, and the last ends
+  std::uint64_t        replay_levels;
 
   Tally*              tallies;  ///< three
   Control*            control;

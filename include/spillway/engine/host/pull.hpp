@@ -236,15 +236,14 @@ auto HostExecutor<P>::gather_all(const Rows& rows, Vertex v, EdgeIndex first, Ed
 }
 
 /// The updates at(first), …, at(last - 1) as one. Only what a block of them adds up to needs the accumulator's
-/// digits. Blocks of one length are unrolled: the fewer instructions an edge takes, the more of the scattered
-/// loads are under way at once.
+/// digits. The compiler unrolls blocks of one length: the fewer instructions an edge takes, the more of the
+/// scattered loads are under way at once.
 template <class P>
 template <class At>
 auto HostExecutor<P>::combined(EdgeIndex first, EdgeIndex last, const At& at) -> Accumulator {
   Accumulator sum = empty();
   for (; last - first >= row_block; first += row_block) {
     Update part = Combine::identity();
-#pragma GCC unroll 8
     for (EdgeIndex i = 0; i < row_block; ++i) part = Combine::combine(part, at(first + i));
     sum = Combine::combine(sum, widened(part));
   }

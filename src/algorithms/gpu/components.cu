@@ -1,0 +1,180 @@
+// Afforest on a GPU: every vertex hangs under its smallest neighbour, one more arc of each is united, and only those
+// outside the tree that most are in then look at all their arcs. Climbing halves the paths (Jaiganesh & Burtscher,
+// "A High-Performance Connected Components Implementation for GPUs", HPDC 2018).
+#include <cuda/atomic>
+
+#include "algorithms/gpu/gpu.hpp"
+#include "algorithms/gpu/session.cuh"
+
+namespace spillway::gpu {
+namespace {
+
+constexpr unsigned  warp_lanes = 32, all_lanes = 0xFFFFFFFFu, samples = 1024;
+constexpr EdgeIndex hub_degree = 4096;  // longer rows are walked by all threads
+
+/// Every parent is smaller than its child. Any thread may read an old parent: it is an ancestor still, so the first-level
+/// cache may serve it; only hooking a root looks at memory itself.
+struct Forest {
+  Vertex* parents;
+
+  __device__ Vertex parent(Vertex v) const {
+    return ::cuda::atomic_ref<Vertex, ::cuda::thread_scope_block>{parents[v]}.load(::cuda::memory_order_relaxed);
+  }
+  __device__ void set(Vertex v, Vertex p) const {
+    ::cuda::atomic_ref<Vertex, ::cuda::thread_scope_device>{parents[v]}.store(p, ::cuda::memory_order_relaxed);
+  }
+
+  /// The root; those on the way skip one.
+  __device__ Vertex climb(Vertex v) const {
+    Vertex above = parent(v);
+    while (above != v) {
+      const Vertex two_above = parent(above);
+      if (two_above != above) set(v, two_above);
+      v     = above;
+      above = two_above;
+    }
+    return v;
+  }
+
+  __device__ void unite(Vertex a, Vertex b) const {
+    a = climb(a), b = climb(b);
+    while (a != b) {
+      const Vertex larger = a > b ? a : b, smaller = a > b ? b : a;
+      const Vertex seen = atomicCAS(parents + larger, larger, smaller);
+      if (seen == larger) return;
+      a = climb(seen), b = smaller;
+    }
+  }
+};
+
+__global__ void hook(Rows rows, std::uint64_t n, Forest forest, Vertex* second) {
+  for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
+    const auto      v     = static_cast<Vertex>(u);
+    const EdgeIndex row   = rows.offsets[v], degree = rows.offsets[v + 1] - row;
+    const Vertex    first = degree > 0 ? rows.targets[row] : v;
+    forest.parents[v]     = first < v ? first : v;
+    second[v]             = first > v ? first : degree > 1 ? rows.targets[row + 1] : v;
+  }
+}
+
+__global__ void flatten(std::uint64_t n, Forest forest) {
+  for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
+    const auto v = static_cast<Vertex>(u);
+    forest.set(v, forest.climb(v));
+  }
+}
+
+__global__ void unite_second(std::uint64_t n, Forest forest, const Vertex* second) {
+  for (std::uint64_t u = first_item(); u < n; u += item_stride())
+    if (second[u] != u) forest.unite(static_cast<Vertex>(u), second[u]);
+}
+
+__global__ void sample(std::uint64_t n, Forest forest, Vertex* labels) {
+  // Multiples of a large odd number visit places that have nothing to do with each other.
+  const std::uint64_t place = (threadIdx.x * 0x9E3779B97F4A7C15ull) % n;
+  labels[threadIdx.x]       = forest.parents[place];
+}
+
+/// A warp takes 32 vertices and walks the rows of those not right under `skipped`, one after the other.
+__global__ void unite_rows(Rows rows, std::uint64_t n, Forest forest, Vertex skipped, Vertex* hubs,
+                           unsigned* hub_count, unsigned long long* looked_at) {
+  const unsigned      lane  = threadIdx.x % warp_lanes;
+  const std::uint64_t words = (n + warp_lanes - 1) / warp_lanes;
+  std::uint64_t       seen  = 0;
+  for (std::uint64_t word = first_item() / warp_lanes; word < words; word += item_stride() / warp_lanes) {
+    const std::uint64_t u     = word * warp_lanes + lane;
+    const auto          v     = static_cast<Vertex>(u < n ? u : 0);
+    const EdgeIndex     first = u < n ? rows.offsets[v] : 0, last = u < n ? rows.offsets[v + 1] : 0;
+    bool                wants = first < last && forest.parent(v) != skipped;
+    if (wants && last - first >= hub_degree) {
+      hubs[atomicAdd(hub_count, 1)] = v;
+      wants                         = false;
+    }
+    seen += wants ? last - first : 0;
+    for (unsigned left = __ballot_sync(all_lanes, wants); left != 0; left &= left - 1) {
+      const int       owner = __ffs(static_cast<int>(left)) - 1;
+      const Vertex    from  = __shfl_sync(all_lanes, v, owner);
+      const EdgeIndex end   = __shfl_sync(all_lanes, last, owner);
+      for (EdgeIndex i = __shfl_sync(all_lanes, first, owner) + lane; i < end; i += warp_lanes)
+        if (forest.parent(from) != forest.parent(rows.targets[i])) forest.unite(from, rows.targets[i]);
+    }
+  }
+  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
+    seen += __shfl_xor_sync(all_lanes, seen, static_cast<int>(offset));
+  if (lane == 0 && seen != 0) atomicAdd(looked_at, static_cast<unsigned long long>(seen));
+}
+
+__global__ void unite_hubs(Rows rows, Forest forest, const Vertex* hubs, const unsigned* hub_count,
+                           unsigned long long* looked_at) {
+  for (unsigned h = 0; h < *hub_count; ++h) {
+    const Vertex    v     = hubs[h];
+    const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
+    for (EdgeIndex i = first + first_item(); i < last; i += item_stride())
+      if (forest.parent(v) != forest.parent(rows.targets[i])) forest.unite(v, rows.targets[i]);
+    if (first_item() == 0) atomicAdd(looked_at, static_cast<unsigned long long>(last - first));
+  }
+}
+
+/// As on the CPU, in-edges matter only where rows are skipped; without them nothing is.
+Topology topology_of(const Graph& graph) {
+  const auto block = [&](const Csr& csr) {
+    return Block{.rows = {csr.offsets.data(), csr.targets.data(), nullptr},
+                 .first = 0,
+                 .last  = static_cast<Vertex>(csr.vertex_count())};
+  };
+  Topology topology{.vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block(graph.out())}, .pull = {}};
+  if (!graph.symmetric() && graph.has_in()) topology.push.push_back(block(graph.in()));
+  return topology;
+}
+
+}  // namespace
+
+Components components(const Graph& graph, const RunOptions& options) {
+  const std::uint64_t n = graph.vertex_count();
+  Session             session{graph, options, topology_of(graph)};
+  cuda::Device&       device = session.device();
+  const auto&         rows   = session.rows().push;
+  const auto          what   = "the components";
+  DeviceArray<Vertex> parents{device, n, what};
+  const Forest        forest{parents.data()};
+  DeviceArray<unsigned long long> looked_at{device, 1, what};
+  looked_at.clear();
+  const unsigned blocks  = blocks_for(n);
+  std::uint64_t  kernels = 0;
+  {
+    DeviceArray<Vertex>   second{device, n, what};  // later: rows that all threads walk
+    DeviceArray<Vertex>   labels{device, samples, what};
+    DeviceArray<unsigned> hub_count{device, 1, what};
+    if (n > 0) {
+      hook<<<blocks, block_threads>>>(rows[0], n, forest, second.data());
+      flatten<<<blocks, block_threads>>>(n, forest);
+      unite_second<<<blocks, block_threads>>>(n, forest, second.data());
+      flatten<<<blocks, block_threads>>>(n, forest);
+      Vertex skipped = no_vertex;
+      if (graph.symmetric() || rows.size() > 1) {
+        std::vector<Vertex> sampled(samples);
+        sample<<<1, samples>>>(n, forest, labels.data());
+        labels.download(sampled.data());
+        skipped = frequent_label(sampled);
+      }
+      for (const Rows& side : rows) {
+        hub_count.clear();
+        unite_rows<<<blocks, block_threads>>>(side, n, forest, skipped, second.data(), hub_count.data(),
+                                              looked_at.data());
+        unite_hubs<<<256, block_threads>>>(side, forest, second.data(), hub_count.data(), looked_at.data());
+      }
+      flatten<<<blocks, block_threads>>>(n, forest);
+      kernels = 6 + 2 * rows.size();
+    }
+  }
+  session.computed();
+  Components result;
+  result.labels = {n, graph.budget(), what};
+  parents.download(result.labels.data());
+  unsigned long long arcs = 0;
+  looked_at.download(&arcs);
+  result.statistics = session.statistics(n, arcs + 2 * n, kernels);
+  return result;
+}
+
+}  // namespace spillway::gpu

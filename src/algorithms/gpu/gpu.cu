@@ -1,0 +1,15 @@
+#include "algorithms/gpu/gpu.hpp"
+
+#include <spillway/engine/cuda/memory.hpp>
+
+namespace spillway::gpu {
+
+const bool built = true;
+
+bool wanted(const RunOptions& options) {
+  using Kind = DeviceChoice::Kind;
+  if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
+  return cuda::device_count() > 0;
+}
+
+}  // namespace spillway::gpu

@@ -1,0 +1,13 @@
+#include "algorithms/gpu/gpu.hpp"
+
+namespace spillway::gpu {
+
+const bool built = false;
+
+bool wanted(const RunOptions&) { return false; }
+
+Components components(const Graph&, const RunOptions&) {
+  throw Error{ExitCode::internal_error, "built without CUDA"};
+}
+
+}  // namespace spillway::gpu

@@ -1,0 +1,82 @@
+// What every algorithm here begins and ends with: the graph's rows on the device, and the clocks.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "base/clock.hpp"
+
+#include <spillway/engine/cuda/memory.hpp>
+#include <spillway/result.hpp>
+
+namespace spillway::gpu {
+
+using cuda::check;
+using cuda::DeviceArray;
+
+inline constexpr unsigned block_threads = 256;
+
+/// Enough threads to fill a large GPU; kernels stride over the rest.
+inline unsigned blocks_for(std::uint64_t items) {
+  return static_cast<unsigned>(std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
+}
+
+__device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ inline std::uint64_t item_stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+class Session {
+ public:
+  Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
+      : graph_(cuda::DeviceGraph::of(graph, options.device)) {
+    device().enter();
+    rows_ = graph_->topology(topology, weighted);
+    for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
+    device().wait();
+    transfer_ms_ = clock_.lap();
+    check(cudaEventRecord(events_[0], nullptr), "being timed");
+  }
+  ~Session() {
+    for (cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+  Session(const Session&)            = delete;
+  Session& operator=(const Session&) = delete;
+
+  cuda::Device&               device() { return graph_->device(); }
+  const cuda::DeviceTopology& rows() const { return rows_; }
+
+  /// Computing is over; what follows brings the answer back.
+  void computed() {
+    check(cudaGetLastError(), "computing");
+    check(cudaEventRecord(events_[1], nullptr), "being timed");
+    device().wait();
+    run_ms_ = clock_.lap();
+  }
+
+  /// Of a run in one step that has looked at so many arcs.
+  RunStatistics statistics(std::uint64_t vertices, std::uint64_t arcs, std::uint64_t kernels) {
+    float in_kernels = 0;
+    check(cudaEventElapsedTime(&in_kernels, events_[0], events_[1]), "being timed");
+    RunStatistics statistics;
+    statistics.run_ms          = run_ms_;
+    statistics.transfer_ms     = transfer_ms_ + clock_.lap();
+    statistics.device          = "cuda:" + std::to_string(device().index());
+    statistics.device_bytes    = device().peak();
+    statistics.uploaded_bytes  = rows_.uploaded;
+    statistics.iterations      = 1;
+    statistics.edges_processed = arcs;
+    statistics.per_iteration.push_back({.active_vertices = vertices,
+                                        .active_edges    = arcs,
+                                        .direction       = Direction::push,
+                                        .milliseconds    = static_cast<double>(in_kernels)});
+    statistics.counters.kernel_launches = kernels;
+    return statistics;
+  }
+
+ private:
+  Stopwatch                          clock_;
+  std::shared_ptr<cuda::DeviceGraph> graph_;
+  cuda::DeviceTopology               rows_;
+  cudaEvent_t                        events_[2] = {};
+  double                             transfer_ms_ = 0, run_ms_ = 0;
+};
+
+}  // namespace spillway::gpu
