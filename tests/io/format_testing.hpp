@@ -11,17 +11,20 @@
 #include <tuple>
 #include <vector>
 
+#include "support.hpp"
+
 #include <spillway/error.hpp>
 #include <spillway/graph.hpp>
 
 namespace spillway::format_testing {
 
-/// A path of this test alone: tests may run side by side.
+/// A path of this test alone, gone with the process: tests may run side by side.
 inline std::string temporary(const std::string& name) {
-  const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
-  std::string own  = std::string{test.test_suite_name()} + "_" + test.name() + "_" + name;
+  static const testing::TemporaryFolder folder;
+  const auto&                           test = *::testing::UnitTest::GetInstance()->current_test_info();
+  std::string                           own = std::string{test.test_suite_name()} + "_" + test.name() + "_" + name;
   std::replace(own.begin(), own.end(), '/', '_');
-  return ::testing::TempDir() + own;
+  return folder / own;
 }
 
 inline std::string file_with(const std::string& name, const std::string& content) {

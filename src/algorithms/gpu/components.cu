@@ -1,6 +1,6 @@
-// Afforest on a GPU: every vertex hangs under its smallest neighbour, one more arc of each is united, and only those
-// outside the tree that most are in then look at all their arcs. Climbing halves the paths (Jaiganesh & Burtscher,
-// "A High-Performance Connected Components Implementation for GPUs", HPDC 2018).
+// Afforest on a GPU: every vertex hangs under its smallest neighbour, one more arc of each is united, and only
+// those outside the tree that most are in then look at all their arcs. Climbing halves the paths (Jaiganesh &
+// Burtscher, "A High-Performance Connected Components Implementation for GPUs", HPDC 2018).
 #include <cuda/atomic>
 
 #include "algorithms/gpu/gpu.hpp"
@@ -12,8 +12,8 @@ namespace {
 constexpr unsigned  warp_lanes = 32, all_lanes = 0xFFFFFFFFu, samples = 1024;
 constexpr EdgeIndex hub_degree = 4096;  // longer rows are walked by all threads
 
-/// Every parent is smaller than its child. Any thread may read an old parent: it is an ancestor still, so the first-level
-/// cache may serve it; only hooking a root looks at memory itself.
+/// Every parent is smaller than its child. Any thread may read an old parent: it is an ancestor still, so the
+/// first-level cache may serve it; only hooking a root looks at memory itself.
 struct Forest {
   Vertex* parents;
 
@@ -49,8 +49,8 @@ struct Forest {
 
 __global__ void hook(Rows rows, std::uint64_t n, Forest forest, Vertex* second) {
   for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
-    const auto      v     = static_cast<Vertex>(u);
-    const EdgeIndex row   = rows.offsets[v], degree = rows.offsets[v + 1] - row;
+    const auto      v   = static_cast<Vertex>(u);
+    const EdgeIndex row = rows.offsets[v], degree = rows.offsets[v + 1] - row;
     const Vertex    first = degree > 0 ? rows.targets[row] : v;
     forest.parents[v]     = first < v ? first : v;
     second[v]             = first > v ? first : degree > 1 ? rows.targets[row + 1] : v;
@@ -118,11 +118,12 @@ __global__ void unite_hubs(Rows rows, Forest forest, const Vertex* hubs, const u
 /// As on the CPU, in-edges matter only where rows are skipped; without them nothing is.
 Topology topology_of(const Graph& graph) {
   const auto block = [&](const Csr& csr) {
-    return Block{.rows = {csr.offsets.data(), csr.targets.data(), nullptr},
+    return Block{.rows  = {csr.offsets.data(), csr.targets.data(), nullptr},
                  .first = 0,
                  .last  = static_cast<Vertex>(csr.vertex_count())};
   };
-  Topology topology{.vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block(graph.out())}, .pull = {}};
+  Topology topology{
+      .vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block(graph.out())}, .pull = {}};
   if (!graph.symmetric() && graph.has_in()) topology.push.push_back(block(graph.in()));
   return topology;
 }
@@ -130,13 +131,13 @@ Topology topology_of(const Graph& graph) {
 }  // namespace
 
 Components components(const Graph& graph, const RunOptions& options) {
-  const std::uint64_t n = graph.vertex_count();
-  Session             session{graph, options, topology_of(graph)};
-  cuda::Device&       device = session.device();
-  const auto&         rows   = session.rows().push;
-  const auto          what   = "the components";
-  DeviceArray<Vertex> parents{device, n, what};
-  const Forest        forest{parents.data()};
+  const std::uint64_t             n = graph.vertex_count();
+  Session                         session{graph, options, topology_of(graph)};
+  cuda::Device&                   device = session.device();
+  const auto&                     rows   = session.rows().push;
+  const auto                      what   = "the components";
+  DeviceArray<Vertex>             parents{device, n, what};
+  const Forest                    forest{parents.data()};
   DeviceArray<unsigned long long> looked_at{device, 1, what};
   looked_at.clear();
   const unsigned blocks  = blocks_for(n);

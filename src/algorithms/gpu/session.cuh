@@ -17,7 +17,8 @@ inline constexpr unsigned block_threads = 256;
 
 /// Enough threads to fill a large GPU; kernels stride over the rest.
 inline unsigned blocks_for(std::uint64_t items) {
-  return static_cast<unsigned>(std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
 }
 
 __device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
@@ -75,7 +76,7 @@ class Session {
   Stopwatch                          clock_;
   std::shared_ptr<cuda::DeviceGraph> graph_;
   cuda::DeviceTopology               rows_;
-  cudaEvent_t                        events_[2] = {};
+  cudaEvent_t                        events_[2]   = {};
   double                             transfer_ms_ = 0, run_ms_ = 0;
 };
 
