@@ -39,6 +39,7 @@ Algorithm label_spread() {
           .parameters = {{.name = "seeds", .help = "where labels start: a,b,c or @FILE"}},
           .columns    = {{"seed", "the seed whose label came first; none if no seed reaches the vertex"},
                          {"hops", "arcs from that seed"}},
+          .on_gpu     = built_for_gpu,
           .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
             const auto seeds   = Parameters{"label_spread", values}.vertex_list(graph, "seeds");
             auto       outcome = run(LabelSpread{}, graph, options, {.values = planted(graph, seeds)});

@@ -56,6 +56,7 @@ Algorithm personal_rank() {
                          {.name = "restart", .help = "chance to start again", .default_value = "0.15"},
                          {.name = "tolerance", .help = "change of all ranks to stop at", .default_value = "1e-9"}},
           .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
+          .on_gpu     = built_for_gpu,
           .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
             const Parameters   parameters{"personal_rank", values};
             const PersonalRank program{.source    = parameters.vertex(graph),

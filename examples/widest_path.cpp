@@ -40,6 +40,7 @@ Algorithm widest_path() {
           .parameters = {{.name = "source", .help = "where paths start", .kind = ParameterKind::source}},
           .columns    = {{"width", "weight of the narrowest arc of the widest path; 0 where there is none"}},
           .weights    = WeightUse::needed,
+          .on_gpu     = built_for_gpu,
           .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
             return graph.weight_type() == WeightType::f32 ? widths<float>(graph, values, options)
                                                                  : widths<std::uint32_t>(graph, values, options);

@@ -28,4 +28,10 @@ class SPILLWAY_API Error : public std::runtime_error {
   ExitCode code_;
 };
 
+/// A GPU that cannot be used for what was asked: too small, too old, or taken by others.
+class SPILLWAY_API DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace spillway

@@ -56,12 +56,13 @@ struct RunCounters {
 };
 
 struct RunStatistics {
-  double                           prepare_ms   = 0;  ///< in-edges, orders, state: what a second run may not need
-  double                           run_ms       = 0;
-  double                           transfer_ms  = 0;      ///< to the device and back
-  std::string                      device       = "cpu";  ///< that computed
-  std::uint64_t                    device_bytes = 0;      ///< held there at most
-  std::uint64_t                    uploaded_bytes  = 0;   ///< of the graph
+  double                           prepare_ms  = 0;  ///< in-edges, orders, state: what a second run may not need
+  double                           run_ms      = 0;
+  double                           transfer_ms = 0;      ///< to the device and back
+  std::string                      device      = "cpu";  ///< that computed
+  std::string                      device_note;          ///< why it was not the one that would have been chosen
+  std::uint64_t                    device_bytes    = 0;  ///< held there at most
+  std::uint64_t                    uploaded_bytes  = 0;  ///< of the graph
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;

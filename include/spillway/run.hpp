@@ -8,6 +8,7 @@
 
 #include <spillway/algorithms.hpp>
 #include <spillway/engine/check_program.hpp>
+#include <spillway/engine/fallback.hpp>
 #include <spillway/engine/host/executor.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/program.hpp>
@@ -138,7 +139,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   check_given_values(continuation.values.size(), graph);
   check_replay(continuation.replay, graph);
 
-  auto             start = Clock::now();
+  const auto       start = Clock::now();
   const NeededRows needed{
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
       .push = T::reads_degree || !T::all_active || options.direction == Direction::push,
@@ -152,39 +153,42 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                            .push_only   = Prioritises<P> && T::in_place,
                            .order_shows = T::order_shows};
 
+  const auto on_cpu = [&] {
+    const auto            begin = Clock::now();
+    host::HostExecutor<P> executor{program, graph, topology, options,
+                                   host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
+                                                               .replay = continuation.replay,
+                                                               .record = continuation.record,
+                                                               .delta  = delta}};
+    Outcome<P>            outcome;
+    outcome.statistics            = run_loop(executor, topology, facts, options, max_iterations_of(program));
+    outcome.statistics.counters   = executor.counters();
+    outcome.values                = executor.take_values();
+    outcome.global                = executor.global();
+    outcome.history               = executor.take_history();
+    outcome.statistics.prepare_ms = prepare;
+    outcome.statistics.run_ms     = since(begin);
+    outcome.budget                = graph.budget();
+    outcome.threads               = thread_count(options.threads);
+    return outcome;
+  };
 #if defined(__CUDACC__)
-  if (cuda::wanted<P>(options, continuation)) {
-    try {
-      auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
-                                         max_iterations_of(program), continuation);
-      outcome.statistics.prepare_ms = prepare;
-      return outcome;
-    } catch (const Error& error) {
-      // What does not fit a GPU that nobody asked for is computed here.
-      if (options.device.kind == DeviceChoice::Kind::cuda || error.code() != ExitCode::does_not_fit) throw;
-    }
-  }
-  cuda::bring_home(continuation, graph);
+  const auto on_gpu = [&] {
+    auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
+                                       max_iterations_of(program), continuation);
+    outcome.statistics.prepare_ms = prepare;
+    return outcome;
+  };
+  const auto on_cpu_after_all = [&] {
+    cuda::bring_home(continuation, graph);
+    return on_cpu();
+  };
+  return cuda::wanted<P>(options, continuation) ? gpu_or_cpu(options, on_gpu, on_cpu_after_all)
+                                                : on_cpu_after_all();
 #else
   refuse_other_devices(options);
+  return on_cpu();
 #endif
-  start = Clock::now();
-  host::HostExecutor<P> executor{program, graph, topology, options,
-                                 host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
-                                                             .replay = continuation.replay,
-                                                             .record = continuation.record,
-                                                             .delta  = delta}};
-  Outcome<P>            outcome;
-  outcome.statistics            = run_loop(executor, topology, facts, options, max_iterations_of(program));
-  outcome.statistics.counters   = executor.counters();
-  outcome.values                = executor.take_values();
-  outcome.global                = executor.global();
-  outcome.history               = executor.take_history();
-  outcome.statistics.prepare_ms = prepare;
-  outcome.statistics.run_ms     = since(start);
-  outcome.budget                = graph.budget();
-  outcome.threads               = thread_count(options.threads);
-  return outcome;
 }
 
 }  // namespace detail

@@ -92,6 +92,7 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.run_ms += part.run_ms;
   total.transfer_ms += part.transfer_ms;
   total.device       = part.device;
+  total.device_note  = part.device_note;
   total.device_bytes = std::max(total.device_bytes, part.device_bytes);
   total.uploaded_bytes += part.uploaded_bytes;
   total.iterations += part.iterations;

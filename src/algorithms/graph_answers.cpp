@@ -26,14 +26,13 @@ std::vector<bool> plain_set_of(const Graph& graph, const std::vector<Vertex>& li
 
 Result graph_result(Subgraph answer, double prepare_ms, double run_ms) {
   Result result;
-  result.facts      = {{"vertices", answer.graph.vertex_count()}, {"arcs", answer.graph.arc_count()}};
-  result.graph      = std::move(answer.graph);
-  result.statistics = {.prepare_ms      = prepare_ms,
-                       .run_ms          = run_ms,
-                       .iterations      = 1,
-                       .edges_processed = answer.edges_processed,
-                       .per_iteration   = {},
-                       .counters        = {}};
+  result.facts = {{"vertices", answer.graph.vertex_count()}, {"arcs", answer.graph.arc_count()}};
+  result.graph = std::move(answer.graph);
+
+  result.statistics.prepare_ms      = prepare_ms;
+  result.statistics.run_ms          = run_ms;
+  result.statistics.iterations      = 1;
+  result.statistics.edges_processed = answer.edges_processed;
   return result;
 }
 

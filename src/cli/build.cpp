@@ -20,6 +20,7 @@
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "plan/devices.hpp"
 
 namespace spillway::cli {
 namespace {
@@ -35,8 +36,12 @@ constexpr const char* this_processor = "-mcpu=native";  // clang knows no other 
 constexpr const char* this_processor = "-march=native";
 #endif
 
+/// What makes nvcc take the headers. Without a GPU to ask, code for all kinds that Spillway knows.
+const Words nvcc_flags{"-x", "cu", "-std=c++20", "-O3", "--expt-relaxed-constexpr", "-diag-suppress", "177,186"};
+constexpr auto any_gpu = "-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90]";
+
 struct BuildArguments {
-  std::string source, output, compiler;
+  std::string source, output, compiler, gpu = "auto";
   Words       flags;
 };
 
@@ -61,21 +66,34 @@ Installation installation() {
 }
 
 void check_source(const std::string& path) {
-  const std::string suffix = std::filesystem::path{path}.extension().string();
-  if (suffix == ".cu")
-    throw usage_error("{}: a CUDA plug-in needs nvcc, which is used from the GPU engine on; build a .cpp file",
-                      path);
-  constexpr std::array known{".cpp", ".cc", ".cxx", ".c++", ".C"};
+  const std::string    suffix = std::filesystem::path{path}.extension().string();
+  constexpr std::array known{".cpp", ".cc", ".cxx", ".c++", ".C", ".cu"};
   if (std::find(known.begin(), known.end(), suffix) == known.end())
-    throw usage_error("{}: a C++ source file was expected (.cpp, .cc, .cxx)", path);
+    throw usage_error("{}: a C++ source file was expected (.cpp, .cc, .cxx, .cu)", path);
   if (!file_exists(path)) throw system_error("open", path);
   if (!is_regular_file(path)) throw bad_input("{}: not a file", path);
 }
 
+/// Whether there is a program of this name to be started.
+bool on_path(const std::string& program) {
+  const char* const  path = std::getenv("PATH");
+  std::istringstream folders{path ? path : ""};
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((std::filesystem::path{folder} / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+/// On a machine with a GPU a plug-in is for that, too, unless its compiler is named.
+bool for_gpu(const BuildArguments& arguments) {
+  if (std::filesystem::path{arguments.source}.extension() == ".cu" || arguments.gpu == "yes") return true;
+  if (arguments.gpu == "no" || !arguments.compiler.empty()) return false;
+  return !cuda_devices().devices.empty() && on_path("nvcc");
+}
+
 /// Ways to start the compiler, to be tried in turn. CXX may hold flags, or a launcher before the compiler.
-std::vector<Words> compilers(const std::string& named) {
-  const char*        variable = std::getenv("CXX");
-  const std::string  chosen   = !named.empty() ? named : variable ? variable : "";
+std::vector<Words> compilers(const std::string& named, bool with_nvcc) {
+  const char*        variable = std::getenv(with_nvcc ? "CUDACXX" : "CXX");
+  const std::string  chosen   = !named.empty() ? named : variable ? variable : with_nvcc ? "nvcc" : "";
   std::istringstream text{chosen};
   Words              words;
   for (std::string word; text >> word;) words.push_back(word);
@@ -84,10 +102,26 @@ std::vector<Words> compilers(const std::string& named) {
   return {{chosen}, words};
 }
 
+Words language_flags(bool with_nvcc) {
+  const std::string processor = this_processor;
+  if (!with_nvcc)
+    return {"-std=c++20",          "-O3",      processor,    "-Wall", "-shared", "-fPIC",
+            "-fvisibility=hidden", "-pthread", "-Wl,-z,defs"};
+  Words flags = nvcc_flags;
+  if (cuda_devices().devices.empty()) {
+    std::istringstream kinds{any_gpu};
+    for (std::string kind; kinds >> kind;) flags.push_back(kind);
+  } else {
+    flags.emplace_back("-arch=native");
+  }
+  flags.insert(flags.end(), {"-shared", "-Xcompiler", processor + ",-fPIC,-fvisibility=hidden,-pthread",
+                             "-Xlinker", "-z,defs"});
+  return flags;
+}
+
 Words flags_for(const BuildArguments& arguments, const std::string& output) {
-  const Installation from = installation();
-  Words              flags{"-std=c++20",          "-O3",      this_processor, "-Wall", "-shared", "-fPIC",
-              "-fvisibility=hidden", "-pthread", "-Wl,-z,defs"};
+  const Installation from  = installation();
+  Words              flags = language_flags(for_gpu(arguments));
   for (const std::string& folder : from.includes) flags.push_back("-I" + folder);
   // A name that begins with a dash would be taken for a flag.
   const std::string source = arguments.source.starts_with('-') ? "./" + arguments.source : arguments.source;
@@ -135,7 +169,7 @@ bool succeeds(pid_t child) {
 Words compile(const BuildArguments& arguments, const std::string& output) {
   const Words flags = flags_for(arguments, output);
   Words       tried;
-  for (Words command : compilers(arguments.compiler)) {
+  for (Words command : compilers(arguments.compiler, for_gpu(arguments))) {
     const std::string compiler = fmt::format("{}", fmt::join(command, " "));
     command.insert(command.end(), flags.begin(), flags.end());
     if (const auto child = start(command)) {
@@ -144,6 +178,11 @@ Words compile(const BuildArguments& arguments, const std::string& output) {
     }
     tried.push_back(compiler);
   }
+  if (for_gpu(arguments))
+    throw bad_input(
+        "{}: nvcc could not be started (tried {}); put it on the PATH, name it with --cxx or CUDACXX, or "
+        "build for the CPU alone with --gpu no",
+        arguments.source, joined(tried));
   throw bad_input(
       "{}: no C++ compiler could be started (tried {}); install g++ or clang++, or name one with --cxx",
       arguments.source, joined(tried));
@@ -172,13 +211,17 @@ void build(const BuildArguments& arguments, const Common& common) {
   check_offers_something(arguments, output.temporary());
   output.commit();
   if (common.json) {
-    print_json(Json{{"source", arguments.source}, {"output", path}, {"command", command}, {"time_ms", ms}});
+    print_json(Json{{"source", arguments.source},
+                    {"output", path},
+                    {"command", command},
+                    {"gpu", for_gpu(arguments)},
+                    {"time_ms", ms}});
     return;
   }
   if (common.quiet) return;
   const std::string shown = path.find('/') == std::string::npos ? "./" + path : path;
-  fmt::print("{}: built in {:.1f} s for this machine's processor ({})\nrun it: spillway run {} GRAPH\n", path,
-             ms / 1000, this_processor, shown);
+  fmt::print("{}: built in {:.1f} s for this machine's processor ({}){}\nrun it: spillway run {} GRAPH\n", path,
+             ms / 1000, this_processor, for_gpu(arguments) ? " and GPU" : "", shown);
 }
 
 }  // namespace
@@ -189,7 +232,13 @@ void add_build(CLI::App& app, Context& context) {
   command->add_option("SOURCE", arguments->source, "C++ source file with a SPILLWAY_PLUGIN(...)")->required();
   command->add_option("FLAGS", arguments->flags, "After --: more for the compiler (flags, sources, libraries)");
   command->add_option("-o,--output", arguments->output, "Plug-in to write (default: beside the source, .so)");
-  command->add_option("--cxx", arguments->compiler, "Compiler (default: $CXX, or c++, g++, clang++)");
+  command->add_option("--cxx", arguments->compiler,
+                      "Compiler (default: $CXX, or c++, g++, clang++; for GPUs $CUDACXX, or nvcc)");
+  command
+      ->add_option(
+          "--gpu", arguments->gpu,
+          "Compile for GPUs, too: auto (where there is one, and nvcc), yes or no; .cu files are (default: auto)")
+      ->check(CLI::IsMember({"auto", "yes", "no"}));
   add_common_options(*command, context.common);
   command->callback(
       [&context, arguments] { context.action = [&context, arguments] { build(*arguments, context.common); }; });

@@ -124,6 +124,7 @@ Json answer_json(const Answer& answer) {
     std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
   return {{"time_ms", {{"prepare", answer.prepare_ms}, {"run", answer.run_ms}, {"transfer", answer.transfer_ms}}},
           {"device", statistics.device},
+          {"device_note", statistics.device_note},
           {"device_memory", {{"peak", statistics.device_bytes}}},
           {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},
           {"kernel_launches", statistics.counters.kernel_launches},

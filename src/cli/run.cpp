@@ -147,6 +147,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
     found.transfer_ms.push_back(found.result.statistics.transfer_ms);
   }
   check_columns(found.result, graph, arguments.named);
+  if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
   if (!arguments.verify) return found;
   found.verdict  = asking(arguments, [&] {
     return algorithm.verify(graph, question.parameters, found.result,

@@ -213,7 +213,8 @@ TEST_F(Plugin, RefusesToBuildWhatItCannot) {
   folder_.write("a.cu", "");
   folder_.write("a.py", "");
   refuses("build missing.cpp", ExitCode::bad_input, {"missing.cpp: cannot open"});
-  refuses("build a.cu", ExitCode::usage, {"nvcc"});
+  refuses("build a.cu --cxx 'no nvcc'", ExitCode::bad_input, {"nvcc could not be started", "no nvcc", "--gpu no"});
+  refuses("build a.cpp --gpu maybe", ExitCode::usage, {"--gpu", "auto", "yes", "no"});
   refuses("build a.py", ExitCode::usage, {".cpp"});
   refuses("build", ExitCode::usage, {"SOURCE"});
   refuses("build a.cpp -o a.cpp", ExitCode::usage, {"the source itself"});
@@ -222,6 +223,19 @@ TEST_F(Plugin, RefusesToBuildWhatItCannot) {
   refuses("build a.cpp --cxx 'no compiler'", ExitCode::bad_input, {"no C++ compiler", "no compiler", "--cxx"});
   EXPECT_EQ(folder_.file_count(), 4u);
   EXPECT_EQ(read_file(folder_ / "a.cpp"), bare(SPILLWAY_ABI));
+}
+
+/// What nvcc makes runs on the CPU as well; tests that need a GPU run it there.
+TEST_F(Plugin, IsCompiledForGpusByNvcc) {
+  if (std::system("command -v nvcc >/dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc on this machine";
+  folder_.write("weighted.wel", "1 2 5\n2 3 4\n1 3 2\n");
+  folder_.write("widest.cu", read_file(SPILLWAY_SOURCE "/examples/widest_path.cpp"));
+  const Outcome built = spillway("build widest.cu --json");
+  ASSERT_EQ(built.code, 0) << built.err;
+  EXPECT_EQ(nlohmann::json::parse(built.out)["gpu"], true);
+  const Outcome outcome = spillway("run ./widest.so weighted.wel --source 1 --device cpu --top 3 -q");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("4"), std::string::npos) << outcome.out;
 }
 
 TEST_F(Plugin, PassesNamesAndFlagsAsTheyAre) {

@@ -3,7 +3,7 @@
 
 #include "algorithms/cc.hpp"
 
-#include <spillway/error.hpp>
+#include <spillway/engine/fallback.hpp>
 
 namespace spillway::gpu {
 
@@ -13,16 +13,10 @@ extern const bool built;
 /// Whether a GPU is asked for, or nobody minds and there is one.
 bool wanted(const RunOptions& options);
 
-/// `on_gpu()` where it is wanted and fits, else `on_cpu()`. What was asked for by name is not replaced.
+/// `on_gpu()` where it is wanted and can be, else `on_cpu()`.
 template <class OnGpu, class OnCpu>
 auto or_else(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
-  if (!wanted(options)) return on_cpu();
-  try {
-    return on_gpu();
-  } catch (const Error& error) {
-    if (options.device.kind == DeviceChoice::Kind::cuda || error.code() != ExitCode::does_not_fit) throw;
-  }
-  return on_cpu();
+  return wanted(options) ? gpu_or_cpu(options, on_gpu, on_cpu) : on_cpu();
 }
 
 /// Afforest (see afforest.cpp).

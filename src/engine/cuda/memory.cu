@@ -1,5 +1,7 @@
 #include <cuda_runtime.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -19,9 +21,25 @@ constexpr std::uint64_t reserve_bytes = 256u << 20;
 
 void check(int status, std::string_view doing) {
   const auto error = static_cast<cudaError_t>(status);
-  if (error == cudaSuccess) return;
-  const std::string message = "the GPU failed while " + std::string{doing} + ": " + cudaGetErrorString(error);
-  throw Error{error == cudaErrorMemoryAllocation ? ExitCode::does_not_fit : ExitCode::internal_error, message};
+  switch (error) {
+    case cudaSuccess:
+      return;
+    case cudaErrorMemoryAllocation:
+      throw DeviceError{
+          ExitCode::does_not_fit,
+          fmt::format("{}: the GPU's memory is taken by others; free some, or use --device cpu", doing)};
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorNoKernelImageForDevice:
+      throw DeviceError{ExitCode::usage,
+                        fmt::format("this GPU cannot be used ({}): use --device cpu", cudaGetErrorString(error))};
+    default:
+      throw internal_error("the GPU failed while {}: {}", doing, cudaGetErrorString(error));
+  }
 }
 
 int device_count() {
@@ -87,10 +105,12 @@ void Device::enter() {
 void* Device::take(std::uint64_t bytes, std::string_view what) {
   const std::scoped_lock lock{mutex_};
   if (bytes > limit_ || used_ > limit_ - bytes)
-    throw does_not_fit("{} need {} more on the GPU, which holds {} already; {} {}: {}", what, human_bytes(bytes),
-                       human_bytes(used_), stated_ > 0 ? "--device-memory allows" : "free there are",
-                       human_bytes(limit_),
-                       stated_ > 0 ? "raise --device-memory, or use --device cpu" : "use --device cpu");
+    throw DeviceError{
+        ExitCode::does_not_fit,
+        fmt::format("{} need {} more on the GPU, which holds {} already; {} {}: {}", what, human_bytes(bytes),
+                    human_bytes(used_), stated_ > 0 ? "--device-memory allows" : "free there are",
+                    human_bytes(limit_),
+                    stated_ > 0 ? "raise --device-memory, or use --device cpu" : "use --device cpu")};
   void* data = nullptr;
   check(cudaMallocAsync(&data, bytes, nullptr), what);
   used_ += bytes;

@@ -1,0 +1,31 @@
+// Where nobody asked for a GPU by name, one that cannot be used is replaced by the CPU, and the answer says so.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <spillway/error.hpp>
+#include <spillway/options.hpp>
+
+namespace spillway {
+
+/// `on_gpu()`, or `on_cpu()` with a note in its statistics where the GPU is too small, too old or taken. The time
+/// that was lost counts as preparation.
+template <class OnGpu, class OnCpu>
+auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
+  const auto  start = std::chrono::steady_clock::now();
+  std::string why;
+  try {
+    return on_gpu();
+  } catch (const DeviceError& error) {
+    if (options.device.kind == DeviceChoice::Kind::cuda) throw;
+    why = error.what();
+  }
+  const std::chrono::duration<double, std::milli> lost   = std::chrono::steady_clock::now() - start;
+  auto                                            answer = on_cpu();
+  answer.statistics.prepare_ms += lost.count();
+  answer.statistics.device_note = "computed on the CPU: " + why;
+  return answer;
+}
+
+}  // namespace spillway

@@ -1,0 +1,77 @@
+// GPUs that are too small, and what stays on one from run to run. Without a GPU each test says so and is skipped.
+#include <gtest/gtest.h>
+
+#include "plan/devices.hpp"
+
+#include <spillway/algorithms.hpp>
+#include <spillway/error.hpp>
+#include <spillway/generate.hpp>
+
+namespace spillway {
+namespace {
+
+class GpuRun : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  }
+
+  static Result ask(const char* name, const Graph& graph, const DeviceChoice& device) {
+    const Algorithm& algorithm = algorithm_named(name);
+    ParameterValues  given;
+    for (const Parameter& parameter : algorithm.parameters)
+      if (parameter.kind == ParameterKind::source) given[parameter.name] = graph.ids().name(0);
+    const ParameterValues values = completed_parameters(algorithm, given);
+    Result                result = algorithm.run(graph, values, {.device = device});
+    EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
+    return result;
+  }
+
+  static constexpr auto cuda = DeviceChoice::Kind::cuda;
+  const Graph           grid = generate("grid", {{"rows", "100"}, {"columns", "100"}});
+};
+
+TEST_F(GpuRun, ThatDoesNotFitIsMadeElsewhereUnlessItWasAskedFor) {
+  for (const char* name : {"bfs", "cc", "bc", "pagerank"}) {
+    const Result result = ask(name, grid, {.memory = 100'000});
+    EXPECT_EQ(result.statistics.device, "cpu") << name;
+    EXPECT_NE(result.statistics.device_note.find("--device-memory"), std::string::npos) << name;
+    try {
+      ask(name, grid, {.kind = cuda, .memory = 100'000});
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::does_not_fit) << name;
+    }
+  }
+}
+
+/// With the least that does, less one byte, the second half of a run does not fit: what is on the device comes back.
+TEST_F(GpuRun, ThatStopsHalfWayGoesOnElsewhere) {
+  std::uint64_t too_little = 100'000, enough = 1u << 30;
+  while (enough - too_little > 1) {
+    const std::uint64_t middle = too_little + (enough - too_little) / 2;
+    (ask("bc", grid, {.memory = middle}).statistics.device == "cpu" ? too_little : enough) = middle;
+  }
+  const RunStatistics statistics = ask("bc", grid, {.memory = too_little}).statistics;
+  EXPECT_EQ(statistics.device, "cpu");
+  EXPECT_GT(statistics.transfer_ms, 0) << "the first half was made on the GPU";
+}
+
+TEST_F(GpuRun, FindsTheGraphWhereTheLastOneLeftIt) {
+  EXPECT_GT(ask("bfs", grid, {.kind = cuda}).statistics.uploaded_bytes, 0u);
+  EXPECT_EQ(ask("bfs", grid, {.kind = cuda}).statistics.uploaded_bytes, 0u);
+  EXPECT_EQ(ask("cc", grid, {.kind = cuda}).statistics.uploaded_bytes, 0u);
+  EXPECT_GT(ask("bfs", grid, {.kind = cuda, .memory = 1u << 30}).statistics.uploaded_bytes, 0u) << "another budget";
+}
+
+TEST_F(GpuRun, StaysBelowItsBudget) {
+  constexpr std::uint64_t budget = 3'000'000;
+  for (const char* name : {"bfs", "cc", "bc", "pagerank"}) {
+    const Result result = ask(name, grid, {.memory = budget});
+    EXPECT_EQ(result.statistics.device, "cuda:0") << name << ": " << result.statistics.device_note;
+    EXPECT_LE(result.statistics.device_bytes, budget) << name;
+  }
+}
+
+}  // namespace
+}  // namespace spillway

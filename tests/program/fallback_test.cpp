@@ -1,0 +1,43 @@
+// Which errors of a GPU the CPU makes good, and that the answer says so.
+#include <gtest/gtest.h>
+
+#include <spillway/engine/fallback.hpp>
+#include <spillway/result.hpp>
+
+namespace spillway {
+namespace {
+
+struct Answer {
+  int           by = 0;
+  RunStatistics statistics;
+};
+
+const auto on_cpu = [] { return Answer{.by = 1, .statistics = {}}; };
+
+const auto too_small = []() -> Answer { throw DeviceError{ExitCode::does_not_fit, "too small"}; };
+
+TEST(Fallback, IsForGpusThatNobodyAskedFor) {
+  const Answer answer = gpu_or_cpu(RunOptions{}, too_small, on_cpu);
+  EXPECT_EQ(answer.by, 1);
+  EXPECT_EQ(answer.statistics.device_note, "computed on the CPU: too small");
+  EXPECT_GT(answer.statistics.prepare_ms, 0) << "the time that was lost";
+  const RunOptions asked{.device = {.kind = DeviceChoice::Kind::cuda}};
+  EXPECT_THROW(gpu_or_cpu(asked, too_small, on_cpu), DeviceError);
+}
+
+TEST(Fallback, IsNotForMistakesAndBugs) {
+  for (const ExitCode code : {ExitCode::usage, ExitCode::internal_error, ExitCode::interrupted}) {
+    const auto fails = [&]() -> Answer { throw Error{code, "no"}; };
+    EXPECT_THROW(gpu_or_cpu(RunOptions{}, fails, on_cpu), Error);
+  }
+}
+
+TEST(Fallback, IsSilentWhereItIsNotNeeded) {
+  const Answer answer = gpu_or_cpu(
+      RunOptions{}, [] { return Answer{.by = 2, .statistics = {}}; }, on_cpu);
+  EXPECT_EQ(answer.by, 2);
+  EXPECT_EQ(answer.statistics.device_note, "");
+}
+
+}  // namespace
+}  // namespace spillway
