@@ -43,6 +43,7 @@ inline std::vector<RunOptions> ways_on_gpu() {
   add(Fusion::push_pull, Filter::just_in_time, automatic, true);
   add(Fusion::push_pull, Filter::ballot, pull, false);
   add(Fusion::push_pull, Filter::online, push, false);
+  for (RunOptions& way : ways) way.device.kind = DeviceChoice::Kind::cuda;
   return ways;
 }
 
