@@ -42,7 +42,7 @@ struct Outcome {
 
   /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
   template <class Get>
-  Column column(std::string name, Get&& get) {
+  Column column(const std::string& name, Get&& get) {
     using Entry = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
     static_assert(
         detail::makes_a_column<Entry>,
@@ -54,15 +54,15 @@ struct Outcome {
     });
     statistics.run_ms +=
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    return {.name = std::move(name), .values = std::move(entries).freeze()};
+    return {.name = name, .values = std::move(entries).freeze()};
   }
 
   /// The values themselves, where they are numbers. They are moved out.
-  Column column(std::string name) {
+  Column column(const std::string& name) {
     static_assert(detail::makes_a_column<Value>,
                   "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
                   "value with column(name, [](const Value& value) { return value.part; })");
-    return {.name = std::move(name), .values = std::move(values).freeze()};
+    return {.name = name, .values = std::move(values).freeze()};
   }
 };
 

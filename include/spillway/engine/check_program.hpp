@@ -171,6 +171,8 @@ constexpr bool check_priority() {
 /// shows is the one to mend. False only where it has shown one.
 template <class P>
 constexpr bool check_program() {
+  // NOLINTNEXTLINE(bugprone-branch-clone): joined with ||, all would be instantiated, and say what they have to
+  // say.
   if constexpr (!detail::check_value<P>())
     return false;
   else if constexpr (!detail::check_combine<P>())
