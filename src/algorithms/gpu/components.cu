@@ -9,7 +9,7 @@
 namespace spillway::gpu {
 namespace {
 
-constexpr unsigned  warp_lanes = 32, all_lanes = 0xFFFFFFFFu, samples = 1024;
+constexpr unsigned  samples    = 1024;
 constexpr EdgeIndex hub_degree = 4096;  // longer rows are walked by all threads
 
 /// Every parent is smaller than its child. Any thread may read an old parent: it is an ancestor still, so the
@@ -90,10 +90,10 @@ __global__ void sample(std::uint64_t n, Forest forest, Vertex* labels) {
 
 /// A warp takes 32 vertices and walks the rows of those not right under `skipped`, one after the other.
 __global__ void unite_rows(Rows rows, std::uint64_t n, Forest forest, Vertex skipped, Vertex* hubs,
-                           unsigned* hub_count, unsigned long long* looked_at) {
-  const unsigned      lane  = threadIdx.x % warp_lanes;
+                           unsigned* hub_count, Count* looked_at) {
+  const unsigned      lane  = lane_index();
   const std::uint64_t words = (n + warp_lanes - 1) / warp_lanes;
-  std::uint64_t       seen  = 0;
+  Count               seen  = 0;
   for (std::uint64_t word = first_item() / warp_lanes; word < words; word += item_stride() / warp_lanes) {
     const std::uint64_t u     = word * warp_lanes + lane;
     const auto          v     = static_cast<Vertex>(u < n ? u : 0);
@@ -112,19 +112,18 @@ __global__ void unite_rows(Rows rows, std::uint64_t n, Forest forest, Vertex ski
         if (forest.parent(from) != forest.parent(rows.targets[i])) forest.unite(from, rows.targets[i]);
     }
   }
-  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
-    seen += __shfl_xor_sync(all_lanes, seen, static_cast<int>(offset));
-  if (lane == 0 && seen != 0) atomicAdd(looked_at, static_cast<unsigned long long>(seen));
+  seen = sum_over_warp(seen);
+  if (lane == 0 && seen != 0) atomicAdd(looked_at, seen);
 }
 
 __global__ void unite_hubs(Rows rows, Forest forest, const Vertex* hubs, const unsigned* hub_count,
-                           unsigned long long* looked_at) {
+                           Count* looked_at) {
   for (unsigned h = 0; h < *hub_count; ++h) {
     const Vertex    v     = hubs[h];
     const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
     for (EdgeIndex i = first + first_item(); i < last; i += item_stride())
       if (forest.parent(v) != forest.parent(rows.targets[i])) forest.unite(v, rows.targets[i]);
-    if (first_item() == 0) atomicAdd(looked_at, static_cast<unsigned long long>(last - first));
+    if (first_item() == 0) atomicAdd(looked_at, static_cast<Count>(last - first));
   }
 }
 
@@ -144,14 +143,14 @@ Topology topology_of(const Graph& graph) {
 }  // namespace
 
 Components components(const Graph& graph, const RunOptions& options) {
-  const std::uint64_t             n = graph.vertex_count();
-  Session                         session{graph, options, topology_of(graph)};
-  cuda::Device&                   device = session.device();
-  const auto&                     rows   = session.rows().push;
-  const auto                      what   = "the components";
-  DeviceArray<Vertex>             parents{device, n, what};
-  const Forest                    forest{parents.data()};
-  DeviceArray<unsigned long long> looked_at{device, 1, what};
+  const std::uint64_t n = graph.vertex_count();
+  Session             session{graph, options, topology_of(graph)};
+  cuda::Device&       device = session.device();
+  const auto&         rows   = session.rows().push;
+  const auto          what   = "the components";
+  DeviceArray<Vertex> parents{device, n, what};
+  const Forest        forest{parents.data()};
+  DeviceArray<Count>  looked_at{device, 1, what};
   looked_at.clear();
   const unsigned blocks  = blocks_for(n);
   std::uint64_t  kernels = 0;
@@ -187,7 +186,7 @@ Components components(const Graph& graph, const RunOptions& options) {
   Components result;
   result.labels = {n, graph.budget(), what};
   parents.download(result.labels.data());
-  unsigned long long arcs = 0;
+  Count arcs = 0;
   looked_at.download(&arcs);
   result.statistics = session.statistics(n, arcs + 2 * n, kernels);
   return result;

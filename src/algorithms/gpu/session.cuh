@@ -6,14 +6,19 @@
 #include "base/clock.hpp"
 
 #include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/warp.cuh>
 #include <spillway/result.hpp>
 
 namespace spillway::gpu {
 
+using cuda::all_lanes;
+using cuda::block_threads;
 using cuda::check;
+using cuda::Count;
 using cuda::DeviceArray;
-
-inline constexpr unsigned block_threads = 256;
+using cuda::lane_index;
+using cuda::sum_over_warp;
+using cuda::warp_lanes;
 
 /// Enough threads to fill a large GPU; kernels stride over the rest.
 inline unsigned blocks_for(std::uint64_t items) {
@@ -26,10 +31,10 @@ __device__ inline std::uint64_t item_stride() { return std::uint64_t{gridDim.x} 
 
 class Session {
  public:
-  Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
+  Session(const Graph& graph, const RunOptions& options, const Topology& topology)
       : graph_(cuda::DeviceGraph::of(graph, options.device)) {
     device().enter();
-    rows_ = graph_->topology(topology, weighted);
+    rows_ = graph_->topology(topology, /*weighted=*/false);
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
     device().wait();
     transfer_ms_ = clock_.lap();
