@@ -24,6 +24,7 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
 #if defined(SPILLWAY_TEST_ON_GPU)
     if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+    if (!algorithm_named(GetParam()).on_gpu) GTEST_SKIP() << "not on GPUs yet";
 #endif
   }
 };
@@ -47,6 +48,9 @@ void expect_right(const Algorithm& algorithm, const Graph& given, const std::str
     if (!values || takes_too_long(*values, graph)) continue;
     for (const RunOptions& way : ways_to_run()) {
       const Result result = algorithm.run(graph, *values, way);
+#if defined(SPILLWAY_TEST_ON_GPU)
+      EXPECT_EQ(result.statistics.device, "cuda:0") << algorithm.name << as_text(*values) << " on " << what;
+#endif
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm.verify(graph, *values, result, {.by = by}).problem, "")
             << algorithm.name << as_text(*values) << " on " << what << as_text(way);

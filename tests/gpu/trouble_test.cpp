@@ -45,7 +45,8 @@ TEST_F(GpuRun, ThatDoesNotFitIsMadeElsewhereUnlessItWasAskedFor) {
   }
 }
 
-/// With the least that does, less one byte, the second half of a run does not fit: what is on the device comes back.
+/// With the least that does, less one byte, the second half of a run does not fit: what is on the device comes
+/// back.
 TEST_F(GpuRun, ThatStopsHalfWayGoesOnElsewhere) {
   std::uint64_t too_little = 100'000, enough = 1u << 30;
   while (enough - too_little > 1) {
@@ -61,7 +62,8 @@ TEST_F(GpuRun, FindsTheGraphWhereTheLastOneLeftIt) {
   EXPECT_GT(ask("bfs", grid, {.kind = cuda}).statistics.uploaded_bytes, 0u);
   EXPECT_EQ(ask("bfs", grid, {.kind = cuda}).statistics.uploaded_bytes, 0u);
   EXPECT_EQ(ask("cc", grid, {.kind = cuda}).statistics.uploaded_bytes, 0u);
-  EXPECT_GT(ask("bfs", grid, {.kind = cuda, .memory = 1u << 30}).statistics.uploaded_bytes, 0u) << "another budget";
+  EXPECT_GT(ask("bfs", grid, {.kind = cuda, .memory = 1u << 30}).statistics.uploaded_bytes, 0u)
+      << "another budget";
 }
 
 TEST_F(GpuRun, StaysBelowItsBudget) {

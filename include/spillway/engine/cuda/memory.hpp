@@ -29,6 +29,7 @@ class Device {
   int           index() const { return index_; }
   std::uint64_t stated() const { return stated_; }
   std::uint64_t peak() const { return peak_; }
+  std::uint64_t cache_bytes() const { return cache_bytes_; }  ///< of the last level
   /// The calling thread's work goes to this GPU; what is held now is where the peak starts from.
   void enter();
 
@@ -45,7 +46,7 @@ class Device {
   struct Staging;
 
   int                      index_;
-  std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0;
+  std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
   std::mutex               mutex_;
   std::unique_ptr<Staging> staging_;
 };
@@ -105,8 +106,11 @@ struct ResidentRows {
   Rows on_device() const { return {offsets.data(), targets.data(), weights.data()}; }
 };
 
+struct DeviceOrder;
+
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
+  std::shared_ptr<const DeviceOrder>               order;  ///< that the rows are in; none: that of the host
   std::vector<std::shared_ptr<const ResidentRows>> held;
   std::vector<Rows>                                push, pull;
   std::uint64_t                                    uploaded = 0;  ///< bytes that were not there before
@@ -123,6 +127,8 @@ class DeviceGraph : public Graph::Attachment {
   Device& device() { return device_; }
   /// Brings what is not there yet. Blocks that share arrays on the host share them there.
   DeviceTopology topology(const Topology& topology, bool weighted);
+  /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
+  DeviceTopology reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists);
   /// Gives up rows that nobody uses now; false if there are none.
   bool make_room();
 
@@ -132,7 +138,9 @@ class DeviceGraph : public Graph::Attachment {
 
   Device                                     device_;
   std::mutex                                 mutex_;
-  std::vector<std::shared_ptr<ResidentRows>> blocks_;
+  std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
+  std::shared_ptr<const DeviceOrder>         order_;
+  const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
 };
 
 /// Values that stay on the device for the run that goes on from them.
