@@ -8,8 +8,8 @@
 
 namespace spillway {
 
-/// A number from 2^-134217727 to 2^134217727, or 0, to eleven digits: 28 bits of exponent above 36 of fraction.
-/// What is larger stays `highest()`, what is smaller becomes 0.
+/// A number from 2^-8388607 to 2^8388607, or 0, to twelve digits: 24 bits of exponent above 40 of fraction. What
+/// is larger stays `highest()`, what is smaller, or negative, becomes 0.
 class Large {
  public:
   constexpr Large() = default;
@@ -47,9 +47,9 @@ class Large {
   }
 
  private:
-  static constexpr int           fraction_bits = 36, double_fraction = 52;
-  static constexpr std::int64_t  bias = std::int64_t{1} << 27, double_bias = 1023;
-  static constexpr std::int64_t  most_exponent = (std::int64_t{1} << 28) - 1;
+  static constexpr int           fraction_bits = 40, double_fraction = 52;
+  static constexpr std::int64_t  bias = std::int64_t{1} << 23, double_bias = 1023;
+  static constexpr std::int64_t  most_exponent = (std::int64_t{1} << 24) - 1;
   static constexpr std::uint64_t fraction_mask = (std::uint64_t{1} << fraction_bits) - 1;
 
   struct Raw {};
@@ -57,6 +57,7 @@ class Large {
 
   /// number × 2^exponent; subnormal numbers count as 0.
   SPILLWAY_HD constexpr Large(double number, std::int64_t exponent) {
+    if (!(number > 0)) return;
     const auto          raw      = std::bit_cast<std::uint64_t>(number);
     const std::uint64_t fraction = raw & ((std::uint64_t{1} << double_fraction) - 1);
     const auto          power    = static_cast<std::int64_t>(raw >> double_fraction);

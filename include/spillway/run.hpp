@@ -31,7 +31,7 @@ struct Outcome {
   using Value = ValueOf<P>;
 
   Buffer<Value>                 values;
-  std::shared_ptr<void>         resident;  ///< the values, where they were kept on a device
+  std::shared_ptr<Resident>     resident;  ///< the values, where they were kept on a device
   GlobalOf<P>                   global{};  ///< of the last iteration
   std::vector<GlobalOf<P>>      history;   ///< of every iteration
   RunStatistics                 statistics;
@@ -42,7 +42,7 @@ struct Outcome {
 
   /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
   template <class Get>
-  Column column(std::string name, Get&& get) {
+  Column column(const std::string& name, Get&& get) {
     using Entry = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
     static_assert(
         detail::makes_a_column<Entry>,
@@ -54,15 +54,15 @@ struct Outcome {
     });
     statistics.run_ms +=
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    return {.name = std::move(name), .values = std::move(entries).freeze()};
+    return {.name = name, .values = std::move(entries).freeze()};
   }
 
   /// The values themselves, where they are numbers. They are moved out.
-  Column column(std::string name) {
+  Column column(const std::string& name) {
     static_assert(detail::makes_a_column<Value>,
                   "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
                   "value with column(name, [](const Value& value) { return value.part; })");
-    return {.name = std::move(name), .values = std::move(values).freeze()};
+    return {.name = name, .values = std::move(values).freeze()};
   }
 };
 
@@ -96,11 +96,11 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
 /// How one program goes on from another.
 template <class Value>
 struct Continuation {
-  Buffer<Value>         values   = {};       ///< start from these, one a vertex, instead of `init`
-  std::shared_ptr<void> resident = {};       ///< or from these, which the outcome of another run holds
-  const Schedule*       replay   = nullptr;  ///< walk these frontiers, the last one first
-  Schedule*             record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
-  bool                  keep     = false;    ///< the values may stay on the device: another run goes on from them
+  Buffer<Value>             values   = {};       ///< start from these, one a vertex, instead of `init`
+  std::shared_ptr<Resident> resident = {};       ///< or from these, which the outcome of another run holds
+  const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
+  Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
+  bool                      keep = false;  ///< the values may stay on the device: another run goes on from them
 };
 
 }  // namespace spillway
@@ -124,6 +124,10 @@ namespace detail {
 void check_given_values(std::uint64_t given, const Graph& graph);
 /// Refuses a GPU: this program was compiled without one in mind.
 void refuse_other_devices(const RunOptions& options);
+/// Refuses to record or replay where there are no frontiers as such.
+void refuse_frontiers(bool all_active, bool prioritised);
+/// Refuses to go on from what only a GPU has.
+void refuse_resident();
 /// Refuses frontiers of a larger graph.
 void check_replay(const Schedule* replay, const Graph& graph);
 
@@ -138,6 +142,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   check_given_values(continuation.values.size(), graph);
   check_replay(continuation.replay, graph);
+  if (continuation.replay || continuation.record) refuse_frontiers(T::all_active, Prioritises<P>);
 
   const auto       start = Clock::now();
   const NeededRows needed{
@@ -179,14 +184,16 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
     outcome.statistics.prepare_ms += prepare;
     return outcome;
   };
+  Schedule   home;
   const auto on_cpu_after_all = [&] {
-    cuda::bring_home(continuation, graph);
+    cuda::bring_home(continuation, home, graph);
     return on_cpu();
   };
   return cuda::wanted<P>(options, continuation) ? gpu_or_cpu(options, on_gpu, on_cpu_after_all)
                                                 : on_cpu_after_all();
 #else
   refuse_other_devices(options);
+  if (continuation.resident || (continuation.replay && continuation.replay->resident())) refuse_resident();
   return on_cpu();
 #endif
 }

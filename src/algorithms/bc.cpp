@@ -3,7 +3,6 @@
 // elsewhere (Shun & Blelloch, PPoPP 2013).
 #include <atomic>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <unordered_map>
 
@@ -91,8 +90,8 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.prepare_ms += part.prepare_ms;
   total.run_ms += part.run_ms;
   total.transfer_ms += part.transfer_ms;
-  total.device       = part.device;
-  total.device_note  = part.device_note;
+  total.device = part.device;
+  if (total.device_note.empty()) total.device_note = part.device_note;
   total.device_bytes = std::max(total.device_bytes, part.device_bytes);
   total.uploaded_bytes += part.uploaded_bytes;
   total.iterations += part.iterations;
@@ -135,7 +134,7 @@ class Centrality {
     if (doubles_count_ && add_counted<double>(source)) return;
     doubles_count_ = false;  // and they hardly will from another source
     if (!add_counted<Large>(source))
-      throw bad_input("bc: there are more shortest paths from vertex {} than 2^134217727",
+      throw bad_input("bc: there are more shortest paths from vertex {} than 2^8388607",
                       graph_.ids().name(source));
   }
 

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "algorithms/gpu/gpu.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -83,17 +84,35 @@ bool on_path(const std::string& program) {
   return false;
 }
 
-/// On a machine with a GPU a plug-in is for that, too, unless its compiler is named.
+/// nvcc puts its commands through a shell, in double quotes.
+bool safe_for_nvcc(const std::string& word) { return word.find_first_of("$`\"\\\n") == std::string::npos; }
+
+/// Where there is a GPU a plug-in is for that, too, unless its author says how it is to be compiled.
 bool for_gpu(const BuildArguments& arguments) {
   if (std::filesystem::path{arguments.source}.extension() == ".cu" || arguments.gpu == "yes") return true;
-  if (arguments.gpu == "no" || !arguments.compiler.empty()) return false;
-  return !cuda_devices().devices.empty() && on_path("nvcc");
+  const bool says_how = arguments.gpu == "no" || !arguments.compiler.empty() || !arguments.flags.empty();
+  return !says_how && gpu::built && safe_for_nvcc(arguments.source) && safe_for_nvcc(arguments.output) &&
+         !cuda_devices().devices.empty() && on_path("nvcc");
+}
+
+void check_for_gpu(const BuildArguments& arguments, const Words& command) {
+  if (!gpu::built)
+    throw usage_error(
+        "{}: this Spillway was built without CUDA; build it where nvcc is, or use --gpu no with a .cpp file",
+        arguments.source);
+  for (const std::string& word : command)
+    if (!safe_for_nvcc(word))
+      throw usage_error(
+          "{}: nvcc gives its commands to a shell, and '{}' has a character that a shell reads ($ ` \" \\); "
+          "use another name, or --gpu no",
+          arguments.source, printable(word));
 }
 
 /// Ways to start the compiler, to be tried in turn. CXX may hold flags, or a launcher before the compiler.
 std::vector<Words> compilers(const std::string& named, bool with_nvcc) {
   const char*        variable = std::getenv(with_nvcc ? "CUDACXX" : "CXX");
-  const std::string  chosen   = !named.empty() ? named : variable ? variable : with_nvcc ? "nvcc" : "";
+  const std::string  given    = !named.empty() ? named : variable ? variable : "";
+  const std::string  chosen   = given.empty() && with_nvcc ? "nvcc" : given;
   std::istringstream text{chosen};
   Words              words;
   for (std::string word; text >> word;) words.push_back(word);
@@ -168,12 +187,16 @@ bool succeeds(pid_t child) {
 /// Runs the first compiler that there is; returns the whole command.
 Words compile(const BuildArguments& arguments, const std::string& output) {
   const Words flags = flags_for(arguments, output);
-  Words       tried;
+  if (for_gpu(arguments)) check_for_gpu(arguments, flags);
+  Words tried;
   for (Words command : compilers(arguments.compiler, for_gpu(arguments))) {
     const std::string compiler = fmt::format("{}", fmt::join(command, " "));
     command.insert(command.end(), flags.begin(), flags.end());
     if (const auto child = start(command)) {
-      if (!succeeds(*child)) throw bad_input("{}: not built; {} says above why", arguments.source, compiler);
+      if (!succeeds(*child))
+        throw bad_input(
+            "{}: not built; {} says above why{}", arguments.source, compiler,
+            for_gpu(arguments) && arguments.gpu == "auto" ? " (--gpu no builds it for the CPU alone)" : "");
       return command;
     }
     tried.push_back(compiler);
@@ -221,7 +244,7 @@ void build(const BuildArguments& arguments, const Common& common) {
   if (common.quiet) return;
   const std::string shown = path.find('/') == std::string::npos ? "./" + path : path;
   fmt::print("{}: built in {:.1f} s for this machine's processor ({}){}\nrun it: spillway run {} GRAPH\n", path,
-             ms / 1000, this_processor, for_gpu(arguments) ? " and GPU" : "", shown);
+             ms / 1000, this_processor, for_gpu(arguments) ? ", and for GPUs" : "", shown);
 }
 
 }  // namespace

@@ -17,6 +17,16 @@ void detail::refuse_other_devices(const RunOptions& options) {
     throw usage_error("this program was compiled for the CPU alone; compile it with nvcc, or use --device cpu");
 }
 
+void detail::refuse_frontiers(bool all_active, bool prioritised) {
+  if (all_active || prioritised)
+    throw usage_error("frontiers are not recorded or replayed of programs that {}",
+                      all_active ? "have every vertex active all the time" : "have a priority");
+}
+
+void detail::refuse_resident() {
+  throw usage_error("values or frontiers lie on a GPU, and this program was compiled for the CPU alone");
+}
+
 void detail::check_replay(const Schedule* replay, const Graph& graph) {
   if (replay && replay->vertex_bound() > graph.vertex_count())
     throw usage_error(
@@ -31,7 +41,7 @@ void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudge
   bound_ = vertices;
 }
 
-void Schedule::set_resident(std::shared_ptr<void> vertices, std::vector<std::uint64_t> starts,
+void Schedule::set_resident(std::shared_ptr<Resident> vertices, std::vector<std::uint64_t> starts,
                             std::uint64_t bound) {
   vertices_ = {};
   resident_ = std::move(vertices);
@@ -39,9 +49,12 @@ void Schedule::set_resident(std::shared_ptr<void> vertices, std::vector<std::uin
   bound_    = bound;
 }
 
-void Schedule::bring_home(Buffer<Vertex> vertices) const {
-  vertices_ = std::move(vertices);
-  resident_.reset();
+Schedule Schedule::at_home(Buffer<Vertex> vertices) const {
+  Schedule home;
+  home.vertices_ = std::move(vertices);
+  home.starts_   = starts_;
+  home.bound_    = bound_;
+  return home;
 }
 
 void Schedule::append(std::span<const Vertex> frontier) {

@@ -66,6 +66,21 @@ TEST_F(GpuRun, FindsTheGraphWhereTheLastOneLeftIt) {
       << "another budget";
 }
 
+/// Copies in many parts, rows that all threads walk, and trees so deep that threads meet on them.
+TEST_F(GpuRun, IsRightOnLargeGraphs) {
+  constexpr Vertex    n = 5'000'000;
+  std::vector<Vertex> sources, targets;
+  for (Vertex v = 1; v < n / 2; ++v) sources.push_back(v), targets.push_back(0);
+  for (Vertex v = n / 2; v + 1 < n; ++v) sources.push_back(v + 1), targets.push_back(v);
+  for (Vertex v = 0; v < 10'000; ++v) sources.push_back(7), targets.push_back(n / 2 + 3 * v);
+  for (const bool undirected : {false, true}) {
+    const Graph graph =
+        from_arcs(sources, targets, {}, WeightType::none, n, {.transform = {.undirected = undirected}});
+    for (const char* name : {"cc", "pagerank", "kcore"})
+      EXPECT_EQ(ask(name, graph, {.kind = cuda}).statistics.device, "cuda:0") << name;
+  }
+}
+
 TEST_F(GpuRun, StaysBelowItsBudget) {
   constexpr std::uint64_t budget = 3'000'000;
   for (const char* name : {"bfs", "cc", "bc", "pagerank"}) {

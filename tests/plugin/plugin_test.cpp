@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "algorithms/gpu/gpu.hpp"
 #include "command_line.hpp"
 
 #include <spillway/plugin.hpp>
@@ -213,7 +214,9 @@ TEST_F(Plugin, RefusesToBuildWhatItCannot) {
   folder_.write("a.cu", "");
   folder_.write("a.py", "");
   refuses("build missing.cpp", ExitCode::bad_input, {"missing.cpp: cannot open"});
-  refuses("build a.cu --cxx 'no nvcc'", ExitCode::bad_input, {"nvcc could not be started", "no nvcc", "--gpu no"});
+  if (gpu::built)
+    refuses("build a.cu --cxx 'no nvcc'", ExitCode::bad_input,
+            {"nvcc could not be started", "no nvcc", "--gpu no"});
   refuses("build a.cpp --gpu maybe", ExitCode::usage, {"--gpu", "auto", "yes", "no"});
   refuses("build a.py", ExitCode::usage, {".cpp"});
   refuses("build", ExitCode::usage, {"SOURCE"});
@@ -227,7 +230,8 @@ TEST_F(Plugin, RefusesToBuildWhatItCannot) {
 
 /// What nvcc makes runs on the CPU as well; tests that need a GPU run it there.
 TEST_F(Plugin, IsCompiledForGpusByNvcc) {
-  if (std::system("command -v nvcc >/dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc on this machine";
+  if (!gpu::built || std::system("command -v nvcc >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no nvcc, or built without";
   folder_.write("weighted.wel", "1 2 5\n2 3 4\n1 3 2\n");
   folder_.write("widest.cu", read_file(SPILLWAY_SOURCE "/examples/widest_path.cpp"));
   const Outcome built = spillway("build widest.cu --json");
@@ -236,6 +240,15 @@ TEST_F(Plugin, IsCompiledForGpusByNvcc) {
   const Outcome outcome = spillway("run ./widest.so weighted.wel --source 1 --device cpu --top 3 -q");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("4"), std::string::npos) << outcome.out;
+  folder_.write("$(touch made).cu", bare(SPILLWAY_ABI));
+  refuses("build '$(touch made).cu' -o made.so", ExitCode::usage, {"a shell", "use another name"});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "made"));
+}
+
+TEST_F(Plugin, IsNotForGpusWhereNothingIs) {
+  if (gpu::built) GTEST_SKIP() << "built with CUDA";
+  folder_.write("a.cu", bare(SPILLWAY_ABI));
+  refuses("build a.cu", ExitCode::usage, {"built without CUDA", "--gpu no"});
 }
 
 TEST_F(Plugin, PassesNamesAndFlagsAsTheyAre) {

@@ -131,8 +131,8 @@ TEST(Large, CountsBeyondEveryFloatingType) {
   EXPECT_EQ(count + Large{1.0}, count);
 }
 
-TEST(Large, AgreesWithDoublesToElevenDigits) {
-  constexpr double                       three_roundings = 3 * 0x1p-37;
+TEST(Large, AgreesWithDoublesToTwelveDigits) {
+  constexpr double                       three_roundings = 3 * 0x1p-41;
   std::mt19937_64                        random{7};
   std::uniform_real_distribution<double> power{-40, 40};
   for (int i = 0; i < 20'000; ++i) {
@@ -143,9 +143,9 @@ TEST(Large, AgreesWithDoublesToElevenDigits) {
     EXPECT_EQ(Large{a} < Large{b}, a < b);
   }
   EXPECT_EQ(Large{0.75} + Large{0.25}, Large{1.0});
-  EXPECT_EQ(Large{1.0} + Large{0x1p-37}, Large{1.0 + 0x1p-36}) << "half of the last digit rounds up";
-  EXPECT_EQ(Large{1.0} + Large{0x1p-38}, Large{1.0});
-  EXPECT_EQ(Large{2 - 0x1p-37}, Large{2.0});
+  EXPECT_EQ(Large{1.0} + Large{0x1p-41}, Large{1.0 + 0x1p-40}) << "half of the last digit rounds up";
+  EXPECT_EQ(Large{1.0} + Large{0x1p-42}, Large{1.0});
+  EXPECT_EQ(Large{2 - 0x1p-41}, Large{2.0});
 }
 
 TEST(Large, StopsAtItsEnds) {
@@ -158,6 +158,7 @@ TEST(Large, StopsAtItsEnds) {
   EXPECT_EQ(up, Large::highest());
   EXPECT_EQ(up + up, Large::highest());
   EXPECT_EQ(down, Large{});
+  for (const double none : {-0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) EXPECT_EQ(Large{none}, Large{});
 }
 
 TEST(Combine, TwoThreadsAddLargeNumbers) {

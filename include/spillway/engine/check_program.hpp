@@ -171,8 +171,9 @@ constexpr bool check_priority() {
 /// shows is the one to mend. False only where it has shown one.
 template <class P>
 constexpr bool check_program() {
+  // Joined with ||, all would be instantiated, and say what they have to say.
   if constexpr (!detail::check_value<P>())
-    return false;
+    return false;  // NOLINT(bugprone-branch-clone)
   else if constexpr (!detail::check_combine<P>())
     return false;
   else if constexpr (!detail::check_other_types<P>() || !detail::check_flags<P>())

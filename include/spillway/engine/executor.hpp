@@ -79,14 +79,20 @@ class Executor {
   virtual bool converged() const = 0;
 };
 
-/// The frontiers of a run in which every vertex is active at most once, in order: recorded by one program and
-/// walked again, backwards, by another (betweenness).
+/// What a device holds for the next run.
+struct Resident {
+  virtual ~Resident() = default;
+};
+
+/// The frontiers that a run has walked, in order, if every vertex was active at most once: recorded by one program
+/// and walked again, backwards, by another (betweenness).
 class Schedule {
  public:
   std::uint64_t levels() const { return starts_.size() - 1; }
   /// Where each frontier begins, and the last ends.
   std::span<const std::uint64_t> starts() const { return starts_; }
-  std::span<const Vertex>        vertices() const { return {vertices_.data(), starts_.back()}; }
+  /// None while a device holds them.
+  std::span<const Vertex> vertices() const { return {vertices_.data(), resident_ ? 0 : starts_.back()}; }
   /// Where a frontier begins and ends among the vertices.
   std::pair<std::uint64_t, std::uint64_t> level(std::uint64_t i) const { return {starts_[i], starts_[i + 1]}; }
 
@@ -97,16 +103,16 @@ class Schedule {
   void reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget);
   void append(std::span<const Vertex> frontier);
 
-  /// Vertices that a device holds; `vertices()` has them only when they were brought home.
-  const std::shared_ptr<void>& resident() const { return resident_; }
-  void set_resident(std::shared_ptr<void> vertices, std::vector<std::uint64_t> starts, std::uint64_t bound);
-  void bring_home(Buffer<Vertex> vertices) const;
+  const std::shared_ptr<Resident>& resident() const { return resident_; }
+  void set_resident(std::shared_ptr<Resident> vertices, std::vector<std::uint64_t> starts, std::uint64_t bound);
+  /// The same frontiers, from a device's vertices.
+  Schedule at_home(Buffer<Vertex> vertices) const;
 
  private:
-  mutable Buffer<Vertex>        vertices_;
-  mutable std::shared_ptr<void> resident_;
-  std::vector<std::uint64_t>    starts_{0};
-  std::uint64_t                 bound_ = 0;
+  Buffer<Vertex>             vertices_;
+  std::shared_ptr<Resident>  resident_;
+  std::vector<std::uint64_t> starts_{0};
+  std::uint64_t              bound_ = 0;
 };
 
 /// Which rows a run cannot do without.

@@ -59,8 +59,11 @@ __global__ void hook(Rows rows, std::uint64_t n, Forest forest, Vertex* second) 
 
 __global__ void flatten(std::uint64_t n, Forest forest) {
   for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
-    const auto v = static_cast<Vertex>(u);
-    forest.set(v, forest.climb(v));
+    // Without shortening the paths of others, who may have written down their roots already.
+    const auto v    = static_cast<Vertex>(u);
+    Vertex     root = v;
+    for (Vertex above = forest.parent(root); above != root; above = forest.parent(root)) root = above;
+    forest.set(v, root);
   }
 }
 
@@ -151,8 +154,9 @@ Components components(const Graph& graph, const RunOptions& options) {
       flatten<<<blocks, block_threads>>>(n, forest);
       unite_second<<<blocks, block_threads>>>(n, forest, second.data());
       flatten<<<blocks, block_threads>>>(n, forest);
-      Vertex skipped = no_vertex;
-      if (graph.symmetric() || rows.size() > 1) {
+      Vertex     skipped  = no_vertex;
+      const bool may_skip = graph.symmetric() || rows.size() > 1;
+      if (may_skip) {
         std::vector<Vertex> sampled(samples);
         sample<<<1, samples>>>(n, forest, labels.data());
         labels.download(sampled.data());
@@ -165,7 +169,7 @@ Components components(const Graph& graph, const RunOptions& options) {
         unite_hubs<<<256, block_threads>>>(side, forest, second.data(), hub_count.data(), looked_at.data());
       }
       flatten<<<blocks, block_threads>>>(n, forest);
-      kernels = 6 + 2 * rows.size();
+      kernels = 5 + (may_skip ? 1 : 0) + 2 * rows.size();
     }
   }
   session.computed();

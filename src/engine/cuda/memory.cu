@@ -22,9 +22,9 @@ constexpr std::uint64_t reserve_bytes = 256u << 20;
 
 void check(int status, std::string_view doing) {
   const auto error = static_cast<cudaError_t>(status);
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // what is thrown here is not to be found again by who asks next
   switch (error) {
-    case cudaSuccess:
-      return;
     case cudaErrorMemoryAllocation:
       throw DeviceError{
           ExitCode::does_not_fit,
@@ -36,6 +36,7 @@ void check(int status, std::string_view doing) {
     case cudaErrorDevicesUnavailable:
     case cudaErrorUnsupportedPtxVersion:
     case cudaErrorNoKernelImageForDevice:
+    case cudaErrorNotSupported:
       throw DeviceError{ExitCode::usage,
                         fmt::format("this GPU cannot be used ({}): use --device cpu", cudaGetErrorString(error))};
     default:
@@ -53,12 +54,20 @@ struct Device::Staging {
   static constexpr std::uint64_t bytes   = 16u << 20;
   static constexpr int           threads = 8;
 
-  Staging() {
-    for (int i = 0; i < 2; ++i) {
-      check(cudaMallocHost(&buffers[i], bytes), "being given pinned memory");
-      check(cudaEventCreateWithFlags(&done[i], cudaEventDisableTiming), "being given an event");
-    }
+  /// Nothing where the machine has no memory to pin.
+  static std::unique_ptr<Staging> made() {
+    auto staging = std::make_unique<Staging>();
+    for (int i = 0; i < 2; ++i)
+      if (cudaMallocHost(&staging->buffers[i], bytes) != cudaSuccess ||
+          cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming) != cudaSuccess) {
+        cudaGetLastError();
+        return nullptr;
+      }
+    return staging;
   }
+  Staging()                          = default;
+  Staging(const Staging&)            = delete;
+  Staging& operator=(const Staging&) = delete;
   ~Staging() {
     for (int i = 0; i < 2; ++i) {
       if (buffers[i]) cudaFreeHost(buffers[i]);
@@ -78,6 +87,9 @@ struct Device::Staging {
 
 Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory) {
   check(cudaSetDevice(index), "being chosen");
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, index), "being asked for its memory");
+  check(cudaMemPoolTrimTo(pool, 0), "being asked for its memory");
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "being asked for its memory");
   const std::uint64_t available = free > reserve_bytes ? free - reserve_bytes : 0;
@@ -86,8 +98,6 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
   check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, index), "being asked for its cache");
   cache_bytes_ = static_cast<std::uint64_t>(cache);
   // Memory that one run gives back is what the next one takes.
-  cudaMemPool_t pool = nullptr;
-  check(cudaDeviceGetDefaultMemPool(&pool, index), "being asked for its memory");
   std::uint64_t keep = ~std::uint64_t{0};
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "being asked for its memory");
 }
@@ -106,8 +116,22 @@ void Device::enter() {
   peak_ = used_;
 }
 
-void* Device::take(std::uint64_t bytes, std::string_view what) {
+std::uint64_t Device::peak() {
   const std::scoped_lock lock{mutex_};
+  return peak_;
+}
+
+std::uint64_t Device::room() {
+  const std::scoped_lock lock{mutex_};
+  return limit_ - std::min(limit_, used_);
+}
+
+void Device::require(std::uint64_t bytes, std::string_view what) {
+  const std::scoped_lock lock{mutex_};
+  refuse_beyond_limit(bytes, what);
+}
+
+void Device::refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const {
   if (bytes > limit_ || used_ > limit_ - bytes)
     throw DeviceError{
         ExitCode::does_not_fit,
@@ -115,6 +139,11 @@ void* Device::take(std::uint64_t bytes, std::string_view what) {
                     human_bytes(used_), stated_ > 0 ? "--device-memory allows" : "free there are",
                     human_bytes(limit_),
                     stated_ > 0 ? "raise --device-memory, or use --device cpu" : "use --device cpu")};
+}
+
+void* Device::take(std::uint64_t bytes, std::string_view what) {
+  const std::scoped_lock lock{mutex_};
+  refuse_beyond_limit(bytes, what);
   void* data = nullptr;
   check(cudaMallocAsync(&data, bytes, nullptr), what);
   used_ += bytes;
@@ -128,14 +157,19 @@ void Device::give(void* data, std::uint64_t bytes) noexcept {
   used_ -= bytes;
 }
 
+bool Device::stages(std::uint64_t bytes) {
+  if (bytes <= Staging::bytes) return false;
+  if (!staging_) staging_ = Staging::made();
+  return staging_ != nullptr;
+}
+
 void Device::upload(void* to, const void* from, std::uint64_t bytes) {
-  const char* const doing = "being given data";
-  if (bytes <= Staging::bytes) {
+  const char* const      doing = "being given data";
+  const std::scoped_lock lock{mutex_};
+  if (!stages(bytes)) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, nullptr), doing);
     return;
   }
-  const std::scoped_lock lock{mutex_};
-  if (!staging_) staging_ = std::make_unique<Staging>();
   for (std::uint64_t at = 0, i = 0; at < bytes; at += Staging::bytes, ++i) {
     const std::uint64_t part   = std::min(Staging::bytes, bytes - at);
     void* const         buffer = staging_->buffers[i % 2];
@@ -147,13 +181,12 @@ void Device::upload(void* to, const void* from, std::uint64_t bytes) {
 }
 
 void Device::download(void* to, const void* from, std::uint64_t bytes) {
-  const char* const doing = "giving data back";
-  if (bytes <= Staging::bytes) {
+  const char* const      doing = "giving data back";
+  const std::scoped_lock lock{mutex_};
+  if (!stages(bytes)) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, nullptr), doing);
     return wait();
   }
-  const std::scoped_lock lock{mutex_};
-  if (!staging_) staging_ = std::make_unique<Staging>();
   const std::uint64_t parts = (bytes + Staging::bytes - 1) / Staging::bytes;
   const auto          size = [&](std::uint64_t i) { return std::min(Staging::bytes, bytes - i * Staging::bytes); };
   for (std::uint64_t i = 0; i <= parts; ++i) {
@@ -185,17 +218,23 @@ std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceCho
   return there;
 }
 
+/// Rows that other runs have left are given up only where these need their room.
 DeviceTopology DeviceGraph::topology(const Topology& topology, bool weighted) {
   const std::scoped_lock lock{mutex_};
-  try {
-    return brought(topology, weighted);
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::does_not_fit) throw;
-  }
-  const auto idle = [](const auto& block) { return block.use_count() == 1; };
-  std::erase_if(reordered_, idle);
-  std::erase_if(blocks_, idle);
-  return brought(topology, weighted);
+  DeviceTopology         there;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const Block& block : *blocks)
+      if (auto rows = found(block)) there.held.push_back(std::move(rows));  // not to be given up
+  if (missing_bytes(topology, weighted) > device_.room()) give_up_idle();
+  device_.require(missing_bytes(topology, weighted), "the rows of the graph");
+  const auto add = [&](const Block& block, std::vector<Rows>& to) {
+    auto rows = resident(block, weighted, there.uploaded);
+    to.push_back(rows->on_device());
+    there.held.push_back(std::move(rows));
+  };
+  for (const Block& block : topology.push) add(block, there.push);
+  for (const Block& block : topology.pull) add(block, there.pull);
+  return there;
 }
 
 DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists) {
@@ -235,44 +274,58 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
 
 bool DeviceGraph::make_room() {
   const std::scoped_lock lock{mutex_};
-  const auto             idle = [](const auto& block) { return block.use_count() == 1; };
+  return give_up_idle();
+}
+
+bool DeviceGraph::give_up_idle() {
+  const auto idle = [](const auto& block) { return block.use_count() == 1; };
   return std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle) > 0;
 }
 
-DeviceTopology DeviceGraph::brought(const Topology& topology, bool weighted) {
-  DeviceTopology there;
-  const auto     add = [&](const Block& block, std::vector<Rows>& to) {
-    auto rows = resident(block, weighted, there.uploaded);
-    to.push_back(rows->on_device());
-    there.held.push_back(std::move(rows));
+std::shared_ptr<ResidentRows> DeviceGraph::found(const Block& block) const {
+  const auto same = [&](const auto& other) {
+    return other->on_host.offsets == block.rows.offsets && other->on_host.targets == block.rows.targets;
   };
-  for (const Block& block : topology.push) add(block, there.push);
-  for (const Block& block : topology.pull) add(block, there.pull);
-  return there;
+  const auto place = std::ranges::find_if(blocks_, same);
+  return place == blocks_.end() ? nullptr : *place;
+}
+
+std::uint64_t DeviceGraph::missing_bytes(const Topology& topology, bool weighted) const {
+  std::uint64_t              bytes = 0;
+  std::vector<const Vertex*> counted;
+  for (const auto* blocks : {&topology.push, &topology.pull}) {
+    for (const Block& block : *blocks) {
+      if (std::ranges::find(counted, block.rows.targets) != counted.end()) continue;
+      counted.push_back(block.rows.targets);
+      const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
+      const auto          there = found(block);
+      if (!there) bytes += (rows + 1) * sizeof(EdgeIndex) + arcs * sizeof(Vertex);
+      if (weighted && (!there || there->weights.size() != arcs)) bytes += arcs * sizeof(std::uint32_t);
+    }
+  }
+  return bytes;
 }
 
 std::shared_ptr<ResidentRows> DeviceGraph::resident(const Block& block, bool weighted, std::uint64_t& uploaded) {
   const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
-  const auto          same = [&](const auto& other) {
-    return other->on_host.offsets == block.rows.offsets && other->on_host.targets == block.rows.targets;
-  };
-  auto found = std::ranges::find_if(blocks_, same);
-  if (found == blocks_.end()) {
-    auto fresh     = std::make_shared<ResidentRows>();
-    fresh->on_host = block.rows;
-    fresh->offsets = {device_, rows + 1, "the offsets of the rows"};
-    fresh->targets = {device_, arcs, "the arcs"};
-    fresh->offsets.upload(block.rows.offsets);
-    fresh->targets.upload(block.rows.targets);
+  auto                there = found(block);
+  if (!there) {
+    there          = std::make_shared<ResidentRows>();
+    there->on_host = block.rows;
+    there->offsets = {device_, rows + 1, "the offsets of the rows"};
+    there->targets = {device_, arcs, "the arcs"};
+    there->offsets.upload(block.rows.offsets);
+    there->targets.upload(block.rows.targets);
     uploaded += (rows + 1) * sizeof(EdgeIndex) + arcs * sizeof(Vertex);
-    found = blocks_.insert(blocks_.end(), std::move(fresh));
+    blocks_.push_back(there);
   }
-  if (weighted && (*found)->weights.size() != arcs) {
-    (*found)->weights = {device_, arcs, "the weights"};
-    (*found)->weights.upload(block.rows.weights);
+  if (weighted && there->weights.size() != arcs) {
+    DeviceArray<std::uint32_t> weights{device_, arcs, "the weights"};
+    weights.upload(block.rows.weights);
+    there->weights = std::move(weights);
     uploaded += arcs * sizeof(std::uint32_t);
   }
-  return *found;
+  return there;
 }
 
 }  // namespace spillway::cuda

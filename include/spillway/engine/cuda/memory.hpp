@@ -14,7 +14,8 @@
 
 namespace spillway::cuda {
 
-/// A call into CUDA failed: Error with what it was for. Out of memory is Error{does_not_fit}.
+/// A call into CUDA failed: Error with what it was for. What the CPU can make good is DeviceError: memory that is
+/// taken, a GPU or a driver that is too old.
 void check(int status, std::string_view doing);
 
 /// A GPU, and how much of its memory one graph and its runs may hold. Many threads may use it.
@@ -28,13 +29,16 @@ class Device {
 
   int           index() const { return index_; }
   std::uint64_t stated() const { return stated_; }
-  std::uint64_t peak() const { return peak_; }
+  std::uint64_t peak();
+  std::uint64_t room();                                       ///< what is left of the budget
   std::uint64_t cache_bytes() const { return cache_bytes_; }  ///< of the last level
   /// The calling thread's work goes to this GPU; what is held now is where the peak starts from.
   void enter();
 
   void* take(std::uint64_t bytes, std::string_view what);
-  void  give(void* data, std::uint64_t bytes) noexcept;
+  /// Refuses what `take` would refuse.
+  void require(std::uint64_t bytes, std::string_view what);
+  void give(void* data, std::uint64_t bytes) noexcept;
 
   void upload(void* to, const void* from, std::uint64_t bytes);
   void download(void* to, const void* from, std::uint64_t bytes);
@@ -44,6 +48,9 @@ class Device {
  private:
   /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
   struct Staging;
+
+  bool stages(std::uint64_t bytes);
+  void refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const;
 
   int                      index_;
   std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
@@ -133,7 +140,9 @@ class DeviceGraph : public Graph::Attachment {
   bool make_room();
 
  private:
-  DeviceTopology                brought(const Topology& topology, bool weighted);
+  bool                          give_up_idle();
+  std::shared_ptr<ResidentRows> found(const Block& block) const;
+  std::uint64_t                 missing_bytes(const Topology& topology, bool weighted) const;
   std::shared_ptr<ResidentRows> resident(const Block& block, bool weighted, std::uint64_t& uploaded);
 
   Device                                     device_;
@@ -145,13 +154,19 @@ class DeviceGraph : public Graph::Attachment {
 
 /// Values that stay on the device for the run that goes on from them.
 template <class Value>
-struct KeptValues {
+struct KeptValues : Resident {
+  KeptValues(std::shared_ptr<DeviceGraph> on, DeviceArray<Value> of)
+      : graph(std::move(on)), values(std::move(of)) {}
+
   std::shared_ptr<DeviceGraph> graph;
   DeviceArray<Value>           values;
 };
 
 /// Frontiers that were recorded there.
-struct KeptFrontiers {
+struct KeptFrontiers : Resident {
+  KeptFrontiers(std::shared_ptr<DeviceGraph> on, DeviceArray<Vertex> of)
+      : graph(std::move(on)), vertices(std::move(of)) {}
+
   std::shared_ptr<DeviceGraph> graph;
   DeviceArray<Vertex>          vertices;
 };

@@ -48,12 +48,13 @@ class DeviceRun {
 
   /// Frontiers to walk, which lie on the device already or are brought there.
   void replay(const Schedule& schedule) {
-    if (const auto* kept = static_cast<const KeptFrontiers*>(schedule.resident().get())) {
+    if (const auto* kept = dynamic_cast<const KeptFrontiers*>(schedule.resident().get())) {
       view_.replay = kept->vertices.data();
     } else {
-      recorded_ = {device_, schedule.vertices().size(), "the recorded frontiers"};
-      recorded_.upload(schedule.vertices().data());
-      view_.replay = recorded_.data();
+      const std::uint64_t count = schedule.vertices().size();
+      recorded_                 = {device_, std::max<std::uint64_t>(count, 1), "the recorded frontiers"};
+      device_.upload(recorded_.data(), schedule.vertices().data(), count * sizeof(Vertex));
+      view_.replay = recorded_.data();  // not null even where there is nothing to walk
     }
     starts_             = {device_, schedule.starts().size(), "the recorded frontiers"};
     view_.replay_starts = starts_.data();
@@ -64,13 +65,12 @@ class DeviceRun {
   /// The rows are in this order, and so are the values from here on.
   void use(const DeviceOrder& order) { view_.original = order.original.data(); }
 
-  /// Goes on from these. The last thing that may be done before `run`: from here on nothing can fail for want of
-  /// room.
-  void start_from(DeviceArray<Value> values) {
-    values_      = std::move(values);
-    view_.values = values_.data();
+  /// Goes on from these, which stay where they are until `adopt`.
+  void start_from(const DeviceArray<Value>& values) {
+    view_.values = values.data();
     given_       = true;
   }
+  void adopt(DeviceArray<Value> values) { values_ = std::move(values); }
 
   void start_afresh() {
     values_      = {device_, n_, "the values of the vertices"};
@@ -273,20 +273,63 @@ bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuat
   return !options.deterministic && device_count() > 0;
 }
 
-/// What a device holds of a run that did not fit it comes back, so that the CPU can go on.
+/// Those of another program's run must be of the same type, one a vertex.
 template <class Value>
-void bring_home(Continuation<Value>& continuation, const Graph& graph) {
-  if (auto* kept = static_cast<KeptValues<Value>*>(continuation.resident.get())) {
-    kept->graph->device().enter();
+KeptValues<Value>& kept_values(Resident& resident, std::uint64_t vertices) {
+  auto* kept = dynamic_cast<KeptValues<Value>*>(&resident);
+  if (kept == nullptr || kept->values.size() != vertices)
+    throw Error{ExitCode::usage, "a run cannot go on from values of another type or another graph"};
+  return *kept;
+}
+
+/// On another device than the one at hand, or under another budget.
+template <class Value>
+bool lies_elsewhere(const Continuation<Value>& continuation, const DeviceGraph& here) {
+  const auto* values = dynamic_cast<const KeptValues<Value>*>(continuation.resident.get());
+  const auto* frontiers =
+      continuation.replay ? dynamic_cast<const KeptFrontiers*>(continuation.replay->resident().get()) : nullptr;
+  return (values && values->graph.get() != &here) || (frontiers && frontiers->graph.get() != &here);
+}
+
+/// What a device holds for a run that is made elsewhere after all comes back; frontiers go to `home`.
+template <class Value>
+void bring_home(Continuation<Value>& continuation, Schedule& home, const Graph& graph) {
+  if (continuation.resident) {
+    const auto& kept = kept_values<Value>(*continuation.resident, graph.vertex_count());
+    kept.graph->device().enter();
     continuation.values = {graph.vertex_count(), graph.budget(), "the values of the vertices"};
-    kept->values.download(continuation.values.data());
+    kept.values.download(continuation.values.data());
     continuation.resident.reset();
   }
   if (continuation.replay == nullptr || !continuation.replay->resident()) return;
-  const auto*    kept = static_cast<const KeptFrontiers*>(continuation.replay->resident().get());
-  Buffer<Vertex> vertices{kept->vertices.size(), graph.budget(), "the recorded frontiers"};
-  kept->vertices.download(vertices.data());
-  continuation.replay->bring_home(std::move(vertices));
+  const auto&    kept = dynamic_cast<const KeptFrontiers&>(*continuation.replay->resident());
+  Buffer<Vertex> vertices{kept.vertices.size(), graph.budget(), "the recorded frontiers"};
+  kept.graph->device().enter();
+  kept.vertices.download(vertices.data());
+  home                = continuation.replay->at_home(std::move(vertices));
+  continuation.replay = &home;
+}
+
+/// All that a run needs on the device; where rows that other runs have left are in the way, they go.
+template <class P>
+std::unique_ptr<DeviceRun<P>> prepared(DeviceGraph& there, const P& program, const Topology& topology,
+                                       const DeviceTopology& rows, const RunOptions& options, double delta,
+                                       std::uint64_t                   max_iterations,
+                                       const Continuation<ValueOf<P>>& continuation) {
+  const auto make = [&] {
+    auto run =
+        std::make_unique<DeviceRun<P>>(there.device(), program, topology, rows, options, delta, max_iterations);
+    if (continuation.record) run->record();
+    if (continuation.replay) run->replay(*continuation.replay);
+    if (!continuation.resident && continuation.values.size() == 0) run->start_afresh();
+    return run;
+  };
+  try {
+    return make();
+  } catch (const DeviceError&) {
+    if (!there.make_room()) throw;
+  }
+  return make();
 }
 
 template <class P>
@@ -300,6 +343,8 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   auto       start  = Clock::now();
   const auto there  = DeviceGraph::of(graph, options.device);
   Device&    device = there->device();
+  Schedule   home;
+  if (lies_elsewhere<Value>(continuation, *there)) bring_home(continuation, home, graph);
   device.enter();
   DeviceTopology     rows = there->topology(topology, Traits<P>::weighted);
   DeviceArray<Value> values;
@@ -314,42 +359,39 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   device.wait();
   const double ordered = since(start);
   start                = Clock::now();
-  DeviceRun<P> run{device, program, topology, rows, options, delta, max_iterations};
-  if (continuation.record) run.record();
-  if (continuation.replay) run.replay(*continuation.replay);
-  auto* kept = static_cast<KeptValues<Value>*>(continuation.resident.get());
+  const auto  run      = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
+  auto* const kept =
+      continuation.resident ? &kept_values<Value>(*continuation.resident, topology.vertices) : nullptr;
   if (rows.order) {
-    run.use(*rows.order);
-    if (kept)
-      values = rearranged(device, kept->values, rows.order->original);
-    else if (values.size() > 0)
-      values = rearranged(device, values, rows.order->original);
-  } else if (kept) {
-    values = std::move(kept->values);
+    run->use(*rows.order);
+    if (kept || values.size() > 0) values = rearranged(device, kept ? kept->values : values, rows.order->original);
   }
-  if (values.size() > 0)
-    run.start_from(std::move(values));
-  else
-    run.start_afresh();
+  auto& given = kept && !rows.order ? kept->values : values;
+  if (given.size() > 0) run->start_from(given);
   device.wait();
   Outcome<P> outcome;
-  outcome.statistics = run.run(options.progress ? *options.progress : Progress::none());
-  device.wait();
+  try {
+    outcome.statistics = run->run(options.progress ? *options.progress : Progress::none());
+    device.wait();
+  } catch (const DeviceError& error) {
+    if (&given == &values) throw;
+    // The CPU cannot go on: the values may have changed.
+    throw Error{error.code(), error.what()};
+  }
+  if (given.size() > 0) run->adopt(std::move(given));
   outcome.statistics.run_ms = since(start);
   if (continuation.record) {
     std::vector<std::uint64_t> starts{0};
     for (const IterationStatistics& made : outcome.statistics.per_iteration)
       starts.push_back(starts.back() + made.active_vertices);
-    continuation.record->set_resident(
-        std::make_shared<KeptFrontiers>(KeptFrontiers{.graph = there, .vertices = run.take_recorded()}),
-        std::move(starts), topology.vertices);
+    continuation.record->set_resident(std::make_shared<KeptFrontiers>(there, run->take_recorded()),
+                                      std::move(starts), topology.vertices);
   }
   start  = Clock::now();
-  values = run.take_values();
+  values = run->take_values();
   if (rows.order) values = rearranged(device, values, rows.order->place);
   if (continuation.keep) {
-    outcome.resident =
-        std::make_shared<KeptValues<Value>>(KeptValues<Value>{.graph = there, .values = std::move(values)});
+    outcome.resident = std::make_shared<KeptValues<Value>>(there, std::move(values));
   } else {
     outcome.values = {topology.vertices, graph.budget(), "the values of the vertices"};
     values.download(outcome.values.data());
@@ -359,8 +401,8 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   outcome.statistics.device         = "cuda:" + std::to_string(device.index());
   outcome.statistics.device_bytes   = device.peak();
   outcome.statistics.uploaded_bytes = rows.uploaded;
-  outcome.global                    = run.global();
-  outcome.history                   = run.take_history();
+  outcome.global                    = run->global();
+  outcome.history                   = run->take_history();
   outcome.budget                    = graph.budget();
   outcome.threads                   = thread_count(options.threads);
   return outcome;

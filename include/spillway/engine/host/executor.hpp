@@ -99,8 +99,6 @@ class HostExecutor final : public Executor {
       if (input_.replay) return replay_next();
     }
     if constexpr (prioritised) return next_bucket();
-    if constexpr (has_frontier)
-      if (input_.record) record();
     return frontier_;
   }
 
@@ -110,6 +108,8 @@ class HostExecutor final : public Executor {
     total_       = Global{};
     blocks_done_ = 0;
     back_.clear();
+    if constexpr (has_frontier && !prioritised)
+      if (input_.record) record();
     if constexpr (!T::all_active && !in_buckets) {
       if (direction == Direction::push)
         make_list();
@@ -164,7 +164,6 @@ class HostExecutor final : public Executor {
       end_totals();
       if (input_.replay) return replay_next();
       if constexpr (prioritised) return next_bucket();
-      if (input_.record) record();
       return frontier_;
     }
   }
