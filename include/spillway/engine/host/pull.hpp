@@ -216,14 +216,25 @@ bool HostExecutor<P>::pull_gather(const Rows& rows, Vertex v, Counts& counts, in
   }
 }
 
+/// Which neighbours are active cannot be guessed: they are picked out without branches first, a stretch at a time.
 template <class P>
 auto HostExecutor<P>::gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last, bool& hit) const
     -> Accumulator {
-  Accumulator sum = empty();
-  for (EdgeIndex i = first; i < last; ++i) {
-    if (!active_.test(rows.targets[i])) continue;
-    sum = Combine::combine(sum, widened(compute(message_of(rows.targets[i]), edge_to(v, rows, i))));
-    hit = true;
+  constexpr EdgeIndex            stretch = 64;
+  std::array<EdgeIndex, stretch> active;
+  Accumulator                    sum = empty();
+  while (first < last) {
+    const EdgeIndex end   = std::min(last, first + stretch);
+    std::size_t     count = 0;
+    for (; first < end; ++first) {
+      active[count] = first;
+      count += active_.test(rows.targets[first]) ? 1 : 0;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const EdgeIndex i = active[k];
+      sum = Combine::combine(sum, widened(compute(message_of(rows.targets[i]), edge_to(v, rows, i))));
+    }
+    hit |= count > 0;
   }
   return sum;
 }
