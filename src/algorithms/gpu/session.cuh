@@ -13,6 +13,8 @@ namespace spillway::gpu {
 using cuda::check;
 using cuda::DeviceArray;
 
+using Count = unsigned long long;
+
 inline constexpr unsigned block_threads = 256;
 
 /// Enough threads to fill a large GPU; kernels stride over the rest.

@@ -10,7 +10,6 @@ namespace spillway::gpu {
 namespace {
 
 constexpr unsigned warp_lanes = 32, all_lanes = 0xFFFFFFFFu;
-using Count = unsigned long long;
 
 /// Rows of a simple undirected graph, sorted.
 struct Ranked {
