@@ -57,6 +57,16 @@ __global__ void hook(Rows rows, std::uint64_t n, Forest forest, Vertex* second) 
   }
 }
 
+/// Hangs every vertex close to its root: chains as long as a side of a grid become short ones. Threads shorten
+/// each other's paths, so that one may end a little below its root again.
+__global__ void shorten(std::uint64_t n, Forest forest) {
+  for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
+    const auto v = static_cast<Vertex>(u);
+    forest.set(v, forest.climb(v));
+  }
+}
+
+/// Hangs every vertex right under its root.
 __global__ void flatten(std::uint64_t n, Forest forest) {
   for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
     // Without shortening the paths of others, who may have written down their roots already.
@@ -151,9 +161,9 @@ Components components(const Graph& graph, const RunOptions& options) {
     DeviceArray<unsigned> hub_count{device, 1, what};
     if (n > 0) {
       hook<<<blocks, block_threads>>>(rows[0], n, forest, second.data());
-      flatten<<<blocks, block_threads>>>(n, forest);
+      shorten<<<blocks, block_threads>>>(n, forest);
       unite_second<<<blocks, block_threads>>>(n, forest, second.data());
-      flatten<<<blocks, block_threads>>>(n, forest);
+      shorten<<<blocks, block_threads>>>(n, forest);
       Vertex     skipped  = no_vertex;
       const bool may_skip = graph.symmetric() || rows.size() > 1;
       if (may_skip) {
@@ -168,8 +178,9 @@ Components components(const Graph& graph, const RunOptions& options) {
                                               looked_at.data());
         unite_hubs<<<256, block_threads>>>(side, forest, second.data(), hub_count.data(), looked_at.data());
       }
+      shorten<<<blocks, block_threads>>>(n, forest);
       flatten<<<blocks, block_threads>>>(n, forest);
-      kernels = 5 + (may_skip ? 1 : 0) + 2 * rows.size();
+      kernels = 6 + (may_skip ? 1 : 0) + 2 * rows.size();
     }
   }
   session.computed();
