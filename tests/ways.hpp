@@ -43,7 +43,10 @@ inline std::vector<RunOptions> ways_on_gpu() {
   add(Fusion::push_pull, Filter::just_in_time, automatic, true);
   add(Fusion::push_pull, Filter::ballot, pull, false);
   add(Fusion::push_pull, Filter::online, push, false);
-  for (RunOptions& way : ways) way.device.kind = DeviceChoice::Kind::cuda;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    ways[i].device.kind = DeviceChoice::Kind::cuda;
+    ways[i].cuda.order  = i % 3 == 0 ? VertexOrder::natural : VertexOrder::degree;
+  }
   return ways;
 }
 
@@ -64,7 +67,8 @@ inline std::string as_text(const RunOptions& way) {
   return " with " + std::to_string(way.threads) + " threads, " + std::string{to_string(way.direction)} +
          (way.deterministic ? ", deterministic" : "") + ", filter " +
          std::to_string(static_cast<int>(way.cuda.filter)) + ", fusion " +
-         std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " + std::to_string(way.cuda.bin_entries);
+         std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " + std::to_string(way.cuda.bin_entries) +
+         (way.cuda.order == VertexOrder::degree ? ", hubs first" : "");
 }
 
 }  // namespace spillway::testing

@@ -83,10 +83,15 @@ enum class Filter { just_in_time, online, ballot };
 /// How much a kernel does before the host is asked again: an iteration, those of one direction, all.
 enum class Fusion { none, push_pull, all };
 
+/// The order in which a GPU works on the vertices of programs that have all of them active: that of the graph,
+/// hubs first, or whichever pays.
+enum class VertexOrder { automatic, natural, degree };
+
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
   Filter        filter       = Filter::just_in_time;
   Fusion        fusion       = Fusion::all;
+  VertexOrder   order        = VertexOrder::automatic;
   std::uint64_t large_degree = 1024;      ///< rows from here on are worked on by a block
   std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over

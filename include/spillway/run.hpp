@@ -181,7 +181,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   const auto on_gpu = [&] {
     auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
                                        max_iterations_of(program), continuation);
-    outcome.statistics.prepare_ms = prepare;
+    outcome.statistics.prepare_ms += prepare;
     return outcome;
   };
   Schedule   home;

@@ -39,11 +39,6 @@ const Form& form_of(const ParameterValues& values) {
   return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
 }
 
-struct Sizes {
-  std::uint64_t components = 0;
-  std::uint64_t largest    = 0;
-};
-
 /// How many vertices have the most frequent label, counted label by label.
 std::uint64_t largest_by_tally(std::span<const Vertex> labels, const Graph& graph, int threads) {
   const Buffer<Vertex> tally{labels.size(), graph.budget(), "the sizes of the components"};
@@ -54,8 +49,10 @@ std::uint64_t largest_by_tally(std::span<const Vertex> labels, const Graph& grap
   return *std::max_element(tally.data(), tally.data() + tally.size());
 }
 
+}  // namespace
+
 /// One label is often that of half the vertices or more: then it is the largest, and no tally is needed.
-Sizes sizes_of(std::span<const Vertex> labels, const Graph& graph, int threads) {
+ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& graph, int threads) {
   if (labels.empty()) return {};
   const Vertex               likely = frequent_label(labels);
   std::atomic<std::uint64_t> roots{0}, of_likely{0};
@@ -72,12 +69,14 @@ Sizes sizes_of(std::span<const Vertex> labels, const Graph& graph, int threads) 
   return {roots, is_half ? of_likely.load() : largest_by_tally(labels, graph, threads)};
 }
 
+namespace {
+
 Result run_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const int  threads    = thread_count(options.threads);
   Components components = form_of(values).run(graph, options);
   Stopwatch  clock;
   Result     result;
-  const auto sizes  = sizes_of(components.labels.span(), graph, threads);
+  const auto sizes  = component_sizes(components.labels.span(), graph, threads);
   result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
   result.statistics = std::move(components.statistics);
   result.statistics.run_ms += clock.milliseconds();

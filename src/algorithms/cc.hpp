@@ -19,6 +19,14 @@ struct Components {
 /// one.
 Vertex frequent_label(std::span<const Vertex> labels);
 
+struct ComponentSizes {
+  std::uint64_t components = 0;
+  std::uint64_t largest    = 0;
+};
+
+/// Of labels that are vertices of their components.
+ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& graph, int threads);
+
 Components components_by_afforest(const Graph& graph, const RunOptions& options);
 Components components_by_propagation(const Graph& graph, const RunOptions& options);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/scc/strong_components.hpp"
@@ -15,19 +16,33 @@
 namespace spillway {
 namespace {
 
+Components on_cpu(const Graph& graph, const RunOptions& options) {
+  Progress&       progress = options.progress ? *options.progress : Progress::none();
+  const Stopwatch clock;
+  auto            found = scc::strong_components(graph, {}, thread_count(options.threads), progress);
+  Components      components;
+  components.labels                     = std::move(found.labels);
+  components.statistics.iterations      = found.iterations;
+  components.statistics.edges_processed = found.edges_processed;
+  components.statistics.run_ms          = clock.milliseconds();
+  return components;
+}
+
 Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
-  Progress& progress = options.progress ? *options.progress : Progress::none();
   Stopwatch clock;
-  Result    result;
   graph.out();
   graph.in();
-  result.statistics.prepare_ms = clock.lap();
-  auto found                   = scc::strong_components(graph, {}, thread_count(options.threads), progress);
+  const double prepared = clock.lap();
+  Components   found    = gpu::or_else(
+           options, [&] { return gpu::strong_components(graph, options); }, [&] { return on_cpu(graph, options); });
+  clock.lap();
+  const auto sizes = component_sizes(found.labels.span(), graph, thread_count(options.threads));
+  Result     result;
+  result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
+  result.statistics = std::move(found.statistics);
+  result.statistics.prepare_ms += prepared;
+  result.statistics.run_ms += clock.milliseconds();
   result.columns.push_back({.name = "component", .values = std::move(found.labels).freeze(), .vertices = true});
-  result.facts                      = {{"components", found.components}, {"largest", found.largest}};
-  result.statistics.iterations      = found.iterations;
-  result.statistics.edges_processed = found.edges_processed;
-  result.statistics.run_ms          = clock.milliseconds();
   return result;
 }
 
@@ -189,6 +204,7 @@ Algorithm scc_algorithm() {
               "Components and Related Problems, IPDPS 2014",
           .parameters = {},
           .columns    = {{"component", "the smallest vertex of the component"}},
+          .on_gpu     = gpu::built,
           .run        = run_scc,
           .verify     = verify_scc};
 }

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/neighbor_checks.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/triangles.hpp"
@@ -10,21 +11,32 @@
 namespace spillway {
 namespace {
 
-Result run_tc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const bool            per_vertex = Parameters{"tc", values}.yes("per-vertex");
+gpu::CountedTriangles on_cpu(const Graph& graph, bool per_vertex, const RunOptions& options) {
   const TriangleContext context{.budget   = graph.budget(),
                                 .threads  = thread_count(options.threads),
                                 .progress = options.progress ? options.progress : &Progress::none()};
-  Stopwatch             clock;
-  Result                result;
-  const Csr&            simple = graph.simple();
-  result.statistics.prepare_ms = clock.lap();
-  Triangles triangles          = count_triangles({simple}, per_vertex, context);
-  result.facts.push_back({"triangles", triangles.total});
-  if (per_vertex) result.columns.push_back({.name = "triangles", .values = std::move(triangles.at).freeze()});
-  result.statistics.run_ms          = clock.milliseconds();
-  result.statistics.iterations      = 1;
-  result.statistics.edges_processed = simple.arc_count();
+  const Stopwatch       clock;
+  Triangles             found = count_triangles({graph.simple()}, per_vertex, context);
+  gpu::CountedTriangles counted{.total = found.total, .at = std::move(found.at), .statistics = {}};
+  counted.statistics.run_ms          = clock.milliseconds();
+  counted.statistics.iterations      = 1;
+  counted.statistics.edges_processed = graph.simple().arc_count();
+  return counted;
+}
+
+Result run_tc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const bool per_vertex = Parameters{"tc", values}.yes("per-vertex");
+  Stopwatch  clock;
+  graph.simple();
+  const double prepared = clock.lap();
+  auto         counted  = gpu::or_else(
+               options, [&] { return gpu::triangles(graph, per_vertex, options); },
+               [&] { return on_cpu(graph, per_vertex, options); });
+  Result result;
+  result.facts.push_back({"triangles", counted.total});
+  if (per_vertex) result.columns.push_back({.name = "triangles", .values = std::move(counted.at).freeze()});
+  result.statistics = std::move(counted.statistics);
+  result.statistics.prepare_ms += prepared;
   return result;
 }
 
@@ -132,6 +144,7 @@ Algorithm tc_algorithm() {
                           .default_value = "no",
                           .kind          = ParameterKind::flag}},
           .columns    = {{"triangles", "triangles the vertex is in; with --per-vertex"}},
+          .on_gpu     = gpu::built,
           .run        = run_tc,
           .verify     = verify_tc};
 }

@@ -53,6 +53,9 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   tuning.fusion = arguments.fusion == "none"       ? Fusion::none
                   : arguments.fusion == "pushpull" ? Fusion::push_pull
                                                    : Fusion::all;
+  tuning.order  = arguments.order == "degree"    ? VertexOrder::degree
+                  : arguments.order == "natural" ? VertexOrder::natural
+                                                 : VertexOrder::automatic;
   return tuning;
 }
 
@@ -315,6 +318,10 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command
       ->add_option("--fusion", arguments->fusion, "What a kernel does at once, for study: none, pushpull or all")
       ->check(CLI::IsMember({"none", "pushpull", "all"}));
+  command
+      ->add_option("--order", arguments->order,
+                   "How vertices lie on a GPU: auto, natural, or degree (hubs first; where all are active)")
+      ->check(CLI::IsMember({"auto", "natural", "degree"}));
   add_common_options(*command, context.common);
   command->footer("An algorithm's own options: spillway run ALGORITHM --help");
   command->callback([&context, arguments, word] {

@@ -16,7 +16,7 @@ struct RunArguments {
   std::string                named;  ///< the algorithm as the user names it: for a plug-in, its path
   LoadArguments              load;
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
-  std::string                filter = "jit", fusion = "all";
+  std::string                filter = "jit", fusion = "all", order = "auto";
   std::optional<std::string> output, id_map, weights, sources, device_memory;
   bool                       verify = false, deterministic = false, statistics = false;
   ParameterValues            given;  ///< of the algorithm's own parameters

@@ -22,4 +22,15 @@ auto or_else(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
 /// Afforest (see afforest.cpp).
 Components components(const Graph& graph, const RunOptions& options);
 
+/// Each vertex with the smallest one of its strongly connected component.
+Components strong_components(const Graph& graph, const RunOptions& options);
+
+struct CountedTriangles {
+  std::uint64_t         total = 0;
+  Buffer<std::uint64_t> at;  ///< how many each vertex is in; empty unless asked for
+  RunStatistics         statistics;
+};
+
+CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOptions& options);
+
 }  // namespace spillway::gpu

@@ -10,4 +10,12 @@ Components components(const Graph&, const RunOptions&) {
   throw Error{ExitCode::internal_error, "built without CUDA"};
 }
 
+Components strong_components(const Graph&, const RunOptions&) {
+  throw Error{ExitCode::internal_error, "built without CUDA"};
+}
+
+CountedTriangles triangles(const Graph&, bool, const RunOptions&) {
+  throw Error{ExitCode::internal_error, "built without CUDA"};
+}
+
 }  // namespace spillway::gpu

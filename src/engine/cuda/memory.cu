@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 
 #include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/order.hpp>
 #include <spillway/engine/parallel.hpp>
 
 namespace spillway::cuda {
@@ -93,6 +94,9 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
   check(cudaMemGetInfo(&free, &total), "being asked for its memory");
   const std::uint64_t available = free > reserve_bytes ? free - reserve_bytes : 0;
   limit_                        = stated_ > 0 ? memory : available;
+  int cache                     = 0;
+  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, index), "being asked for its cache");
+  cache_bytes_ = static_cast<std::uint64_t>(cache);
   // Memory that one run gives back is what the next one takes.
   std::uint64_t keep = ~std::uint64_t{0};
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "being asked for its memory");
@@ -233,13 +237,49 @@ DeviceTopology DeviceGraph::topology(const Topology& topology, bool weighted) {
   return there;
 }
 
+DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists) {
+  const std::scoped_lock lock{mutex_};
+  const std::uint64_t    n      = topology.vertices;
+  const bool             pushes = !topology.push.empty();
+  const Block&           by     = pushes ? topology.push.front() : topology.pull.front();
+  const auto             arcs   = [](const Block& block) { return block.rows.offsets[block.last - block.first]; };
+  if (ordered_by_ != by.rows.offsets) {
+    reordered_.clear();
+    order_ = std::make_shared<DeviceOrder>(
+        order_by_degree(device_, pushes ? rows.push.front() : rows.pull.front(), n, arcs(by)));
+    ordered_by_ = by.rows.offsets;
+  }
+  if (!insists && !order_->skewed) return rows;
+  DeviceTopology moved;
+  moved.order    = order_;
+  moved.uploaded = rows.uploaded;
+  const auto add = [&](const Block& block, const Rows& here, std::vector<Rows>& to) {
+    const auto same = [&](const auto& other) {
+      return other->on_host.targets == block.rows.targets && (!weighted || other->weights.size() > 0);
+    };
+    auto found = std::ranges::find_if(reordered_, same);
+    if (found == reordered_.end()) {
+      auto fresh =
+          std::make_shared<ResidentRows>(cuda::reordered(device_, here, n, arcs(block), weighted, *order_));
+      fresh->on_host = block.rows;
+      found          = reordered_.insert(reordered_.end(), std::move(fresh));
+    }
+    to.push_back((*found)->on_device());
+    moved.held.push_back(*found);
+  };
+  for (std::size_t i = 0; i < topology.push.size(); ++i) add(topology.push[i], rows.push[i], moved.push);
+  for (std::size_t i = 0; i < topology.pull.size(); ++i) add(topology.pull[i], rows.pull[i], moved.pull);
+  return moved;
+}
+
 bool DeviceGraph::make_room() {
   const std::scoped_lock lock{mutex_};
   return give_up_idle();
 }
 
 bool DeviceGraph::give_up_idle() {
-  return std::erase_if(blocks_, [](const auto& block) { return block.use_count() == 1; }) > 0;
+  const auto idle = [](const auto& block) { return block.use_count() == 1; };
+  return std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle) > 0;
 }
 
 std::shared_ptr<ResidentRows> DeviceGraph::found(const Block& block) const {

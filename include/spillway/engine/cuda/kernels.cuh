@@ -188,18 +188,19 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
     const auto          v      = static_cast<Vertex>(valid ? u : 0);
     const EdgeIndex     edges  = view.push_blocks > 0 ? degree_in(view.push, view.push_blocks, v)
                                                       : degree_in(view.pull, view.pull_blocks, v);
+    const Vertex        name   = Machine::may_reorder && view.original != nullptr ? view.original[v] : v;
     bool                active = valid, open = valid;
     if (valid) {
       if (!given) {
         if constexpr (InitsFromDegree<P>)
-          view.values[v] = view.program.init(v, edges);
+          view.values[v] = view.program.init(name, edges);
         else
-          view.values[v] = view.program.init(v);
+          view.values[v] = view.program.init(name);
       }
       if constexpr (StartsFromValue<P>)
-        active = view.program.starts(v, view.values[v]);
+        active = view.program.starts(name, view.values[v]);
       else if constexpr (Starts<P>)
-        active = view.program.starts(v);
+        active = view.program.starts(name);
       active = active && view.replay == nullptr;
       if constexpr (T::gathers)
         if (view.sums != nullptr) view.sums[v] = detail::converted<Accumulator>(T::Combine::identity());
@@ -228,6 +229,14 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
   atomicAdd(&view.tallies[0].edges, active_edges);
   atomicAdd(&view.control->open_vertices, open_vertices);
   atomicAdd(&view.control->open_edges, open_edges);
+}
+
+/// to[i] is from[places[i]].
+template <class Value>
+__global__ void rearrange(const Value* from, const Vertex* places, std::uint64_t count, Value* to) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+    to[i] = from[places[i]];
 }
 
 /// The rows that only a block should pull.

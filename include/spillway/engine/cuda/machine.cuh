@@ -23,6 +23,8 @@ class Machine {
   static constexpr bool tracks_open     = T::voting || Opens<P>;
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
   static constexpr bool publishes       = stores_messages || Publishes<P>;
+  /// Where everybody is active all the time, vertices may lie in another order here.
+  static constexpr bool may_reorder = T::all_active;
   /// Whoever pushes can make the message itself: publishing changes nothing, and values rest while updates meet in
   /// accumulators. That spares a barrier.
   static constexpr bool publishes_on_push =
@@ -319,6 +321,13 @@ class Machine {
 
   // --- vertices ---
 
+  /// What the program knows it as.
+  __device__ Vertex name_of(Vertex v) const {
+    if constexpr (may_reorder)
+      if (view_.original != nullptr) return view_.original[v];
+    return v;
+  }
+
   __device__ EdgeIndex degree(Vertex v) const {
     EdgeIndex edges = 0;
     for (int b = 0; b < view_.push_blocks; ++b) edges += view_.push[b].offsets[v + 1] - view_.push[b].offsets[v];
@@ -346,7 +355,7 @@ class Machine {
   }
 
   __device__ StepOf<P> step(Vertex v) {
-    return {.vertex    = v,
+    return {.vertex    = name_of(v),
             .iteration = iteration_,
             .bucket    = bucket_,
             .degree    = 0,
@@ -445,7 +454,7 @@ class Machine {
   // --- edges ---
 
   __device__ EdgeOf<P> edge_at(const Rows& rows, EdgeIndex i, Vertex source, Vertex target) const {
-    EdgeOf<P> edge{.source = source, .target = target, .weight = {}};
+    EdgeOf<P> edge{.source = name_of(source), .target = name_of(target), .weight = {}};
     if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, rows.weights[i]);
     return edge;
   }
@@ -472,15 +481,15 @@ class Machine {
       return view_.messages[v];
   }
 
-  __device__ Update compute(const Message& message, const EdgeOf<P>& edge) const {
+  __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {
     if constexpr (ComputesFromEdge<P>)
       return view_.program.compute(edge);
     else if constexpr (ComputesFromMessage<P>)
       return view_.program.compute(message, edge);
     else if constexpr (T::in_place)
-      return view_.program.compute(message, edge, atomics::load(view_.values[edge.target]));
+      return view_.program.compute(message, edge, atomics::load(view_.values[target]));
     else
-      return view_.program.compute(message, edge, view_.values[edge.target]);
+      return view_.program.compute(message, edge, view_.values[target]);
   }
 
   // --- push (push.cuh) ---

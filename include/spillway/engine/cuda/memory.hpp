@@ -30,7 +30,8 @@ class Device {
   int           index() const { return index_; }
   std::uint64_t stated() const { return stated_; }
   std::uint64_t peak();
-  std::uint64_t room();  ///< what is left of the budget
+  std::uint64_t room();                                       ///< what is left of the budget
+  std::uint64_t cache_bytes() const { return cache_bytes_; }  ///< of the last level
   /// The calling thread's work goes to this GPU; what is held now is where the peak starts from.
   void enter();
 
@@ -52,7 +53,7 @@ class Device {
   void refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const;
 
   int                      index_;
-  std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0;
+  std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
   std::mutex               mutex_;
   std::unique_ptr<Staging> staging_;
 };
@@ -112,8 +113,11 @@ struct ResidentRows {
   Rows on_device() const { return {offsets.data(), targets.data(), weights.data()}; }
 };
 
+struct DeviceOrder;
+
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
+  std::shared_ptr<const DeviceOrder>               order;  ///< that the rows are in; none: that of the host
   std::vector<std::shared_ptr<const ResidentRows>> held;
   std::vector<Rows>                                push, pull;
   std::uint64_t                                    uploaded = 0;  ///< bytes that were not there before
@@ -130,6 +134,8 @@ class DeviceGraph : public Graph::Attachment {
   Device& device() { return device_; }
   /// Brings what is not there yet. Blocks that share arrays on the host share them there.
   DeviceTopology topology(const Topology& topology, bool weighted);
+  /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
+  DeviceTopology reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists);
   /// Gives up rows that nobody uses now; false if there are none.
   bool make_room();
 
@@ -141,7 +147,9 @@ class DeviceGraph : public Graph::Attachment {
 
   Device                                     device_;
   std::mutex                                 mutex_;
-  std::vector<std::shared_ptr<ResidentRows>> blocks_;
+  std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
+  std::shared_ptr<const DeviceOrder>         order_;
+  const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
 };
 
 /// Values that stay on the device for the run that goes on from them.

@@ -68,7 +68,7 @@ __device__ bool Machine<P>::pull_vote(Vertex v, bool wants, std::uint64_t index,
   const Vertex source = rows.targets[found_at];
   ++mine_.closed_vertices;
   mine_.closed_edges += degree(v);
-  return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v)), v);
+  return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v), v), v);
 }
 
 template <class P>
@@ -83,7 +83,7 @@ template <class P>
 __device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const {
   const Vertex source = rows.targets[i];
   if (!is_active(source, at)) return false;
-  const Update update = compute(message_of(source), edge_at(rows, i, source, v));
+  const Update update = compute(message_of(source), edge_at(rows, i, source, v), v);
   if constexpr (T::in_place)
     Combine::improve(all, update);
   else

@@ -97,7 +97,7 @@ __device__ bool Machine<P>::vote(const Rows& rows, EdgeIndex i, Vertex source, V
   if (!test_now(view_.open, v) || !take(view_.open, v)) return false;
   ++mine_.closed_vertices;
   mine_.closed_edges += degree(v);
-  if (!applied(view_.values[v], compute(message, edge_at(rows, i, source, v)), v)) return false;
+  if (!applied(view_.values[v], compute(message, edge_at(rows, i, source, v), v), v)) return false;
   claim(view_.bits[(at + 1) % 3], v);
   return true;
 }
@@ -105,7 +105,7 @@ __device__ bool Machine<P>::vote(const Rows& rows, EdgeIndex i, Vertex source, V
 template <class P>
 __device__ bool Machine<P>::improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
                                     unsigned at) {
-  const Update update = compute(message, edge_at(rows, i, source, v));
+  const Update update = compute(message, edge_at(rows, i, source, v), v);
   if (!Combine::improves(atomics::load(view_.values[v]), update)) return false;
   if (!Combine::improve_atomically(view_.values[v], update)) return false;
   if constexpr (in_buckets) {
@@ -124,7 +124,7 @@ __device__ bool Machine<P>::gather(const Rows& rows, EdgeIndex i, Vertex source,
                                    unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return false;
-  const Update update = compute(message, edge_at(rows, i, source, v));
+  const Update update = compute(message, edge_at(rows, i, source, v), v);
   if constexpr (Combine::idempotent)
     Combine::improve_atomically(view_.sums[v], update);
   else

@@ -9,6 +9,7 @@
 
 #include <spillway/engine/cuda/kernels.cuh>
 #include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/order.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway::cuda {
@@ -61,6 +62,9 @@ class DeviceRun {
     starts_.upload(schedule.starts().data());
   }
 
+  /// The rows are in this order, and so are the values from here on.
+  void use(const DeviceOrder& order) { view_.original = order.original.data(); }
+
   /// Goes on from these, which stay where they are until `adopt`.
   void start_from(const DeviceArray<Value>& values) {
     view_.values = values.data();
@@ -112,8 +116,6 @@ class DeviceRun {
     statistics.counters.switches = control.switches;
     return statistics;
   }
-
-  const DeviceArray<Value>& values() const { return values_; }
 
   typename T::Global global() const {
     typename T::Global global{};
@@ -231,6 +233,36 @@ class DeviceRun {
   std::vector<typename T::Global>               totals_of_iterations_;
 };
 
+/// Values in another order; the old ones are given back.
+template <class Value>
+DeviceArray<Value> rearranged(Device& device, const DeviceArray<Value>& values,
+                              const DeviceArray<Vertex>& places) {
+  DeviceArray<Value> moved{device, values.size(), "the values of the vertices"};
+  const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(values.size() / block_threads, 1, 1u << 14));
+  rearrange<<<blocks, block_threads>>>(values.data(), places.data(), values.size(), moved.data());
+  check(cudaGetLastError(), "rearranging the values");
+  return moved;
+}
+
+/// Hubs first, where every vertex is active in many iterations and messages outgrow the caches.
+template <class P>
+DeviceTopology chosen_order(DeviceGraph& graph, const Topology& topology, DeviceTopology rows,
+                            const RunOptions& options, std::uint64_t max_iterations) {
+  constexpr std::uint64_t pays_after = 8;  // iterations
+  if constexpr (Machine<P>::may_reorder) {
+    const VertexOrder order = options.cuda.order;
+    if (order == VertexOrder::natural || topology.vertices == 0) return rows;
+    if (order == VertexOrder::degree) return graph.reordered(topology, std::move(rows), Traits<P>::weighted, true);
+    const std::uint64_t messages = topology.vertices * sizeof(typename Traits<P>::Message);
+    if (max_iterations < pays_after || messages < graph.device().cache_bytes() / 2) return rows;
+    try {
+      return graph.reordered(topology, rows, Traits<P>::weighted, false);
+    } catch (const DeviceError&) {  // no room for a second copy
+    }
+  }
+  return rows;
+}
+
 /// Whether this run is to be made on a GPU. Only programs whose updates meet in accumulators record and replay
 /// frontiers there.
 template <class P>
@@ -314,8 +346,8 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   Schedule   home;
   if (lies_elsewhere<Value>(continuation, *there)) bring_home(continuation, home, graph);
   device.enter();
-  const DeviceTopology rows = there->topology(topology, Traits<P>::weighted);
-  DeviceArray<Value>   values;
+  DeviceTopology     rows = there->topology(topology, Traits<P>::weighted);
+  DeviceArray<Value> values;
   if (continuation.values.size() > 0) {
     values = {device, topology.vertices, "the values of the vertices"};
     values.upload(continuation.values.data());
@@ -323,10 +355,18 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   device.wait();
   const double uploaded = since(start);
   start                 = Clock::now();
-  const auto  run       = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
+  rows                  = chosen_order<P>(*there, topology, std::move(rows), options, max_iterations);
+  device.wait();
+  const double ordered = since(start);
+  start                = Clock::now();
+  const auto  run      = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
   auto* const kept =
       continuation.resident ? &kept_values<Value>(*continuation.resident, topology.vertices) : nullptr;
-  auto& given = kept ? kept->values : values;
+  if (rows.order) {
+    run->use(*rows.order);
+    if (kept || values.size() > 0) values = rearranged(device, kept ? kept->values : values, rows.order->original);
+  }
+  auto& given = kept && !rows.order ? kept->values : values;
   if (given.size() > 0) run->start_from(given);
   device.wait();
   Outcome<P> outcome;
@@ -334,7 +374,7 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
     outcome.statistics = run->run(options.progress ? *options.progress : Progress::none());
     device.wait();
   } catch (const DeviceError& error) {
-    if (kept == nullptr) throw;
+    if (&given == &values) throw;
     // The CPU cannot go on: the values may have changed.
     throw Error{error.code(), error.what()};
   }
@@ -347,13 +387,16 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
     continuation.record->set_resident(std::make_shared<KeptFrontiers>(there, run->take_recorded()),
                                       std::move(starts), topology.vertices);
   }
-  start = Clock::now();
+  start  = Clock::now();
+  values = run->take_values();
+  if (rows.order) values = rearranged(device, values, rows.order->place);
   if (continuation.keep) {
-    outcome.resident = std::make_shared<KeptValues<Value>>(there, run->take_values());
+    outcome.resident = std::make_shared<KeptValues<Value>>(there, std::move(values));
   } else {
     outcome.values = {topology.vertices, graph.budget(), "the values of the vertices"};
-    run->values().download(outcome.values.data());
+    values.download(outcome.values.data());
   }
+  outcome.statistics.prepare_ms     = ordered;
   outcome.statistics.transfer_ms    = uploaded + since(start);
   outcome.statistics.device         = "cuda:" + std::to_string(device.index());
   outcome.statistics.device_bytes   = device.peak();

@@ -91,7 +91,8 @@ struct View {
   const std::uint64_t* replay_starts;  ///< where each begins, and the last ends
   std::uint64_t        replay_levels;
 
-  Tally*              tallies;  ///< three
+  const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
+  Tally*              tallies;   ///< three
   Control*            control;
   typename T::Global* totals;   ///< of each block: of publishing, processing, applying, in turns
   typename T::Global* global;   ///< of the last iteration

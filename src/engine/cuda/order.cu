@@ -1,0 +1,120 @@
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <algorithm>
+
+#include <spillway/engine/cuda/order.hpp>
+
+namespace spillway::cuda {
+namespace {
+
+constexpr unsigned  block_threads = 256, warp_lanes = 32;
+constexpr EdgeIndex block_row = 2048;  // rows from here on are moved by a block
+
+unsigned blocks_for(std::uint64_t items) {
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
+}
+
+__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ std::uint64_t item_stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+__global__ void degrees_of(Rows rows, std::uint64_t n, std::uint32_t* degrees, Vertex* vertices) {
+  for (std::uint64_t v = first_item(); v < n; v += item_stride()) {
+    const EdgeIndex degree = rows.offsets[v + 1] - rows.offsets[v];
+    degrees[v]             = static_cast<std::uint32_t>(degree < 0xFFFFFFFFu ? degree : 0xFFFFFFFFu);
+    vertices[v]            = static_cast<Vertex>(v);
+  }
+}
+
+__global__ void places_of(const Vertex* original, std::uint64_t n, Vertex* place) {
+  for (std::uint64_t i = first_item(); i < n; i += item_stride()) place[original[i]] = static_cast<Vertex>(i);
+}
+
+/// One more than there are rows, so that the sum of those before it is the end.
+__global__ void row_lengths(Rows rows, const Vertex* original, std::uint64_t n, EdgeIndex* lengths) {
+  for (std::uint64_t i = first_item(); i <= n; i += item_stride())
+    lengths[i] = i < n ? rows.offsets[original[i] + 1] - rows.offsets[original[i]] : 0;
+}
+
+__device__ void move_row(const Rows& from, EdgeIndex first, EdgeIndex last, const Vertex* place, EdgeIndex to,
+                         Vertex* targets, std::uint32_t* weights, unsigned lane, unsigned lanes) {
+  for (EdgeIndex i = first + lane; i < last; i += lanes) {
+    targets[to + i - first] = place[from.targets[i]];
+    if (weights != nullptr) weights[to + i - first] = from.weights[i];
+  }
+}
+
+__global__ void move_rows(Rows from, const Vertex* original, const Vertex* place, std::uint64_t n,
+                          const EdgeIndex* offsets, Vertex* targets, std::uint32_t* weights) {
+  for (std::uint64_t i = blockIdx.x; i < n; i += gridDim.x) {
+    const EdgeIndex first = from.offsets[original[i]], last = from.offsets[original[i] + 1];
+    if (last - first >= block_row)
+      move_row(from, first, last, place, offsets[i], targets, weights, threadIdx.x, blockDim.x);
+  }
+  const std::uint64_t warps = item_stride() / warp_lanes;
+  for (std::uint64_t i = first_item() / warp_lanes; i < n; i += warps) {
+    const EdgeIndex first = from.offsets[original[i]], last = from.offsets[original[i] + 1];
+    if (last - first < block_row)
+      move_row(from, first, last, place, offsets[i], targets, weights, threadIdx.x % warp_lanes, warp_lanes);
+  }
+}
+
+}  // namespace
+
+DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs) {
+  const auto                 what = "the order of the vertices";
+  DeviceOrder                order;
+  DeviceArray<std::uint32_t> degrees{device, n, what}, sorted{device, n, what};
+  order.original = {device, n, what};
+  order.place    = {device, n, what};
+  if (n == 0) return order;
+  degrees_of<<<blocks_for(n), block_threads>>>(rows, n, degrees.data(), order.place.data());
+  std::size_t bytes = 0;
+  const auto  sort  = [&](void* room) {
+    check(cub::DeviceRadixSort::SortPairsDescending(room, bytes, degrees.data(), sorted.data(), order.place.data(),
+                                                      order.original.data(), n),
+            "sorting the vertices");
+  };
+  sort(nullptr);
+  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
+  sort(room.data());
+  places_of<<<blocks_for(n), block_threads>>>(order.original.data(), n, order.place.data());
+  check(cudaGetLastError(), "sorting the vertices");
+
+  // Half of the arcs or more leave the first sixteenth: their sum is counted where it is needed, on the host.
+  std::vector<std::uint32_t> first(n / 16 + 1);
+  device.download(first.data(), sorted.data(), first.size() * sizeof(std::uint32_t));
+  EdgeIndex theirs = 0;
+  for (const std::uint32_t degree : first) theirs += degree;
+  order.skewed = theirs >= arcs / 2;
+  return order;
+}
+
+ResidentRows reordered(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs, bool weighted,
+                       const DeviceOrder& order) {
+  const auto   what = "the rows in another order";
+  ResidentRows moved;
+  moved.offsets = {device, n + 1, what};
+  moved.targets = {device, arcs, what};
+  if (weighted) moved.weights = {device, arcs, what};
+  {
+    DeviceArray<EdgeIndex> lengths{device, n + 1, what};
+    row_lengths<<<blocks_for(n + 1), block_threads>>>(rows, order.original.data(), n, lengths.data());
+    std::size_t bytes = 0;
+    const auto  sum   = [&](void* room) {
+      check(cub::DeviceScan::ExclusiveSum(room, bytes, lengths.data(), moved.offsets.data(), n + 1),
+               "reordering the rows");
+    };
+    sum(nullptr);
+    const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
+    sum(room.data());
+  }
+  move_rows<<<blocks_for(n * warp_lanes), block_threads>>>(rows, order.original.data(), order.place.data(), n,
+                                                           moved.offsets.data(), moved.targets.data(),
+                                                           moved.weights.data());
+  check(cudaGetLastError(), "reordering the rows");
+  return moved;
+}
+
+}  // namespace spillway::cuda
