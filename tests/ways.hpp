@@ -43,9 +43,12 @@ inline std::vector<RunOptions> ways_on_gpu() {
   add(Fusion::push_pull, Filter::just_in_time, automatic, true);
   add(Fusion::push_pull, Filter::ballot, pull, false);
   add(Fusion::push_pull, Filter::online, push, false);
+  add(Fusion::all, Filter::batch, push, true);
+  add(Fusion::none, Filter::batch, automatic, false);
   for (std::size_t i = 0; i < ways.size(); ++i) {
-    ways[i].device.kind = DeviceChoice::Kind::cuda;
-    ways[i].cuda.order  = i % 3 == 0 ? VertexOrder::natural : VertexOrder::degree;
+    ways[i].device.kind    = DeviceChoice::Kind::cuda;
+    ways[i].cuda.order     = i % 3 == 0 ? VertexOrder::natural : VertexOrder::degree;
+    ways[i].cuda.aggregate = i % 2 == 1;
   }
   return ways;
 }
@@ -68,7 +71,8 @@ inline std::string as_text(const RunOptions& way) {
          (way.deterministic ? ", deterministic" : "") + ", filter " +
          std::to_string(static_cast<int>(way.cuda.filter)) + ", fusion " +
          std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " + std::to_string(way.cuda.bin_entries) +
-         (way.cuda.order == VertexOrder::degree ? ", hubs first" : "");
+         (way.cuda.order == VertexOrder::degree ? ", hubs first" : "") +
+         (way.cuda.aggregate ? ", aggregated" : "");
 }
 
 }  // namespace spillway::testing

@@ -65,21 +65,27 @@ struct Select {
 
   /// `slot` has many writers; true if this call changed it.
   SPILLWAY_HD static bool improve_atomically(T& slot, const T& update) {
-    T seen = atomics::load(slot);
-    while (Better::better(update, seen))
-      if (atomics::compare_exchange(slot, seen, update)) return true;
-    return false;
+    if constexpr (atomics::has_minimum<T>) {
+      return Better::better(update, Better::exchange(slot, update));
+    } else {
+      T seen = atomics::load(slot);
+      while (Better::better(update, seen))
+        if (atomics::compare_exchange(slot, seen, update)) return true;
+      return false;
+    }
   }
 };
 
 template <class T>
 struct Less {
   SPILLWAY_HD static bool better(const T& a, const T& b) { return a < b; }
+  SPILLWAY_HD static T    exchange(T& slot, const T& update) { return atomics::minimum(slot, update); }
 };
 
 template <class T>
 struct Greater {
   SPILLWAY_HD static bool better(const T& a, const T& b) { return b < a; }
+  SPILLWAY_HD static T    exchange(T& slot, const T& update) { return atomics::maximum(slot, update); }
 };
 
 }  // namespace detail
@@ -168,7 +174,8 @@ struct Sum {
     return a;
   }
 
-  SPILLWAY_HD static void combine_atomically(Accumulator& slot, const T& update) {
+  template <class A>
+  SPILLWAY_HD static void combine_atomically(Accumulator& slot, const A& update) {
     detail::each_entry(slot, detail::converted<Accumulator>(update),
                        [](auto& entry, const auto& other) { atomics::add(entry, other); });
   }

@@ -77,8 +77,9 @@ struct DeviceChoice {
 };
 
 /// How a GPU makes lists of frontiers (SIMD-X, section 4): found vertices are listed at once, by a scan of a
-/// bitmap, or as the frontier's size suggests.
-enum class Filter { just_in_time, online, ballot };
+/// bitmap, or as the frontier's size suggests. The batch filter is what the paper compares with: a buffer of as many
+/// entries as there are edges takes all that a push finds, twice and more often, and is filtered afterwards.
+enum class Filter { just_in_time, online, ballot, batch };
 
 /// How much a kernel does before the host is asked again: an iteration, those of one direction, all.
 enum class Fusion { none, push_pull, all };
@@ -96,6 +97,7 @@ struct CudaTuning {
   std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
+  bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
 };
 

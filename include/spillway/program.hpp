@@ -241,6 +241,11 @@ struct Traits {
     if constexpr (requires { P::all_active; }) return static_cast<bool>(P::all_active);
     return false;
   }();
+  /// No update is of a lower priority than the vertex that sends it: a bucket that is finished stays so.
+  static constexpr bool settles = [] {
+    if constexpr (requires { P::settles; }) return static_cast<bool>(P::settles);
+    return false;
+  }();
   static constexpr Along along = [] {
     if constexpr (requires { P::along; }) return P::along;
     return Along::out;

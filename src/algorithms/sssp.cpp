@@ -4,6 +4,8 @@
 
 #include "algorithms/checking.hpp"
 #include "algorithms/counted_heap.hpp"
+#include "algorithms/gpu/gpu.hpp"
+#include "algorithms/gpu/parents.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/sssp_parents.hpp"
 #include "algorithms/tree_checks.hpp"
@@ -49,6 +51,27 @@ struct Sssp {
   static constexpr std::uint32_t no_distance = highest<std::uint32_t>();
 };
 
+/// Distances alone, for GPUs: parents are found afterwards.
+struct Distances {
+  using Value   = std::uint32_t;
+  using Weight  = std::uint32_t;
+  using Combine = Min<std::uint32_t>;
+
+  static constexpr bool          order_free     = true;
+  static constexpr bool          settles        = true;  // no weight is negative
+  static constexpr std::uint32_t neutral_weight = 0;
+
+  Vertex source;
+  double delta = 0;
+
+  SPILLWAY_HD std::uint32_t init(Vertex v) const { return v == source ? 0 : Sssp::no_distance; }
+  SPILLWAY_HD bool          starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD std::uint32_t priority(std::uint32_t distance) const { return distance; }
+  SPILLWAY_HD std::uint32_t compute(std::uint32_t from, const Edge<std::uint32_t>& edge) const {
+    return extended(from, edge.weight);
+  }
+};
+
 /// Over real weights. A float would lose digits with every arc (a million of 0.1 come out a hundredth off), and
 /// beside a double there is no room for a parent: those are found afterwards.
 struct RealSssp {
@@ -57,6 +80,7 @@ struct RealSssp {
   using Combine = Min<double>;
 
   static constexpr bool  order_free     = true;
+  static constexpr bool  settles        = true;
   static constexpr float neutral_weight = 0;
 
   Vertex source;
@@ -81,30 +105,68 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
                     graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 
-Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
-  auto   outcome = run(Sssp{parameters.vertex(graph), delta_of(parameters)}, graph, options);
+/// The program's values are distances; they stay on the GPU while parents are looked for.
+template <class Program>
+Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
+  options.device.kind = DeviceChoice::Kind::cuda;
+  auto   outcome      = run(program, graph, options, {.keep = true});
+  auto   paths        = gpu::parents<typename Program::Value>(graph, program.source, outcome.resident, options);
   Result result;
-  result.columns.push_back(outcome.column("distance", [](const Sssp::Value& value) { return value.distance; }));
-  result.columns.push_back(outcome.column("parent", [](const Sssp::Value& value) { return value.parent; }));
-  refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
+  result.columns.push_back({.name = "distance", .values = std::move(paths.distances).freeze()});
+  result.columns.push_back({.name = "parent", .values = std::move(paths.parents).freeze()});
   result.statistics = std::move(outcome.statistics);
+  result.statistics.run_ms += paths.statistics.run_ms;
+  result.statistics.transfer_ms += paths.statistics.transfer_ms;
+  result.statistics.edges_processed += paths.statistics.edges_processed;
+  result.statistics.counters.kernel_launches += paths.statistics.counters.kernel_launches;
+  result.statistics.device_bytes = std::max(result.statistics.device_bytes, paths.statistics.device_bytes);
+  return result;
+}
+
+RunOptions for_cpu(RunOptions options) {
+  options.device.kind = DeviceChoice::Kind::cpu;
+  return options;
+}
+
+Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
+  const Vertex source = parameters.vertex(graph);
+  const double delta  = delta_of(parameters);
+  Result       result = gpu::or_else(
+            options,
+            [&] {
+        return on_gpu(Distances{source, delta}, graph, options);
+      },
+            [&] {
+        auto   outcome = run(Sssp{source, delta}, graph, for_cpu(options));
+        Result found;
+        found.columns = {outcome.column("distance", [](const Sssp::Value& value) { return value.distance; }),
+                         outcome.column("parent", [](const Sssp::Value& value) { return value.parent; })};
+        found.statistics = std::move(outcome.statistics);
+        return found;
+      });
+  refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }
 
 Result over_real_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   refuse_negative_weights(graph, "sssp", options);
-  const Vertex    source   = parameters.vertex(graph);
-  const Progress& progress = options.progress ? *options.progress : Progress::none();
-  auto            outcome  = run(RealSssp{source, delta_of(parameters)}, graph, options);
-  Stopwatch       clock;
-  Buffer<Vertex>  parents = shortest_path_parents(graph, source, outcome.values.span(), outcome.threads, progress);
-  Result          result;
-  result.statistics = std::move(outcome.statistics);
-  result.statistics.run_ms += clock.milliseconds();
-  result.statistics.edges_processed += graph.arc_count();
-  result.columns.push_back(outcome.column("distance"));
-  result.columns.push_back({.name = "parent", .values = std::move(parents).freeze()});
-  return result;
+  const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
+  return gpu::or_else(
+      options, [&] { return on_gpu(program, graph, options); },
+      [&] {
+        auto            outcome  = run(program, graph, for_cpu(options));
+        const Progress& progress = options.progress ? *options.progress : Progress::none();
+        Stopwatch       clock;
+        Buffer<Vertex>  parents =
+            shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress);
+        Result result;
+        result.statistics = std::move(outcome.statistics);
+        result.statistics.run_ms += clock.milliseconds();
+        result.statistics.edges_processed += graph.arc_count();
+        result.columns.push_back(outcome.column("distance"));
+        result.columns.push_back({.name = "parent", .values = std::move(parents).freeze()});
+        return result;
+      });
 }
 
 Result run_sssp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
@@ -191,7 +253,7 @@ Algorithm sssp_algorithm() {
           .columns    = {{"distance", "length of a shortest path; inf if there is none"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
-          .on_gpu     = built_for_gpu,
+          .on_gpu     = gpu::built,
           .run        = run_sssp,
           .verify     = verify_sssp};
 }

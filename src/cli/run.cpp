@@ -47,15 +47,18 @@ DeviceChoice device_of(const RunArguments& arguments) {
 
 CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   CudaTuning tuning;
-  tuning.filter = arguments.filter == "online"   ? Filter::online
-                  : arguments.filter == "ballot" ? Filter::ballot
-                                                 : Filter::just_in_time;
-  tuning.fusion = arguments.fusion == "none"       ? Fusion::none
-                  : arguments.fusion == "pushpull" ? Fusion::push_pull
-                                                   : Fusion::all;
-  tuning.order  = arguments.order == "degree"    ? VertexOrder::degree
-                  : arguments.order == "natural" ? VertexOrder::natural
-                                                 : VertexOrder::automatic;
+  tuning.filter      = arguments.filter == "online"   ? Filter::online
+                       : arguments.filter == "ballot" ? Filter::ballot
+                       : arguments.filter == "batch"  ? Filter::batch
+                                                      : Filter::just_in_time;
+  tuning.fusion      = arguments.fusion == "none"       ? Fusion::none
+                       : arguments.fusion == "pushpull" ? Fusion::push_pull
+                                                        : Fusion::all;
+  tuning.order       = arguments.order == "degree"    ? VertexOrder::degree
+                       : arguments.order == "natural" ? VertexOrder::natural
+                                                      : VertexOrder::automatic;
+  tuning.bin_entries = arguments.bin_entries;
+  tuning.aggregate   = arguments.aggregate;
   return tuning;
 }
 
@@ -313,8 +316,14 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
       ->check(CLI::IsMember({"auto", "push", "pull"}));
   command
       ->add_option("--filter", arguments->filter,
-                   "How a GPU lists its frontiers, for study: jit, online or ballot")
-      ->check(CLI::IsMember({"jit", "online", "ballot"}));
+                   "How a GPU lists its frontiers, for study: jit, online, ballot or batch")
+      ->check(CLI::IsMember({"jit", "online", "ballot", "batch"}));
+  command
+      ->add_option("--bin-entries", arguments->bin_entries,
+                   "Vertices that a GPU thread may find before a ballot takes over, for study")
+      ->check(CLI::Range(1u, 1u << 20));
+  command->add_flag("--aggregate", arguments->aggregate,
+                    "GPU lanes whose updates go to one vertex combine them first, for study");
   command
       ->add_option("--fusion", arguments->fusion, "What a kernel does at once, for study: none, pushpull or all")
       ->check(CLI::IsMember({"none", "pushpull", "all"}));

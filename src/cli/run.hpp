@@ -18,7 +18,8 @@ struct RunArguments {
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
   std::string                filter = "jit", fusion = "all", order = "auto";
   std::optional<std::string> output, id_map, weights, sources, device_memory;
-  bool                       verify = false, deterministic = false, statistics = false;
+  bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
+  unsigned                   bin_entries = CudaTuning{}.bin_entries;
   ParameterValues            given;  ///< of the algorithm's own parameters
 
   bool writes_to_standard_output() const { return output == "-"; }

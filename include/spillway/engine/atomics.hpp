@@ -119,6 +119,35 @@ SPILLWAY_HD void add(T& slot, T value) {
   Reference<T>{slot}.fetch_add(value, relaxed);
 }
 
+/// What may be a little old: a device answers it from the nearest cache.
+template <class T>
+SPILLWAY_HD T glance(const T& slot) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (exchangeable<T>)
+    return cuda::atomic_ref<T, cuda::thread_scope_block>{const_cast<T&>(slot)}.load(relaxed);
+#endif
+  return load(slot);
+}
+
+#if defined(__CUDA_ARCH__)
+/// What the device compares and exchanges in one instruction.
+template <class T>
+inline constexpr bool has_minimum = std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+#else
+template <class T>
+inline constexpr bool has_minimum = false;
+#endif
+
+/// These return what was there before.
+template <class T>
+SPILLWAY_HD T minimum(T& slot, T value) {
+  return Reference<T>{slot}.fetch_min(value, relaxed);
+}
+template <class T>
+SPILLWAY_HD T maximum(T& slot, T value) {
+  return Reference<T>{slot}.fetch_max(value, relaxed);
+}
+
 /// Sets bits and returns what was there before.
 template <class T>
 SPILLWAY_HD T set_bits(T& slot, T bits) {

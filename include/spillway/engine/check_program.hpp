@@ -65,6 +65,10 @@ concept FixesAllActive = requires {
   typename std::bool_constant<P::all_active>;
 };
 template <class P>
+concept FixesSettles = requires {
+  typename std::bool_constant<P::settles>;
+};
+template <class P>
 concept FixesReadsDegree = requires {
   typename std::bool_constant<P::reads_degree>;
 };
@@ -78,13 +82,15 @@ template <class P>
 constexpr bool check_flags() {
   constexpr bool order_free = FixesOrderFree<P> || !requires { P::order_free; };
   constexpr bool all_active = FixesAllActive<P> || !requires { P::all_active; };
+  constexpr bool settles    = FixesSettles<P> || !requires { P::settles; };
   constexpr bool degree     = FixesReadsDegree<P> || !requires { P::reads_degree; };
   constexpr bool along      = FixesAlong<P> || !requires { P::along; };
   static_assert(order_free, "order_free must be `static constexpr bool order_free = true;`");
   static_assert(all_active, "all_active must be `static constexpr bool all_active = true;`");
+  static_assert(settles, "settles must be `static constexpr bool settles = true;`");
   static_assert(degree, "reads_degree must be `static constexpr bool reads_degree = false;`");
   static_assert(along, "along must be `static constexpr Along along = Along::out;`, Along::in or Along::both");
-  return order_free && all_active && degree && along;
+  return order_free && all_active && settles && degree && along;
 }
 
 /// `publish` stands before `compute`, whose message is what it returns.

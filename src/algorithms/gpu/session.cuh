@@ -31,10 +31,10 @@ __device__ inline std::uint64_t item_stride() { return std::uint64_t{gridDim.x} 
 
 class Session {
  public:
-  Session(const Graph& graph, const RunOptions& options, const Topology& topology)
+  Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
       : graph_(cuda::DeviceGraph::of(graph, options.device)) {
     device().enter();
-    rows_ = graph_->topology(topology, /*weighted=*/false);
+    rows_ = graph_->topology(topology, weighted);
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
     device().wait();
     transfer_ms_ = clock_.lap();

@@ -1,5 +1,6 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 
 #include <algorithm>
 
@@ -60,6 +61,30 @@ __global__ void move_rows(Rows from, const Vertex* original, const Vertex* place
   }
 }
 
+/// Each row by rising target: lanes that read it side by side then find what they gather side by side, too.
+void sort_rows(Device& device, ResidentRows& rows, std::uint64_t n, EdgeIndex arcs) {
+  const auto                 what = "the rows in another order";
+  DeviceArray<Vertex>        other_targets{device, arcs, what};
+  DeviceArray<std::uint32_t> other_weights{device, rows.weights.size(), what};
+  cub::DoubleBuffer          targets{rows.targets.data(), other_targets.data()};
+  cub::DoubleBuffer          weights{rows.weights.data(), other_weights.data()};
+  const EdgeIndex* const     offsets = rows.offsets.data();
+  const auto                 count = static_cast<std::int64_t>(arcs), segments = static_cast<std::int64_t>(n);
+  std::size_t                bytes = 0;
+  const auto                 sort  = [&](void* room) {
+    check(rows.weights.size() > 0
+                               ? cub::DeviceSegmentedSort::SortPairs(room, bytes, targets, weights, count, segments, offsets,
+                                                                     offsets + 1)
+                               : cub::DeviceSegmentedSort::SortKeys(room, bytes, targets, count, segments, offsets, offsets + 1),
+          "sorting the rows");
+  };
+  sort(nullptr);
+  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
+  sort(room.data());
+  if (targets.Current() != rows.targets.data()) rows.targets = std::move(other_targets);
+  if (weights.Current() != rows.weights.data()) rows.weights = std::move(other_weights);
+}
+
 }  // namespace
 
 DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs) {
@@ -114,6 +139,7 @@ ResidentRows reordered(Device& device, const Rows& rows, std::uint64_t n, EdgeIn
                                                            moved.offsets.data(), moved.targets.data(),
                                                            moved.weights.data());
   check(cudaGetLastError(), "reordering the rows");
+  if (arcs > 0) sort_rows(device, moved, n, arcs);
   return moved;
 }
 

@@ -51,7 +51,7 @@ __device__ inline Count nanoseconds() {
 }
 
 template <class P>
-__global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__ View<P> view, Launch launch) {
+__global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constant__ View<P> view, Launch launch) {
   using T       = Traits<P>;
   using Machine = Machine<P>;
   using Shared  = typename Machine::Shared;
@@ -69,6 +69,11 @@ __global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__
     machine.iteration_ = static_cast<std::uint32_t>(state.iterations);
     if constexpr (Machine::prioritised) {
       if (now.vertices == 0) {
+        if (Machine::settles && state.looked_at - state.settled_at >= view.vertices) {
+          machine.bucket_ = state.bucket;
+          machine.note_settled();
+          state.settled_at = state.looked_at;
+        }
         machine.find_bucket(at);
         grid.sync();
         const Count lowest = machine.tally(at).lowest;
@@ -108,8 +113,9 @@ __global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__
       ballot       = true;
     }
     machine.lists_at_ = state.listed == 2 ? &machine.tally(at).balloted : &machine.tally(at).found;
-    machine.lists_    = view.filter == Filter::online || (view.filter == Filter::just_in_time &&
-                                                       fits_bins(view, now, state, pull, Machine::threads()));
+    machine.lists_ =
+        view.filter == Filter::online || view.filter == Filter::batch ||
+        (view.filter == Filter::just_in_time && fits_bins(view, now, state, pull, Machine::threads()));
     if constexpr (Machine::publishes) {
       const bool on_push = Machine::publishes_on_push;
       if (on_push ? pull : !replayed) {
@@ -134,6 +140,10 @@ __global__ void __launch_bounds__(block_threads) iterate(const __grid_constant__
     machine.clear_last(at);
     grid.sync();
     if constexpr (T::has_global) total += machine.total_of(Machine::slot(1, at));
+    if (!T::gathers && !pull && view.batch != nullptr) {
+      machine.filter_batch(at);
+      grid.sync();
+    }
     if constexpr (T::gathers) {
       if (!pull) {
         machine.apply(at, machine.tally(at + 1).touched_overflowed != 0);

@@ -20,6 +20,7 @@ class Machine {
  public:
   static constexpr bool prioritised     = Prioritises<P>;
   static constexpr bool in_buckets      = prioritised && T::in_place;
+  static constexpr bool settles         = in_buckets && T::settles;
   static constexpr bool tracks_open     = T::voting || Opens<P>;
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
   static constexpr bool publishes       = stores_messages || Publishes<P>;
@@ -146,6 +147,8 @@ class Machine {
       if (T::all_active) {
         for (std::uint64_t v = thread(); v < view_.vertices; v += threads())
           mine_.vertices += settle(static_cast<Vertex>(v)) ? 1 : 0;
+      } else if (view_.batch != nullptr) {
+        for_batch(at, [&](Vertex v, bool claimed) { apply_lane(v, claimed, at); });
       } else if (overflowed) {
         for_words([&](std::uint64_t index) {
           const Word word = view_.bits[(at + 1) % 3][index];
@@ -160,6 +163,26 @@ class Machine {
       }
       end_phase(tally(at + 1), slot(2, at));
     }
+  }
+
+  /// The batch filter: of what a push has found, every vertex once.
+  __device__ void filter_batch(unsigned at) {
+    begin_phase();
+    for_batch(at, [&](Vertex v, bool claimed) { note_active(v, claimed, at); });
+    end_phase(tally(at + 1), slot(2, at));
+  }
+
+  /// Who is in a finished bucket is noted: edges to them need no look at their values.
+  __device__ void note_settled() {
+    if constexpr (settles)
+      for_words([&](std::uint64_t index) {
+        const Word word = view_.settled[index];
+        if (word == all_lanes) return;
+        const Vertex v    = vertex_at(index);
+        const bool   done = v < view_.vertices && bucket_of(view_.values[v]) <= bucket_;
+        const Word   mask = __ballot_sync(all_lanes, done);
+        if (lane_index() == 0 && mask != word) view_.settled[index] = mask;
+      });
   }
 
   /// The lowest bucket that anybody waits in.
@@ -262,6 +285,17 @@ class Machine {
   __device__ void for_words(Body&& body) {
     const std::uint64_t words = word_count();
     for (std::uint64_t index = warp_index(); index < words; index += warps()) body(index);
+  }
+
+  /// body(v, claimed) for all that a push has found; claimed once for each vertex. Warps stay together.
+  template <class Body>
+  __device__ void for_batch(unsigned at, Body&& body) {
+    const Count count = tally(at + 1).batched, stride = Count{warps()} * warp_lanes;
+    for (Count base = Count{warp_index()} * warp_lanes; base < count; base += stride) {
+      const bool   mine = base + lane_index() < count;
+      const Vertex v    = mine ? view_.batch[base + lane_index()] : 0;
+      body(v, mine && claim(view_.bits[(at + 1) % 3], v));
+    }
   }
 
   // --- counting ---
@@ -511,7 +545,11 @@ class Machine {
                                  unsigned at);
   __device__ bool        gather(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
                                 unsigned at);
-  __device__ void        note_touched(Vertex v, bool touched, unsigned at);
+  __device__ bool gather_together(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
+                                  bool valid, unsigned at);
+  __device__ bool touch(Vertex v, unsigned at);
+  __device__ void note_touched(Vertex v, bool touched, unsigned at);
+  __device__ void note_pushed(Vertex v, bool found, unsigned at);
 
   // --- pull (pull.cuh) ---
 
@@ -520,12 +558,20 @@ class Machine {
   __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
   /// What a vertex collects: updates combined, or its own value improved.
   using Collected = std::conditional_t<T::in_place, Value, Accumulator>;
-  __device__ Collected       nothing(Vertex v) const;
-  __device__ bool            collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const;
-  static constexpr EdgeIndex lane_row = 8;
-  __device__ bool            pull_rows(Vertex v, bool wants, unsigned at);
-  __device__ bool            collected(Vertex v, const Collected& all);
-  __device__ void            pull_large(Vertex v, unsigned at);
+  __device__ Collected nothing(Vertex v) const;
+  __device__ bool      collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const;
+  /// Rows from here on are pulled by eight lanes, and by a warp.
+  static constexpr EdgeIndex lane_row = 8, group_row = 64;
+  struct OwnRow {
+    Vertex    vertex;
+    EdgeIndex first, last;
+  };
+  template <unsigned width>
+  __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
+                                 unsigned at);
+  __device__ bool pull_rows(Vertex v, bool wants, unsigned at);
+  __device__ bool collected(Vertex v, const Collected& all);
+  __device__ void pull_large(Vertex v, unsigned at);
 
   const View<P>& view_;
   Shared&        shared_;

@@ -91,7 +91,42 @@ __device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex 
   return true;
 }
 
-/// Short rows a lane each, longer ones by the warp, one after the other. True if the vertex becomes active.
+/// Rows of `left`, the lanes that own one, are shared out among groups of `width` lanes; each owner gets what its
+/// group has found.
+template <class P>
+template <unsigned width>
+__device__ void Machine<P>::pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all,
+                                           bool& hit, unsigned at) {
+  constexpr unsigned groups = warp_lanes / width;
+  const unsigned     group = lane_index() / width, before = (1u << lane_index()) - 1;
+  while (left != 0) {
+    unsigned mine = left, rest = left;  // the group's own row is the lowest of `mine`
+    for (unsigned g = 0; g < groups; ++g) {
+      if (g == group) mine = rest;
+      rest &= rest - 1;
+    }
+    const unsigned  owner = mine != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mine)) - 1) : 0;
+    const Vertex    to    = from_lane(own.vertex, owner);
+    const EdgeIndex first = from_lane(own.first, owner), end = from_lane(own.last, owner);
+    Collected       part = nothing(to);
+    bool            any  = false;
+    if (mine != 0)
+#pragma unroll 4
+      for (EdgeIndex i = first + lane_index() % width; i < end; i += width) any |= collect(part, rows, i, to, at);
+    part                 = combined_over_lanes<Combine, width>(part);
+    const unsigned  hits = __ballot_sync(all_lanes, any);
+    const unsigned  done = left & ~rest;
+    const unsigned  from = (__popc(done & before) * width) % warp_lanes;  // the group that worked for this lane
+    const Collected got  = from_lane(part, from);
+    if ((done >> lane_index()) & 1) {
+      all = Combine::combine(all, got);
+      hit |= ((hits >> from) & (all_lanes >> (warp_lanes - width))) != 0;
+    }
+    left = rest;
+  }
+}
+
+/// Short rows a lane each, longer ones by a few lanes or the warp. True if the vertex becomes active.
 template <class P>
 __device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
   EdgeIndex edges = 0;
@@ -101,26 +136,14 @@ __device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
   bool       hit  = false;
   Collected  all  = nothing(wants ? v : 0);
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows&     rows  = view_.pull[b];
-    const EdgeIndex first = mine ? rows.offsets[v] : 0, last = mine ? rows.offsets[v + 1] : 0;
-    if (last - first < lane_row)
-      for (EdgeIndex i = first; i < last; ++i) hit |= collect(all, rows, i, v, at);
-    unsigned left = __ballot_sync(all_lanes, last - first >= lane_row);
-    for (; left != 0; left &= left - 1) {
-      const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-      const Vertex    to   = from_lane(v, lane);
-      const EdgeIndex end  = from_lane(last, lane);
-      Collected       part = nothing(to);
-      bool            any  = false;
-      for (EdgeIndex i = from_lane(first, lane) + lane_index(); i < end; i += warp_lanes)
-        any |= collect(part, rows, i, to, at);
-      part = combined_over_warp<Combine>(part);
-      any  = __any_sync(all_lanes, any);
-      if (lane_index() == lane) {
-        all = Combine::combine(all, part);
-        hit |= any;
-      }
-    }
+    const Rows&     rows = view_.pull[b];
+    const OwnRow    own{v, mine ? rows.offsets[v] : 0, mine ? rows.offsets[v + 1] : 0};
+    const EdgeIndex length = own.last - own.first;
+    if (length < lane_row)
+#pragma unroll 4
+      for (EdgeIndex i = own.first; i < own.last; ++i) hit |= collect(all, rows, i, v, at);
+    pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
+    pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
   }
   mine_.looked_at += mine ? edges : 0;
   return mine && (hit || T::all_active) && collected(v, all);
@@ -154,12 +177,14 @@ __device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
   Collected all = nothing(v);
   bool      hit = false;
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows& rows = view_.pull[b];
-    for (EdgeIndex i = rows.offsets[v] + threadIdx.x; i < rows.offsets[v + 1]; i += blockDim.x)
+    const Rows&     rows = view_.pull[b];
+    const EdgeIndex end  = rows.offsets[v + 1];
+#pragma unroll 4
+    for (EdgeIndex i = rows.offsets[v] + threadIdx.x; i < end; i += block_threads)
       hit |= collect(all, rows, i, v, at);
-    if (threadIdx.x == 0) mine_.looked_at += rows.offsets[v + 1] - rows.offsets[v];
+    if (threadIdx.x == 0) mine_.looked_at += end - rows.offsets[v];
   }
-  all = combined_over_warp<Combine>(all);
+  all = combined_over_lanes<Combine, warp_lanes>(all);
   if (__any_sync(all_lanes, hit) && lane_index() == 0) hits = 1;
   if (lane_index() == 0) memcpy(parts[threadIdx.x / warp_lanes], &all, sizeof(all));
   __syncthreads();

@@ -84,11 +84,13 @@ __device__ void Machine<P>::push_edge(const Rows& rows, EdgeIndex i, Vertex sour
                                       bool valid, unsigned at) {
   const Vertex v = valid ? rows.targets[i] : 0;
   if constexpr (T::voting)
-    note_active(v, valid && vote(rows, i, source, v, message, at), at);
+    note_pushed(v, valid && vote(rows, i, source, v, message, at), at);
   else if constexpr (T::in_place)
-    note_active(v, valid && improve(rows, i, source, v, message, at), at);
+    note_pushed(v, valid && improve(rows, i, source, v, message, at), at);
+  else if (view_.sizes.aggregate)
+    note_pushed(v, gather_together(rows, i, source, v, message, valid, at), at);
   else
-    note_touched(v, valid && gather(rows, i, source, v, message, at), at);
+    note_pushed(v, valid && gather(rows, i, source, v, message, at), at);
 }
 
 template <class P>
@@ -98,15 +100,17 @@ __device__ bool Machine<P>::vote(const Rows& rows, EdgeIndex i, Vertex source, V
   ++mine_.closed_vertices;
   mine_.closed_edges += degree(v);
   if (!applied(view_.values[v], compute(message, edge_at(rows, i, source, v), v), v)) return false;
-  claim(view_.bits[(at + 1) % 3], v);
+  if (view_.batch == nullptr) claim(view_.bits[(at + 1) % 3], v);
   return true;
 }
 
 template <class P>
 __device__ bool Machine<P>::improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
                                     unsigned at) {
+  if constexpr (settles)
+    if (test(view_.settled, v)) return false;
   const Update update = compute(message, edge_at(rows, i, source, v), v);
-  if (!Combine::improves(atomics::load(view_.values[v]), update)) return false;
+  if (!Combine::improves(atomics::glance(view_.values[v]), update)) return false;
   if (!Combine::improve_atomically(view_.values[v], update)) return false;
   if constexpr (in_buckets) {
     if (bucket_of(update) > bucket_) {
@@ -115,8 +119,7 @@ __device__ bool Machine<P>::improve(const Rows& rows, EdgeIndex i, Vertex source
     }
     if (test_now(view_.waiting, v)) take(view_.waiting, v);
   }
-  Word* const next = view_.bits[(at + 1) % 3];
-  return !test_now(next, v) && claim(next, v);
+  return touch(v, at);
 }
 
 template <class P>
@@ -129,9 +132,53 @@ __device__ bool Machine<P>::gather(const Rows& rows, EdgeIndex i, Vertex source,
     Combine::improve_atomically(view_.sums[v], update);
   else
     Combine::combine_atomically(view_.sums[v], update);
+  return touch(v, at);
+}
+
+/// Lanes that write to one vertex combine their updates first, and one of them writes. All lanes come.
+template <class P>
+__device__ bool Machine<P>::gather_together(const Rows& rows, EdgeIndex i, Vertex source, Vertex v,
+                                            const Message& message, bool valid, unsigned at) {
+  bool wants = valid;
+  if constexpr (tracks_open) wants = valid && test(view_.open, v);
+  Accumulator sum = detail::converted<Accumulator>(Combine::identity());
+  if (wants) sum = detail::converted<Accumulator>(compute(message, edge_at(rows, i, source, v), v));
+  const unsigned peers = __match_any_sync(all_lanes, wants ? v : no_vertex);
+  const bool     leads = wants && (peers & ((1u << lane_index()) - 1)) == 0;
+  unsigned       rest  = leads ? peers & (peers - 1) : 0;
+  while (__any_sync(all_lanes, rest != 0)) {
+    const Accumulator other =
+        from_lane(sum, rest != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1) : lane_index());
+    if (rest != 0) sum = Combine::combine(sum, other);
+    rest &= rest - 1;
+  }
+  if (!leads) return false;
+  if constexpr (Combine::idempotent)
+    Combine::improve_atomically(view_.sums[v], sum);
+  else
+    Combine::combine_atomically(view_.sums[v], sum);
+  return touch(v, at);
+}
+
+/// The vertex has something new: true if it is to be noted, the first time or, for the batch filter, every time.
+template <class P>
+__device__ bool Machine<P>::touch(Vertex v, unsigned at) {
   if constexpr (T::all_active) return false;
+  if (view_.batch != nullptr) return true;
   Word* const next = view_.bits[(at + 1) % 3];
   return !test_now(next, v) && claim(next, v);
+}
+
+template <class P>
+__device__ void Machine<P>::note_pushed(Vertex v, bool found, unsigned at) {
+  if (view_.batch != nullptr) {
+    const Count place = reserve(&tally(at + 1).batched, found);
+    if (found) view_.batch[place] = v;
+  } else if constexpr (T::gathers) {
+    note_touched(v, found, at);
+  } else {
+    note_active(v, found, at);
+  }
 }
 
 template <class P>

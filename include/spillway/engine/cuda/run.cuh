@@ -28,8 +28,9 @@ class DeviceRun {
     view_.vertices = n_;
     view_.arcs     = topology.arcs;
     view_.sizes    = {options.cuda.large_degree, options.cuda.hub_degree, options.cuda.bin_entries,
-                      options.cuda.probes};
-    view_.filter   = options.cuda.filter;
+                      options.cuda.probes, options.cuda.aggregate};
+    if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
+    view_.filter = options.cuda.filter;
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction     = options.deterministic && T::order_shows ? Direction::pull : options.direction;
     view_.inverse_delta = 1 / delta;
@@ -154,11 +155,13 @@ class DeviceRun {
     if constexpr (T::gathers) sums_ = {device_, n_, "the updates of the vertices"};
     if constexpr (Machine::tracks_open) open_ = {device_, words, "the open vertices"};
     if constexpr (Machine::prioritised) waiting_ = {device_, words, "the waiting vertices"};
+    if constexpr (Machine::settles) settled_ = {device_, words, "the settled vertices"};
     if constexpr (!T::all_active) {
       const std::uint64_t large = std::min(n_, view_.arcs / view_.sizes.large_degree + 1);
       const std::uint64_t hubs  = std::min(n_, view_.arcs / view_.sizes.hub_degree + 1);
       bits_                     = {device_, 3 * words, "the active vertices"};
       lists_                    = {device_, 2 * (n_ + large + hubs), "the active vertices"};
+      if (view_.filter == Filter::batch) batch_ = {device_, view_.arcs, "the batch filter's entries"};
       if constexpr (T::gathers) touched_ = {device_, n_, "the vertices with updates"};
       for (int i = 0; i < 3; ++i) view_.bits[i] = bits_.data() + i * words;
       for (int i = 0; i < 2; ++i) {
@@ -178,7 +181,9 @@ class DeviceRun {
       history_ = {device_, a_launch, "totals"};
     }
     view_.messages = messages_.data(), view_.sums = sums_.data();
-    view_.open = open_.data(), view_.waiting = waiting_.data(), view_.touched = touched_.data();
+    view_.open = open_.data(), view_.waiting = waiting_.data(), view_.settled = settled_.data(),
+    view_.touched    = touched_.data();
+    view_.batch      = batch_.data();
     view_.pull_large = pull_large_.data(), view_.tallies = tallies_.data(), view_.control = control_.data();
     view_.totals = totals_.data(), view_.global = global_.data(), view_.log = log_.data();
     view_.history = history_.data();
@@ -190,6 +195,7 @@ class DeviceRun {
     tallies_.upload(tallies);
     control_.clear();
     count_.clear();
+    settled_.clear();
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
     find_large<P><<<grid_of(n_), block_threads>>>(view_, pull_large_.data(), count_.data());
@@ -222,8 +228,8 @@ class DeviceRun {
   DeviceArray<Value>                            values_;
   DeviceArray<typename T::Message>              messages_;
   DeviceArray<typename T::Combine::Accumulator> sums_;
-  DeviceArray<Word>                             open_, waiting_, bits_;
-  DeviceArray<Vertex>                           lists_, touched_, pull_large_, recorded_;
+  DeviceArray<Word>                             open_, waiting_, settled_, bits_;
+  DeviceArray<Vertex>                           lists_, touched_, batch_, pull_large_, recorded_;
   DeviceArray<std::uint64_t>                    starts_;
   DeviceArray<Tally>                            tallies_;
   DeviceArray<Control>                          control_;

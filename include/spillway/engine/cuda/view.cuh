@@ -24,6 +24,7 @@ struct Tally {
   Count looked_at;
   Count lowest;          ///< bucket that anybody waits in
   Count replayed_edges;  ///< that leave a replayed frontier
+  Count batched;         ///< entries of the batch filter
   struct Lists {
     unsigned small, large, hubs;
   };
@@ -39,8 +40,9 @@ struct Tally {
 struct Sizes {
   EdgeIndex large_degree = 1024;     ///< rows from here on are worked on by a block
   EdgeIndex hub_degree   = 1 << 17;  ///< and from here on by all
-  unsigned  bin_entries  = 64;  ///< that a thread may find in an iteration before the ballot filter takes over
-  unsigned  probes       = 8;   ///< that a thread makes for a vote before its warp helps
+  unsigned  bin_entries  = 64;     ///< that a thread may find in an iteration before the ballot filter takes over
+  unsigned  probes       = 8;      ///< that a thread makes for a vote before its warp helps
+  bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
 };
 
 struct IterationLog {
@@ -56,6 +58,7 @@ struct Control {
   Count    open_vertices, open_edges;
   Count    looked_at;
   Count    recorded;            ///< vertices of all frontiers so far
+  Count    settled_at;          ///< arcs that had been looked at when finished buckets were last noted
   unsigned listed;              ///< the frontier is in lists, too
   unsigned finished;            ///< nothing is left, the program has converged, or its iterations are used up
   unsigned overflowed, pulled;  ///< the last iteration
@@ -79,11 +82,13 @@ struct View {
   Accumulator*         sums;
   Word*                open;
   Word*                waiting;
+  Word*                settled;  ///< of finished buckets
   Word*                bits[3];  ///< frontiers as bitmaps: this one, the next, the last
   Vertex*              small[2];
   Vertex*              large[2];
   Vertex*              hubs[2];
   Vertex*              touched;
+  Vertex*              batch;       ///< all that pushes have found, twice and more often; or null
   const Vertex*        pull_large;  ///< rows too long for a warp to pull
   unsigned             pull_large_count;
   Vertex*              record;         ///< where frontiers are kept, one behind the other; or null

@@ -28,10 +28,10 @@ __device__ T from_lane(const T& value, unsigned lane) {
   }
 }
 
-/// The combination of all lanes' values, in every lane.
-template <class Combine, class A>
-__device__ A combined_over_warp(A value) {
-  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
+/// The combination of the values of each group of `width` lanes, in every lane of it.
+template <class Combine, unsigned width, class A>
+__device__ A combined_over_lanes(A value) {
+  for (unsigned offset = width / 2; offset > 0; offset /= 2)
     value = Combine::combine(value, from_lane(value, lane_index() ^ offset));
   return value;
 }
@@ -53,12 +53,13 @@ __device__ inline unsigned sum_before(unsigned value) {
 }
 
 /// Where the lanes that want one get a place behind `count`; all lanes must come.
-__device__ inline unsigned reserve(unsigned* count, bool wants) {
+template <class C>
+__device__ C reserve(C* count, bool wants) {
   const unsigned mask = __ballot_sync(all_lanes, wants);
   if (mask == 0) return 0;
   const int leader = __ffs(static_cast<int>(mask)) - 1;
-  unsigned  first  = 0;
-  if (lane_index() == static_cast<unsigned>(leader)) first = atomicAdd(count, __popc(mask));
+  C         first  = 0;
+  if (lane_index() == static_cast<unsigned>(leader)) first = atomicAdd(count, static_cast<C>(__popc(mask)));
   return __shfl_sync(all_lanes, first, leader) + __popc(mask & ((1u << lane_index()) - 1));
 }
 
