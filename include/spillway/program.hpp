@@ -211,6 +211,13 @@ concept Prioritises = requires(const P p, const ValueOf<P>& value) {
   requires std::is_arithmetic_v<std::remove_cvref_t<decltype(p.priority(value))>>;
 };
 
+/// `could_improve(weight, to, start)`: false if no message of a vertex whose priority is `start` or higher
+/// improves `to` along an edge of this weight. It spares a pull the look at who is there.
+template <class P>
+concept CouldImprove = Prioritises<P> && requires(const P p, const WeightOf<P>& weight, const ValueOf<P>& to) {
+  { p.could_improve(weight, to, p.priority(to)) } -> std::convertible_to<bool>;
+};
+
 /// `converged(global)`: asked after every iteration.
 template <class P>
 concept Converges = requires(const P p, const GlobalOf<P>& global) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/label_tally.hpp"
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
@@ -75,8 +76,7 @@ class Neighborhoods {
 class Propagation {
  public:
   Propagation(const Graph& graph, int threads, Progress& progress)
-      : graph_(graph),
-        threads_(threads),
+      : threads_(threads),
         progress_(progress),
         neighborhoods_(graph),
         labels_(graph.vertex_count(), graph.budget(), "the result"),
@@ -108,16 +108,7 @@ class Propagation {
     return statistics;
   }
 
-  std::uint64_t communities() const {
-    VertexSet used{labels_.size(), graph_.budget()};
-    for_each_share(threads_, labels_.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-      for (std::uint64_t v = begin; v < end; ++v) used.insert(labels_[v]);
-    });
-    used.close();
-    return used.size();
-  }
-
-  Array<Vertex> labels() && { return std::move(labels_).freeze(); }
+  Buffer<Vertex> labels() && { return std::move(labels_); }
 
  private:
   /// Looking at the neighbours of what changed, rather than at all vertices, pays below this share of the arcs.
@@ -214,7 +205,6 @@ class Propagation {
     });
   }
 
-  const Graph&            graph_;
   int                     threads_;
   Progress&               progress_;
   Neighborhoods           neighborhoods_;
@@ -231,19 +221,43 @@ std::uint64_t rounds_of(const ParameterValues& values) {
   return Parameters{"cdlp", values}.number("iterations", 1, most_rounds);
 }
 
+Components on_cpu(const Graph& graph, std::uint64_t rounds, const RunOptions& options) {
+  Progress&    progress = options.progress ? *options.progress : Progress::none();
+  Stopwatch    clock;
+  Propagation  propagation{graph, thread_count(options.threads), progress};
+  const double prepared = clock.lap();
+  Components   found;
+  found.statistics            = propagation.run(rounds);
+  found.statistics.prepare_ms = prepared;
+  found.statistics.run_ms     = clock.milliseconds();
+  found.labels                = std::move(propagation).labels();
+  return found;
+}
+
+std::uint64_t communities(const Buffer<Vertex>& labels, const Graph& graph, int threads) {
+  VertexSet used{labels.size(), graph.budget()};
+  for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t v = begin; v < end; ++v) used.insert(labels[v]);
+  });
+  used.close();
+  return used.size();
+}
+
 Result run_cdlp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const std::uint64_t rounds   = rounds_of(values);
-  Progress&           progress = options.progress ? *options.progress : Progress::none();
+  const std::uint64_t rounds = rounds_of(values);
   Stopwatch           clock;
   if (!graph.symmetric()) graph.in();
-  Propagation  propagation{graph, thread_count(options.threads), progress};
-  const double prepare_ms = clock.lap();
-  Result       result;
-  result.statistics = propagation.run(rounds);
-  result.facts.push_back({"communities", propagation.communities()});
-  result.columns.push_back({.name = "label", .values = std::move(propagation).labels(), .vertices = true});
-  result.statistics.prepare_ms = prepare_ms;
-  result.statistics.run_ms     = clock.milliseconds();
+  const double prepared = clock.lap();
+  Components   found    = gpu::or_else(
+           options, [&] { return gpu::propagated_labels(graph, rounds, options); },
+           [&] { return on_cpu(graph, rounds, options); });
+  clock.lap();
+  Result result;
+  result.statistics = std::move(found.statistics);
+  result.facts.push_back({"communities", communities(found.labels, graph, thread_count(options.threads))});
+  result.columns.push_back({.name = "label", .values = std::move(found.labels).freeze(), .vertices = true});
+  result.statistics.prepare_ms += prepared;
+  result.statistics.run_ms += clock.milliseconds();
   return result;
 }
 
@@ -314,6 +328,7 @@ Algorithm cdlp_algorithm() {
       .columns    = {{"label",
                       "the most frequent label among the neighbours, first each its own id; out- and in-neighbours "
                          "both count, parallel arcs and loops as often as the graph holds them"}},
+      .on_gpu     = gpu::built,
       .run        = run_cdlp,
       .verify     = verify_cdlp};
 }

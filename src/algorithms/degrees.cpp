@@ -3,6 +3,7 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
@@ -37,23 +38,34 @@ Counts arrivals(const Csr& csr, const std::shared_ptr<MemoryBudget>& budget, int
   return counts;
 }
 
+gpu::Degrees on_cpu(const Graph& graph, const RunOptions& options) {
+  const int       threads    = thread_count(options.threads);
+  Progress&       progress   = options.progress ? *options.progress : Progress::none();
+  const bool      in_at_hand = graph.has_in();
+  const Csr&      out        = graph.out();
+  const Stopwatch clock;
+  gpu::Degrees    found;
+  found.out                        = row_lengths(out, graph.budget(), threads);
+  found.in                         = in_at_hand ? row_lengths(graph.in(), graph.budget(), threads)
+                                                : arrivals(out, graph.budget(), threads, progress);
+  found.statistics.run_ms          = clock.milliseconds();
+  found.statistics.iterations      = 1;
+  found.statistics.edges_processed = in_at_hand ? 0 : out.arc_count();
+  return found;
+}
+
 Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions& options) {
-  const int  threads  = thread_count(options.threads);
-  Progress&  progress = options.progress ? *options.progress : Progress::none();
-  Stopwatch  clock;
-  Result     result;
-  const Csr& out               = graph.out();
-  const bool in_at_hand        = graph.has_in();
-  const Csr* in                = in_at_hand ? &graph.in() : nullptr;
-  result.statistics.prepare_ms = clock.lap();
-  Counts leaving               = row_lengths(out, graph.budget(), threads);
-  Counts arriving =
-      in ? row_lengths(*in, graph.budget(), threads) : arrivals(out, graph.budget(), threads, progress);
-  result.columns.push_back({.name = "out", .values = std::move(leaving).freeze()});
-  result.columns.push_back({.name = "in", .values = std::move(arriving).freeze()});
-  result.statistics.run_ms          = clock.milliseconds();
-  result.statistics.iterations      = 1;
-  result.statistics.edges_processed = in_at_hand ? 0 : out.arc_count();
+  Stopwatch clock;
+  graph.out();
+  if (graph.has_in()) graph.in();
+  const double prepared = clock.lap();
+  gpu::Degrees found    = gpu::or_else(
+         options, [&] { return gpu::degrees(graph, options); }, [&] { return on_cpu(graph, options); });
+  Result result;
+  result.columns.push_back({.name = "out", .values = std::move(found.out).freeze()});
+  result.columns.push_back({.name = "in", .values = std::move(found.in).freeze()});
+  result.statistics = std::move(found.statistics);
+  result.statistics.prepare_ms += prepared;
   return result;
 }
 
@@ -91,6 +103,7 @@ Algorithm degrees_algorithm() {
           .reference  = "",
           .parameters = {},
           .columns    = {{"out", "arcs that leave"}, {"in", "arcs that arrive"}},
+          .on_gpu     = gpu::built,
           .run        = run_degrees,
           .verify     = verify_degrees};
 }

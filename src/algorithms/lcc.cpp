@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/neighbor_checks.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/triangles.hpp"
@@ -18,12 +19,14 @@ constexpr std::uint64_t block_size = 1u << 16;
 
 struct Coefficients {
   Buffer<double> of;
-  double         mean = 0;
+  double         mean         = 0;
+  double         milliseconds = 0;  ///< that making them took
 };
 
 /// degree(v) counts neighbours, arcs(v) the arcs between them.
 template <class Degree, class Arcs>
 Coefficients coefficients(std::uint64_t n, const TriangleContext& context, Degree&& degree, Arcs&& arcs) {
+  const Stopwatch     clock;
   Coefficients        result{.of = Buffer<double>{n, context.budget, "the result"}};
   const std::uint64_t blocks = (n + block_size - 1) / block_size;
   std::vector<double> sums(blocks);
@@ -37,43 +40,75 @@ Coefficients coefficients(std::uint64_t n, const TriangleContext& context, Degre
     }
   });
   if (n > 0) result.mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(n);
+  result.milliseconds = clock.milliseconds();
   return result;
 }
 
-/// An undirected edge is two arcs, so each triangle brings two to each corner.
-Coefficients of_symmetric(const Csr& simple, const TriangleContext& context) {
-  const Triangles triangles = count_triangles({simple}, /*at_vertices=*/true, context);
-  return coefficients(
-      simple.vertex_count(), context, [&](Vertex v) { return simple.degree(v); },
-      [&](Vertex v) { return 2 * triangles.at[v]; });
+gpu::CountedTriangles triangles_on_cpu(const Csr& simple, const TriangleContext& context) {
+  const Stopwatch       clock;
+  Triangles             found = count_triangles({simple}, /*at_vertices=*/true, context);
+  gpu::CountedTriangles counted{.total = found.total, .at = std::move(found.at), .statistics = {}};
+  counted.statistics.run_ms          = clock.milliseconds();
+  counted.statistics.iterations      = 1;
+  counted.statistics.edges_processed = simple.arc_count();
+  return counted;
 }
 
-Coefficients of_directed(const DirectedRows& rows, const TriangleContext& context) {
-  const Buffer<std::uint64_t> arcs  = arcs_between_neighbors(rows, context);
-  const auto                  count = [&](Vertex v) {
+/// Neighbours are left to be counted where they are needed.
+gpu::NeighborArcs arcs_on_cpu(const DirectedRows& rows, const TriangleContext& context) {
+  const Stopwatch   clock;
+  gpu::NeighborArcs counted;
+  counted.arcs                       = arcs_between_neighbors(rows, context);
+  counted.statistics.run_ms          = clock.milliseconds();
+  counted.statistics.iterations      = 1;
+  counted.statistics.edges_processed = 2 * rows.out.arc_count();
+  return counted;
+}
+
+/// An undirected edge is two arcs, so each triangle brings two to each corner.
+Coefficients of_symmetric(const Graph& graph, const RunOptions& options, const TriangleContext& context,
+                          RunStatistics& statistics) {
+  const Csr& simple  = graph.simple();
+  auto       counted = gpu::or_else(
+            options, [&] { return gpu::triangles(graph, /*at_vertices=*/true, options); },
+            [&] { return triangles_on_cpu(simple, context); });
+  statistics = std::move(counted.statistics);
+  return coefficients(
+      simple.vertex_count(), context, [&](Vertex v) { return simple.degree(v); },
+      [&](Vertex v) { return 2 * counted.at[v]; });
+}
+
+Coefficients of_directed(const Graph& graph, const RunOptions& options, const TriangleContext& context,
+                         RunStatistics& statistics) {
+  const DirectedRows rows{graph.out(), graph.in()};
+  auto               counted = gpu::or_else(
+                    options, [&] { return gpu::arcs_between_neighbors(graph, options); },
+                    [&] { return arcs_on_cpu(rows, context); });
+  statistics       = std::move(counted.statistics);
+  const auto count = [&](Vertex v) {
+    if (counted.neighbors.size() > 0) return counted.neighbors[v];
     std::uint64_t neighbors = 0;
     rows.for_each_neighbor(v, [&](Vertex, bool) { ++neighbors; });
     return neighbors;
   };
-  return coefficients(rows.vertex_count(), context, count, [&](Vertex v) { return arcs[v]; });
+  return coefficients(rows.vertex_count(), context, count, [&](Vertex v) { return counted.arcs[v]; });
 }
 
 Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
   const TriangleContext context{.budget   = graph.budget(),
                                 .threads  = thread_count(options.threads),
                                 .progress = options.progress ? options.progress : &Progress::none()};
-  Stopwatch             clock;
-  Result                result;
   const bool            symmetric = graph.symmetric();
-  const Csr&            rows      = symmetric ? graph.simple() : graph.out();
-  const Csr&            back      = symmetric ? rows : graph.in();
-  result.statistics.prepare_ms    = clock.lap();
-  Coefficients found              = symmetric ? of_symmetric(rows, context) : of_directed({rows, back}, context);
+  Stopwatch             clock;
+  symmetric ? graph.simple() : graph.in();
+  const double prepared = clock.lap();
+  Result       result;
+  Coefficients found = symmetric ? of_symmetric(graph, options, context, result.statistics)
+                                 : of_directed(graph, options, context, result.statistics);
   result.columns.push_back({.name = "coefficient", .values = std::move(found.of).freeze()});
   result.facts.push_back({"mean coefficient", found.mean});
-  result.statistics.run_ms          = clock.milliseconds();
-  result.statistics.iterations      = 1;
-  result.statistics.edges_processed = symmetric ? rows.arc_count() : 2 * rows.arc_count();
+  result.statistics.prepare_ms += prepared;
+  result.statistics.run_ms += found.milliseconds;
   return result;
 }
 
@@ -151,6 +186,7 @@ Algorithm lcc_algorithm() {
           .columns    = {{"coefficient",
                           "arcs between neighbours over the most there could be, 0 to 1; 0 with fewer than two "
                              "neighbours"}},
+          .on_gpu     = gpu::built,
           .run        = run_lcc,
           .verify     = verify_lcc};
 }

@@ -70,6 +70,9 @@ struct Distances {
   SPILLWAY_HD std::uint32_t compute(std::uint32_t from, const Edge<std::uint32_t>& edge) const {
     return extended(from, edge.weight);
   }
+  SPILLWAY_HD bool could_improve(std::uint32_t weight, std::uint32_t to, std::uint32_t start) const {
+    return extended(start, weight) < to;
+  }
 };
 
 /// Over real weights. A float would lose digits with every arc (a million of 0.1 come out a hundredth off), and
@@ -91,6 +94,9 @@ struct RealSssp {
   SPILLWAY_HD double priority(double distance) const { return distance; }
   SPILLWAY_HD double compute(double from, const Edge<float>& edge) const {
     return from + static_cast<double>(edge.weight);
+  }
+  SPILLWAY_HD bool could_improve(float weight, double to, double start) const {
+    return start + static_cast<double>(weight) < to;
   }
 };
 

@@ -33,4 +33,24 @@ struct CountedTriangles {
 
 CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOptions& options);
 
+/// Labels as cdlp.cpp defines them, after so many rounds at most.
+Components propagated_labels(const Graph& graph, std::uint64_t rounds, const RunOptions& options);
+
+struct NeighborArcs {
+  Buffer<std::uint64_t> neighbors;  ///< how many each vertex has, over out- and in-edges
+  Buffer<std::uint64_t> arcs;       ///< that lead from one of them to another, parallel ones once
+  RunStatistics         statistics;
+};
+
+/// Of a directed graph.
+NeighborArcs arcs_between_neighbors(const Graph& graph, const RunOptions& options);
+
+struct Degrees {
+  Buffer<std::uint64_t> out;
+  Buffer<std::uint64_t> in;
+  RunStatistics         statistics;
+};
+
+Degrees degrees(const Graph& graph, const RunOptions& options);
+
 }  // namespace spillway::gpu

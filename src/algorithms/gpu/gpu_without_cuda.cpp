@@ -18,4 +18,14 @@ CountedTriangles triangles(const Graph&, bool, const RunOptions&) {
   throw Error{ExitCode::internal_error, "built without CUDA"};
 }
 
+Components propagated_labels(const Graph&, std::uint64_t, const RunOptions&) {
+  throw Error{ExitCode::internal_error, "built without CUDA"};
+}
+
+NeighborArcs arcs_between_neighbors(const Graph&, const RunOptions&) {
+  throw Error{ExitCode::internal_error, "built without CUDA"};
+}
+
+Degrees degrees(const Graph&, const RunOptions&) { throw Error{ExitCode::internal_error, "built without CUDA"}; }
+
 }  // namespace spillway::gpu

@@ -4,11 +4,10 @@
 #include <cub/device/device_scan.cuh>
 
 #include "algorithms/gpu/gpu.hpp"
-#include "algorithms/gpu/session.cuh"
+#include "algorithms/gpu/rows.cuh"
 
 namespace spillway::gpu {
 namespace {
-
 
 /// Rows of a simple undirected graph, sorted.
 struct Ranked {
@@ -56,17 +55,6 @@ __global__ void keep_above(Ranked graph, std::uint64_t n, const EdgeIndex* offse
   });
 }
 
-__device__ bool contains(const Vertex* row, EdgeIndex length, Vertex v) {
-  EdgeIndex low = 0;
-  while (length > 0) {
-    const EdgeIndex half  = length / 2;
-    const bool      right = row[low + half] < v;
-    low                   = right ? low + half + 1 : low;
-    length                = right ? length - half - 1 : half;
-  }
-  return row[low] == v;  // the caller's rows are followed by others, or by a sentinel
-}
-
 /// `at`: how many triangles each vertex is in, or null.
 __global__ void count_triangles(const EdgeIndex* offsets, const Vertex* targets, std::uint64_t n, Count* at,
                                 Count* total) {
@@ -84,7 +72,7 @@ __global__ void count_triangles(const EdgeIndex* offsets, const Vertex* targets,
       Count           found = 0;
       for (EdgeIndex k = lane; k < count; k += warp_lanes) {
         const Vertex w = targets[from + k];
-        if (room == 0 || !contains(targets + in, room, w)) continue;
+        if (!contains(targets + in, room, w)) continue;
         ++found;
         if (at != nullptr) atomicAdd(at + w, Count{1});
       }
@@ -105,18 +93,13 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   const Csr&          simple = graph.simple();
   const std::uint64_t n      = simple.vertex_count();
   const auto          what   = "the triangles";
-  const Topology      topology{.vertices = n,
-                               .arcs     = simple.arc_count(),
-                               .push     = {{.rows  = {simple.offsets.data(), simple.targets.data(), nullptr},
-                                             .first = 0,
-                                             .last  = static_cast<Vertex>(n)}},
-                               .pull     = {}};
+  const Topology      topology{.vertices = n, .arcs = simple.arc_count(), .push = {block_of(simple)}, .pull = {}};
   Session             session{graph, options, topology};
   cuda::Device&       device = session.device();
   const Ranked        ranked{session.rows().push[0]};
 
   DeviceArray<EdgeIndex> offsets{device, n + 1, what};
-  DeviceArray<Vertex>    targets{device, simple.arc_count() / 2 + 1, what};  // and a sentinel
+  DeviceArray<Vertex>    targets{device, simple.arc_count() / 2, what};
   DeviceArray<Count>     total{device, 1, what}, at{device, at_vertices ? n : 0, what};
   total.clear();
   at.clear();
@@ -131,8 +114,6 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
     sum(nullptr);
     const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
     sum(room.data());
-    check(cudaMemsetAsync(targets.data() + simple.arc_count() / 2, 0xFF, sizeof(Vertex), nullptr),
-          "ranking the edges");
     keep_above<<<blocks, block_threads>>>(ranked, n, offsets.data(), targets.data());
     count_triangles<<<blocks, block_threads>>>(offsets.data(), targets.data(), n, at.data(), total.data());
   }
@@ -141,11 +122,7 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   Count            found = 0;
   total.download(&found);
   result.total = found;
-  if (at_vertices) {
-    static_assert(sizeof(Count) == sizeof(std::uint64_t));
-    result.at = {n, graph.budget(), "the result"};
-    if (n > 0) device.download(result.at.data(), at.data(), n * sizeof(Count));
-  }
+  if (at_vertices) result.at = brought_back(device, at, graph);
   result.statistics = session.statistics(n, simple.arc_count(), 4);
   return result;
 }

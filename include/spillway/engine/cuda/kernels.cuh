@@ -16,12 +16,13 @@ struct Launch {
 };
 
 /// In units of one arc pulled.
+inline constexpr Count  few_votes = 1 << 16;
 inline constexpr double push_vote = 4, push_improvement = 2, push_gather = 4, pull_vertex = 2;
 
 template <class P>
 __device__ bool pulls(const View<P>& view, const Tally& now, const Control& state) {
   using T = Traits<P>;
-  if (view.pull_blocks == 0 || Machine<P>::in_buckets) return false;
+  if (view.pull_blocks == 0 || (Machine<P>::in_buckets && !Machine<P>::settles)) return false;
   if (view.push_blocks == 0) return true;
   if (view.direction != Direction::automatic) return view.direction == Direction::pull;
   if (T::all_active) return true;
@@ -32,6 +33,7 @@ __device__ bool pulls(const View<P>& view, const Tally& now, const Control& stat
     const double to_find = static_cast<double>(view.arcs) / fmax(edges, 1.0);
     pull_work            = open * (pull_vertex + fmin(open_edges / fmax(open, 1.0), to_find));
   }
+  if (CouldImprove<P>) pull_work /= 4;  // most edges are left out by their weight
   const double an_arc = T::voting ? push_vote : T::gathers ? push_gather : push_improvement;
   return an_arc * edges > pull_work;
 }
@@ -71,20 +73,21 @@ __global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constan
       if (now.vertices == 0) {
         if (Machine::settles && state.looked_at - state.settled_at >= view.vertices) {
           machine.bucket_ = state.bucket;
-          machine.note_settled();
+          machine.note_settled(at);
           state.settled_at = state.looked_at;
         }
-        machine.find_bucket(at);
+        // In place, whoever waits is beyond the bucket at hand, and most often somebody is in the very next one.
+        machine.bucket_ = state.bucket + (Machine::in_buckets && state.iterations > 0 ? 1 : 0);
+        machine.take_bucket(at);
         grid.sync();
-        const Count lowest = machine.tally(at).lowest;
-        if (lowest != ~Count{0}) {
-          state.bucket    = lowest > state.bucket ? lowest : state.bucket;
-          machine.bucket_ = state.bucket;
+        now = machine.tally(at);
+        if (now.vertices == 0 && now.lowest != ~Count{0}) {
+          machine.bucket_ = now.lowest;
           machine.take_bucket(at);
           grid.sync();
-          now          = machine.tally(at);
-          state.listed = 2;
+          now = machine.tally(at);
         }
+        if (now.vertices != 0) state.bucket = machine.bucket_, state.listed = 2;
       }
       machine.bucket_ = state.bucket;
     }
@@ -112,6 +115,7 @@ __global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constan
       state.listed = 2;
       ballot       = true;
     }
+    machine.eager_    = now.edges < few_votes;
     machine.lists_at_ = state.listed == 2 ? &machine.tally(at).balloted : &machine.tally(at).found;
     machine.lists_ =
         view.filter == Filter::online || view.filter == Filter::batch ||

@@ -47,10 +47,7 @@ class Machine {
   /// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
   __device__ void list_frontier(unsigned at) {
     begin_phase();
-    const Word* const active = view_.bits[at % 3];
-    for_words([&](std::uint64_t index) {
-      const Word word = active[index];
-      if (word == 0) return;
+    for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
       const Vertex v     = vertex_at(index);
       const bool   wants = (word >> lane_index()) & 1;
       list(v, wants ? degree(v) : 0, wants, at, tally(at).balloted);
@@ -67,8 +64,8 @@ class Machine {
       for (unsigned i = thread(); i < now.large; i += threads()) publish_vertex(view_.large[at % 2][i]);
       for (unsigned i = thread(); i < now.hubs; i += threads()) publish_vertex(view_.hubs[at % 2][i]);
     } else {
-      for_words([&](std::uint64_t index) {
-        if ((view_.bits[at % 3][index] >> lane_index()) & 1) publish_vertex(vertex_at(index));
+      for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
+        if ((word >> lane_index()) & 1) publish_vertex(vertex_at(index));
       });
     }
     end_phase(tally(at + 1), slot(0, at));
@@ -84,9 +81,7 @@ class Machine {
       for (unsigned i = thread(); i < now.hubs; i += threads())
         to[now.small + now.large + i] = view_.hubs[at % 2][i];
     } else {
-      for_words([&](std::uint64_t index) {
-        const Word word = view_.bits[at % 3][index];
-        if (word == 0) return;
+      for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
         const bool     active = (word >> lane_index()) & 1;
         const unsigned place  = reserve(&tally(at).recorded, active);
         if (active) to[place] = vertex_at(index);
@@ -136,7 +131,10 @@ class Machine {
     if constexpr (!T::voting)
       for (unsigned i = blockIdx.x; i < view_.pull_large_count; i += gridDim.x)
         pull_large(view_.pull_large[i], at);
-    for_words([&](std::uint64_t index) { pull_word(index, at); });
+    if constexpr (tracks_open)
+      for_set_words(view_.open, [&](std::uint64_t index, Word word) { pull_word(index, word, at); });
+    else
+      for_words([&](std::uint64_t index) { pull_word(index, settles ? ~view_.settled[index] : all_lanes, at); });
     end_phase(tally(at + 1), slot(1, at));
   }
 
@@ -150,9 +148,8 @@ class Machine {
       } else if (view_.batch != nullptr) {
         for_batch(at, [&](Vertex v, bool claimed) { apply_lane(v, claimed, at); });
       } else if (overflowed) {
-        for_words([&](std::uint64_t index) {
-          const Word word = view_.bits[(at + 1) % 3][index];
-          if (word != 0) apply_lane(vertex_at(index), (word >> lane_index()) & 1, at);
+        for_set_words(view_.bits[(at + 1) % 3], [&](std::uint64_t index, Word word) {
+          apply_lane(vertex_at(index), (word >> lane_index()) & 1, at);
         });
       } else {
         const unsigned count = tally(at + 1).touched;
@@ -173,59 +170,52 @@ class Machine {
   }
 
   /// Who is in a finished bucket is noted: edges to them need no look at their values.
-  __device__ void note_settled() {
-    if constexpr (settles)
+  __device__ void note_settled(unsigned at) {
+    if constexpr (settles) {
+      begin_phase();
       for_words([&](std::uint64_t index) {
         const Word word = view_.settled[index];
         if (word == all_lanes) return;
-        const Vertex v    = vertex_at(index);
-        const bool   done = v < view_.vertices && bucket_of(view_.values[v]) <= bucket_;
-        const Word   mask = __ballot_sync(all_lanes, done);
+        const Vertex v     = vertex_at(index);
+        const bool   done  = v < view_.vertices && bucket_of(view_.values[v]) <= bucket_;
+        const Word   mask  = __ballot_sync(all_lanes, done);
+        const bool   fresh = ((mask & ~word) >> lane_index()) & 1;
+        mine_.closed_vertices += fresh;
+        mine_.closed_edges += fresh ? degree(v) : 0;
         if (lane_index() == 0 && mask != word) view_.settled[index] = mask;
       });
+      end_phase(tally(at + 1), slot(2, at));
+    }
   }
 
-  /// The lowest bucket that anybody waits in.
-  __device__ void find_bucket(unsigned at) {
+  /// Those of the bucket, and of any before it, leave the waiting ones and are the frontier. The lowest bucket of
+  /// the others is noted.
+  __device__ void take_bucket(unsigned at) {
     if constexpr (prioritised) {
       begin_phase();
       if (threadIdx.x == 0) shared_.lowest = ~Count{0};
       __syncthreads();
       Count lowest = ~Count{0};
-      for_words([&](std::uint64_t index) {
-        if (!((view_.waiting[index] >> lane_index()) & 1)) return;
-        const Vertex v = vertex_at(index);
-        if (!is_open(v)) return;
-        const Count bucket = bucket_of(view_.values[v]);
-        if (bucket < lowest) lowest = bucket;
-      });
-      atomicMin(&shared_.lowest, lowest);
-      __syncthreads();
-      if (threadIdx.x == 0 && shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
-    }
-  }
-
-  /// Those of the bucket leave the waiting ones and are the frontier.
-  __device__ void take_bucket(unsigned at) {
-    if constexpr (prioritised) {
-      begin_phase();
-      for_words([&](std::uint64_t index) {
-        const Word word = view_.waiting[index];
-        if (word == 0) return;
-        const Vertex v     = vertex_at(index);
-        const bool   waits = (word >> lane_index()) & 1;
-        const bool   over  = waits && !is_open(v);
-        const bool   taken = waits && !over && bucket_of(view_.values[v]) <= bucket_;
-        const Word   gone  = __ballot_sync(all_lanes, taken || over);
-        const Word   mask  = __ballot_sync(all_lanes, taken);
-        if (lane_index() == 0 && gone != 0) view_.waiting[index] = word & ~gone;
+      for_set_words(view_.waiting, [&](std::uint64_t index, Word word) {
+        const Vertex v      = vertex_at(index);
+        const bool   waits  = (word >> lane_index()) & 1;
+        const bool   over   = waits && !is_open(v);
+        const Count  bucket = waits && !over ? bucket_of(view_.values[v]) : ~Count{0};
+        const bool   taken  = bucket <= bucket_;
+        if (!taken && bucket < lowest) lowest = bucket;
+        const Word gone = __ballot_sync(all_lanes, taken || over);
+        const Word mask = __ballot_sync(all_lanes, taken);
+        if (gone == 0) return;
+        if (lane_index() == 0) view_.waiting[index] = word & ~gone;
         if (lane_index() == 0 && mask != 0) view_.bits[at % 3][index] |= mask;
         const EdgeIndex edges = taken ? degree(v) : 0;
         mine_.vertices += taken;
         mine_.edges += edges;
         list(v, edges, taken, at, tally(at).balloted);
       });
+      if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
       end_phase(tally(at), slot(2, at));
+      if (threadIdx.x == 0 && shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
     }
   }
 
@@ -264,6 +254,7 @@ class Machine {
   Global              global_{};            ///< what publishing added up to
   bool                lists_    = true;     ///< found vertices are listed at once: the online filter
   const Tally::Lists* lists_at_ = nullptr;  ///< the frontier's
+  bool                eager_    = false;    ///< votes are so few that bits are taken without a look at them first
 
  private:
   struct Mine {
@@ -285,6 +276,20 @@ class Machine {
   __device__ void for_words(Body&& body) {
     const std::uint64_t words = word_count();
     for (std::uint64_t index = warp_index(); index < words; index += warps()) body(index);
+  }
+
+  /// body(index, word) for the words of a bitmap that are not empty. Lanes read some ahead.
+  template <class Body>
+  __device__ void for_set_words(const Word* bits, Body&& body) {
+    constexpr unsigned  ahead = 8;
+    const std::uint64_t words = word_count(), stride = std::uint64_t{warps()} * ahead;
+    for (std::uint64_t base = std::uint64_t{warp_index()} * ahead; base < words; base += stride) {
+      const Word word = lane_index() < ahead && base + lane_index() < words ? bits[base + lane_index()] : 0;
+      for (unsigned some = __ballot_sync(all_lanes, word != 0); some != 0; some &= some - 1) {
+        const int lane = __ffs(static_cast<int>(some)) - 1;
+        body(base + static_cast<unsigned>(lane), __shfl_sync(all_lanes, word, lane));
+      }
+    }
   }
 
   /// body(v, claimed) for all that a push has found; claimed once for each vertex. Warps stay together.
@@ -312,7 +317,7 @@ class Machine {
     add_up(mine_.vertices, shared_.vertices);
     add_up(mine_.edges, shared_.edges);
     add_up(mine_.looked_at, shared_.looked_at);
-    if constexpr (tracks_open) {
+    if constexpr (tracks_open || settles) {
       add_up(mine_.closed_vertices, shared_.closed_vertices);
       add_up(mine_.closed_edges, shared_.closed_edges);
     }
@@ -386,6 +391,15 @@ class Machine {
       }
     }
     return 0;
+  }
+
+  /// No vertex that sends now has a lower priority.
+  __device__ auto bucket_start() const {
+    using Priority = std::remove_cvref_t<decltype(view_.program.priority(std::declval<const Value&>()))>;
+    if constexpr (std::is_integral_v<Priority>)
+      return static_cast<Priority>(bucket_ << view_.delta_shift);
+    else  // a little less, since widths are rounded
+      return static_cast<Priority>(static_cast<double>(bucket_) / view_.inverse_delta * (1 - 0x1p-20));
   }
 
   __device__ StepOf<P> step(Vertex v) {
@@ -510,7 +524,7 @@ class Machine {
     if constexpr (T::no_message)
       return {};
     else if constexpr (T::live_messages)
-      return atomics::load(view_.values[v]);
+      return atomics::glance(view_.values[v]);  // as new as the iteration
     else
       return view_.messages[v];
   }
@@ -528,38 +542,51 @@ class Machine {
 
   // --- push (push.cuh) ---
 
-  __device__ void push_everyone(unsigned at);
-  template <class Body>
-  __device__ void for_row(EdgeIndex first, EdgeIndex last, EdgeIndex begin, EdgeIndex stride, Body&& body);
-  __device__ void push_hubs(const Rows& rows, unsigned count, unsigned at);
-  __device__ void push_large(const Rows& rows, unsigned count, unsigned at);
-  __device__ void push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at);
-  __device__ void push_small(const Rows& rows, unsigned count, unsigned at);
+  /// An edge on its way: of which vertex, and with what.
+  struct Sent {
+    EdgeIndex edge;
+    Vertex    source;
+    Message   message;
+    bool      valid;
+  };
+  /// Edges that a lane has under way at once. Values that change in place are read first, which takes time; votes
+  /// meet few edges in a push, and gathering waits for nothing.
+  static constexpr unsigned push_batch = !T::in_place || sizeof(Message) > 8 ? 1 : sizeof(Message) > 4 ? 2 : 4;
+
+  __device__ void            push_everyone(unsigned at);
+  __device__ void            push_hubs(const Rows& rows, unsigned count, unsigned at);
+  __device__ void            push_large(const Rows& rows, unsigned count, unsigned at);
+  __device__ void            push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at);
+  __device__ void            push_small(const Rows& rows, unsigned count, unsigned at);
   __device__ static unsigned owner_of(unsigned k, unsigned before);
-  __device__ void push_edge(const Rows& rows, EdgeIndex i, Vertex source, const Message& message, bool valid,
-                            unsigned at);
+  __device__ void            push_edges(const Rows& rows, const Sent (&sent)[push_batch], unsigned at);
+  __device__ Update          update_of(const Rows& rows, const Sent& sent, Vertex v) const;
+  __device__ bool            vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
+  __device__ bool            improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
+  __device__ bool            is_settled(Vertex v) const;
+  __device__ bool            comes_later(Vertex v, const Value& value);
+  __device__ bool            gather(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
+  __device__ bool            gather_together(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
+  __device__ bool            touch(Vertex v, unsigned at);
+  __device__ void            note_touched(Vertex v, bool touched, unsigned at);
+  __device__ void            note_pushed(Vertex v, bool found, unsigned at);
   __device__ static bool test_now(const Word* bits, Vertex v) { return (__ldcg(bits + v / 32) >> (v % 32)) & 1; }
-  __device__ bool        vote(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                              unsigned at);
-  __device__ bool        improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                                 unsigned at);
-  __device__ bool        gather(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                                unsigned at);
-  __device__ bool gather_together(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                                  bool valid, unsigned at);
-  __device__ bool touch(Vertex v, unsigned at);
-  __device__ void note_touched(Vertex v, bool touched, unsigned at);
-  __device__ void note_pushed(Vertex v, bool found, unsigned at);
 
   // --- pull (pull.cuh) ---
 
   __device__ bool is_active(Vertex v, unsigned at) const { return everyone_ || test(view_.bits[at % 3], v); }
-  __device__ void pull_word(std::uint64_t index, unsigned at);
+  __device__ void pull_word(std::uint64_t index, Word open, unsigned at);
   __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
   /// What a vertex collects: updates combined, or its own value improved.
   using Collected = std::conditional_t<T::in_place, Value, Accumulator>;
   __device__ Collected nothing(Vertex v) const;
-  __device__ bool      collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const;
+  /// Edges that a lane has under way at once.
+  static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
+  template <unsigned stride>
+  __device__ bool          collect(Collected& all, const Rows& rows, EdgeIndex i, EdgeIndex end, Vertex v,
+                                   unsigned at) const;
+  __device__ static Vertex target_at(const Rows& rows, EdgeIndex i);
+  __device__ bool          could_improve(const Rows& rows, EdgeIndex i, const Collected& all) const;
   /// Rows from here on are pulled by eight lanes, and by a warp.
   static constexpr EdgeIndex lane_row = 8, group_row = 64;
   struct OwnRow {

@@ -6,15 +6,11 @@
 namespace spillway::cuda {
 
 template <class P>
-__device__ void Machine<P>::pull_word(std::uint64_t index, unsigned at) {
+__device__ void Machine<P>::pull_word(std::uint64_t index, Word open, unsigned at) {
+  if (open == 0) return;
   const Vertex v     = vertex_at(index);
-  bool         wants = v < view_.vertices;
-  if constexpr (tracks_open) {
-    const Word open = view_.open[index];
-    if (open == 0) return;
-    wants = wants && ((open >> lane_index()) & 1);
-  }
-  bool active;
+  const bool   wants = v < view_.vertices && ((open >> lane_index()) & 1);
+  bool         active;
   if constexpr (T::voting)
     active = pull_vote(v, wants, index, at);
   else
@@ -79,15 +75,51 @@ __device__ auto Machine<P>::nothing(Vertex v) const -> Collected {
     return detail::converted<Accumulator>(Combine::identity());
 }
 
+/// From every `stride`-th edge from `i` on. What several edges need is asked for before any of it is used.
 template <class P>
-__device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex i, Vertex v, unsigned at) const {
-  const Vertex source = rows.targets[i];
-  if (!is_active(source, at)) return false;
-  const Update update = compute(message_of(source), edge_at(rows, i, source, v), v);
-  if constexpr (T::in_place)
-    Combine::improve(all, update);
-  else
-    all = Combine::combine(all, detail::converted<Accumulator>(update));
+template <unsigned stride>
+__device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex i, EdgeIndex end, Vertex v,
+                                    unsigned at) const {
+  bool hit = false;
+  for (; i < end; i += pull_batch * stride) {
+    Vertex  source[pull_batch];
+    bool    there[pull_batch];
+    Message message[pull_batch];
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) {
+      there[k]  = i + k * stride < end && could_improve(rows, i + k * stride, all);
+      source[k] = there[k] ? target_at(rows, i + k * stride) : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) {
+      if (!there[k]) continue;
+      hit                 = true;
+      const Update update = compute(message[k], edge_at(rows, i + k * stride, source[k], v), v);
+      if constexpr (T::in_place)
+        Combine::improve(all, update);
+      else
+        all = Combine::combine(all, detail::converted<Accumulator>(update));
+    }
+  }
+  return hit;
+}
+
+/// Where every iteration reads all edges, they are not to push messages out of the caches.
+template <class P>
+__device__ Vertex Machine<P>::target_at(const Rows& rows, EdgeIndex i) {
+  if constexpr (T::all_active) return __ldcs(rows.targets + i);
+  return rows.targets[i];
+}
+
+/// False only if the program says that nobody of this bucket or a later one improves `all` along this edge.
+template <class P>
+__device__ bool Machine<P>::could_improve(const Rows& rows, EdgeIndex i, const Collected& all) const {
+  if constexpr (in_buckets && CouldImprove<P>)
+    return view_.program.could_improve(__builtin_bit_cast(Weight, rows.weights[i]), all, bucket_start());
   return true;
 }
 
@@ -110,9 +142,7 @@ __device__ void Machine<P>::pull_by_groups(unsigned left, const Rows& rows, cons
     const EdgeIndex first = from_lane(own.first, owner), end = from_lane(own.last, owner);
     Collected       part = nothing(to);
     bool            any  = false;
-    if (mine != 0)
-#pragma unroll 4
-      for (EdgeIndex i = first + lane_index() % width; i < end; i += width) any |= collect(part, rows, i, to, at);
+    if (mine != 0) any = collect<width>(part, rows, first + lane_index() % width, end, to, at);
     part                 = combined_over_lanes<Combine, width>(part);
     const unsigned  hits = __ballot_sync(all_lanes, any);
     const unsigned  done = left & ~rest;
@@ -139,9 +169,7 @@ __device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
     const Rows&     rows = view_.pull[b];
     const OwnRow    own{v, mine ? rows.offsets[v] : 0, mine ? rows.offsets[v + 1] : 0};
     const EdgeIndex length = own.last - own.first;
-    if (length < lane_row)
-#pragma unroll 4
-      for (EdgeIndex i = own.first; i < own.last; ++i) hit |= collect(all, rows, i, v, at);
+    if (length < lane_row) hit |= collect<1>(all, rows, own.first, own.last, v, at);
     pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
     pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
   }
@@ -153,7 +181,7 @@ __device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
 template <class P>
 __device__ bool Machine<P>::collected(Vertex v, const Collected& all) {
   if constexpr (T::in_place) {
-    return Combine::improve_atomically(view_.values[v], all);
+    return Combine::improve_atomically(view_.values[v], all) && !comes_later(v, all);
   } else {
     Value      value  = view_.values[v];
     const bool active = applied(value, detail::converted<Update>(all), v);
@@ -170,6 +198,7 @@ template <class P>
 __device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return;
+  if (is_settled(v)) return;
   __shared__ alignas(16) unsigned char parts[block_warps][sizeof(Collected)];
   __shared__ int                       hits;
   if (threadIdx.x == 0) hits = 0;
@@ -179,9 +208,7 @@ __device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows&     rows = view_.pull[b];
     const EdgeIndex end  = rows.offsets[v + 1];
-#pragma unroll 4
-    for (EdgeIndex i = rows.offsets[v] + threadIdx.x; i < end; i += block_threads)
-      hit |= collect(all, rows, i, v, at);
+    hit |= collect<block_threads>(all, rows, rows.offsets[v] + threadIdx.x, end, v, at);
     if (threadIdx.x == 0) mine_.looked_at += end - rows.offsets[v];
   }
   all = combined_over_lanes<Combine, warp_lanes>(all);

@@ -7,25 +7,9 @@ namespace spillway::cuda {
 
 template <class P>
 __device__ void Machine<P>::push_everyone(unsigned at) {
-  for (int b = 0; b < view_.push_blocks; ++b) {
-    const Rows& rows = view_.push[b];
-    for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps()) {
-      const auto    v       = static_cast<Vertex>(u);
-      const Message message = sent_by(v);
-      for_row(rows.offsets[v], rows.offsets[v + 1], lane_index(), warp_lanes,
-              [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
-    }
-  }
-}
-
-/// body(i, valid) for the edges from first + begin on; warps stay together.
-template <class P>
-template <class Body>
-__device__ void Machine<P>::for_row(EdgeIndex first, EdgeIndex last, EdgeIndex begin, EdgeIndex stride,
-                                    Body&& body) {
-  const EdgeIndex lane = lane_index();
-  for (EdgeIndex base = first + begin - lane; base < last; base += stride) body(base + lane, base + lane < last);
-  if (begin == 0) mine_.looked_at += last - first;
+  for (int b = 0; b < view_.push_blocks; ++b)
+    for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps())
+      push_row(view_.push[b], static_cast<Vertex>(u), lane_index(), warp_lanes, at);
 }
 
 template <class P>
@@ -39,11 +23,21 @@ __device__ void Machine<P>::push_large(const Rows& rows, unsigned count, unsigne
     push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
 }
 
+/// Every `stride`-th edge of a row, from `begin` on; warps stay together.
 template <class P>
 __device__ void Machine<P>::push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at) {
-  const Message message = sent_by(v);
-  for_row(rows.offsets[v], rows.offsets[v + 1], begin, stride,
-          [&](EdgeIndex i, bool valid) { push_edge(rows, i, v, message, valid, at); });
+  const Message   message = sent_by(v);
+  const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1], lane = lane_index();
+  for (EdgeIndex base = first + begin - lane; base < last; base += push_batch * stride) {
+    Sent sent[push_batch];
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k) {
+      const EdgeIndex i = base + k * stride + lane;
+      sent[k]           = {i, v, message, i < last};
+    }
+    push_edges(rows, sent, at);
+  }
+  if (begin == 0) mine_.looked_at += last - first;
 }
 
 /// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees. Of few
@@ -62,10 +56,16 @@ __device__ void Machine<P>::push_small(const Rows& rows, unsigned count, unsigne
     const unsigned  before  = sum_before(edges);
     const unsigned  all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
     mine_.looked_at += edges;
-    for (unsigned k = lane_index(); k - lane_index() < all; k += warp_lanes) {
-      const unsigned  owner = owner_of(k, before);
-      const EdgeIndex i = from_lane(first, owner) + (k - __shfl_sync(all_lanes, before, static_cast<int>(owner)));
-      push_edge(rows, i, from_lane(v, owner), from_lane(message, owner), k < all, at);
+    for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
+      Sent sent[push_batch];
+#pragma unroll
+      for (unsigned j = 0; j < push_batch; ++j) {
+        const unsigned k     = step + j * warp_lanes + lane_index();
+        const unsigned owner = owner_of(k, before);
+        const unsigned ahead = __shfl_sync(all_lanes, before, static_cast<int>(owner));
+        sent[j] = {from_lane(first, owner) + (k - ahead), from_lane(v, owner), from_lane(message, owner), k < all};
+      }
+      push_edges(rows, sent, at);
     }
   }
 }
@@ -80,54 +80,83 @@ __device__ unsigned Machine<P>::owner_of(unsigned k, unsigned before) {
 }
 
 template <class P>
-__device__ void Machine<P>::push_edge(const Rows& rows, EdgeIndex i, Vertex source, const Message& message,
-                                      bool valid, unsigned at) {
-  const Vertex v = valid ? rows.targets[i] : 0;
-  if constexpr (T::voting)
-    note_pushed(v, valid && vote(rows, i, source, v, message, at), at);
-  else if constexpr (T::in_place)
-    note_pushed(v, valid && improve(rows, i, source, v, message, at), at);
-  else if (view_.sizes.aggregate)
-    note_pushed(v, gather_together(rows, i, source, v, message, valid, at), at);
-  else
-    note_pushed(v, valid && gather(rows, i, source, v, message, at), at);
+__device__ void Machine<P>::push_edges(const Rows& rows, const Sent (&sent)[push_batch], unsigned at) {
+  Vertex to[push_batch];
+  bool   valid[push_batch];
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) {
+    valid[k] = sent[k].valid;
+    to[k]    = valid[k] ? rows.targets[sent[k].edge] : 0;
+  }
+  if constexpr (T::in_place) {
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k) valid[k] = valid[k] && !is_settled(to[k]);
+    Value seen[push_batch];
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::glance(view_.values[valid[k] ? to[k] : 0]);
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k)
+      valid[k] = valid[k] && Combine::improves(seen[k], update_of(rows, sent[k], to[k]));
+  }
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) {
+    if constexpr (T::voting)
+      note_pushed(to[k], valid[k] && vote(rows, sent[k], to[k], at), at);
+    else if constexpr (T::in_place)
+      note_pushed(to[k], valid[k] && improve(rows, sent[k], to[k], at), at);
+    else if (view_.sizes.aggregate)
+      note_pushed(to[k], gather_together(rows, sent[k], to[k], at), at);
+    else
+      note_pushed(to[k], valid[k] && gather(rows, sent[k], to[k], at), at);
+  }
 }
 
 template <class P>
-__device__ bool Machine<P>::vote(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                                 unsigned at) {
-  if (!test_now(view_.open, v) || !take(view_.open, v)) return false;
+__device__ auto Machine<P>::update_of(const Rows& rows, const Sent& sent, Vertex v) const -> Update {
+  return compute(sent.message, edge_at(rows, sent.edge, sent.source, v), v);
+}
+
+template <class P>
+__device__ bool Machine<P>::is_settled(Vertex v) const {
+  if constexpr (settles) return test(view_.settled, v);
+  return false;
+}
+
+template <class P>
+__device__ bool Machine<P>::vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+  if (!eager_ && !test_now(view_.open, v)) return false;
+  const EdgeIndex edges = degree(v);  // asked for before the bit is, so that one does not wait for the other
+  if (!take(view_.open, v)) return false;
   ++mine_.closed_vertices;
-  mine_.closed_edges += degree(v);
-  if (!applied(view_.values[v], compute(message, edge_at(rows, i, source, v), v), v)) return false;
+  mine_.closed_edges += edges;
+  if (!applied(view_.values[v], update_of(rows, sent, v), v)) return false;
   if (view_.batch == nullptr) claim(view_.bits[(at + 1) % 3], v);
   return true;
 }
 
 template <class P>
-__device__ bool Machine<P>::improve(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                                    unsigned at) {
-  if constexpr (settles)
-    if (test(view_.settled, v)) return false;
-  const Update update = compute(message, edge_at(rows, i, source, v), v);
-  if (!Combine::improves(atomics::glance(view_.values[v]), update)) return false;
-  if (!Combine::improve_atomically(view_.values[v], update)) return false;
+__device__ bool Machine<P>::improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+  const Update update = update_of(rows, sent, v);
+  return Combine::improve_atomically(view_.values[v], update) && !comes_later(v, update) && touch(v, at);
+}
+
+/// Of programs that settle buckets in place: the vertex, improved to `value`, waits for a later bucket.
+template <class P>
+__device__ bool Machine<P>::comes_later(Vertex v, const Value& value) {
   if constexpr (in_buckets) {
-    if (bucket_of(update) > bucket_) {
-      if (!test_now(view_.waiting, v)) claim(view_.waiting, v);
-      return false;
-    }
-    if (test_now(view_.waiting, v)) take(view_.waiting, v);
+    const bool later = bucket_of(value) > bucket_, waits = test_now(view_.waiting, v);
+    if (later && !waits) claim(view_.waiting, v);
+    if (!later && waits) take(view_.waiting, v);
+    return later;
   }
-  return touch(v, at);
+  return false;
 }
 
 template <class P>
-__device__ bool Machine<P>::gather(const Rows& rows, EdgeIndex i, Vertex source, Vertex v, const Message& message,
-                                   unsigned at) {
+__device__ bool Machine<P>::gather(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return false;
-  const Update update = compute(message, edge_at(rows, i, source, v), v);
+  const Update update = update_of(rows, sent, v);
   if constexpr (Combine::idempotent)
     Combine::improve_atomically(view_.sums[v], update);
   else
@@ -137,12 +166,11 @@ __device__ bool Machine<P>::gather(const Rows& rows, EdgeIndex i, Vertex source,
 
 /// Lanes that write to one vertex combine their updates first, and one of them writes. All lanes come.
 template <class P>
-__device__ bool Machine<P>::gather_together(const Rows& rows, EdgeIndex i, Vertex source, Vertex v,
-                                            const Message& message, bool valid, unsigned at) {
-  bool wants = valid;
-  if constexpr (tracks_open) wants = valid && test(view_.open, v);
+__device__ bool Machine<P>::gather_together(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+  bool wants = sent.valid;
+  if constexpr (tracks_open) wants = wants && test(view_.open, v);
   Accumulator sum = detail::converted<Accumulator>(Combine::identity());
-  if (wants) sum = detail::converted<Accumulator>(compute(message, edge_at(rows, i, source, v), v));
+  if (wants) sum = detail::converted<Accumulator>(update_of(rows, sent, v));
   const unsigned peers = __match_any_sync(all_lanes, wants ? v : no_vertex);
   const bool     leads = wants && (peers & ((1u << lane_index()) - 1)) == 0;
   unsigned       rest  = leads ? peers & (peers - 1) : 0;
