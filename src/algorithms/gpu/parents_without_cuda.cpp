@@ -1,5 +1,7 @@
 #include "algorithms/gpu/parents.hpp"
 
+#include <spillway/error.hpp>
+
 namespace spillway::gpu {
 
 template <class Distance>
