@@ -8,7 +8,7 @@ UNTRUSTED = *Malformed*:*Fuzz*:*Format*:Store.*:EdgeList.*:Npz.*:Metis.*:Gap.*:L
 COMMANDS = CommandLine.*:RunCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
 BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
 
-.PHONY: all demo test test-asan test-tsan gpu-test bench fuzz lint format clean
+.PHONY: all demo test test-asan test-tsan gpu-test gpu-test-full bench fuzz lint format clean
 all: build/setup-build
 	@$(call BUILD,release)
 
@@ -39,6 +39,10 @@ test-tsan: build/setup-tsan
 
 gpu-test: build/setup-test
 	@scripts/gpu-test
+
+# Every filter with every fusion, direction and size, on more graphs.
+gpu-test-full: build/setup-test
+	@SPILLWAY_FULL_MATRIX=1 scripts/gpu-test
 
 bench: build/setup-bench
 	@$(call BUILD,bench)

@@ -2,6 +2,7 @@
 // of the zoo need many tasks, shared rows and all threads.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -26,30 +27,41 @@ inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
   return tuning;
 }
 
-/// Filters, fusions, directions and sizes in pairs.
+/// All combinations instead of pairs: `make gpu-test-full`.
+inline bool full_matrix() { return std::getenv("SPILLWAY_FULL_MATRIX") != nullptr; }
+
+/// Filters, fusions, directions and sizes: in pairs, or all with all.
 inline std::vector<RunOptions> ways_on_gpu() {
   std::vector<RunOptions> ways;
   const auto              add = [&](Fusion fusion, Filter filter, Direction direction, bool tiny) {
-    ways.push_back({.direction = direction, .cuda = on_gpu(filter, fusion, tiny)});
+    RunOptions way{.direction = direction, .cuda = on_gpu(filter, fusion, tiny)};
+    way.device.kind    = DeviceChoice::Kind::cuda;
+    way.cuda.order     = ways.size() % 3 == 0 ? VertexOrder::natural : VertexOrder::degree;
+    way.cuda.aggregate = ways.size() % 2 == 1;
+    ways.push_back(way);
   };
   using enum Direction;
-  add(Fusion::all, Filter::just_in_time, automatic, false);
-  add(Fusion::all, Filter::just_in_time, push, true);
-  add(Fusion::all, Filter::ballot, automatic, true);
-  add(Fusion::all, Filter::online, pull, false);
-  add(Fusion::none, Filter::just_in_time, pull, true);
-  add(Fusion::none, Filter::ballot, push, false);
-  add(Fusion::none, Filter::online, automatic, true);
-  add(Fusion::push_pull, Filter::just_in_time, automatic, true);
-  add(Fusion::push_pull, Filter::ballot, pull, false);
-  add(Fusion::push_pull, Filter::online, push, false);
-  add(Fusion::all, Filter::batch, push, true);
-  add(Fusion::none, Filter::batch, automatic, false);
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    ways[i].device.kind    = DeviceChoice::Kind::cuda;
-    ways[i].cuda.order     = i % 3 == 0 ? VertexOrder::natural : VertexOrder::degree;
-    ways[i].cuda.aggregate = i % 2 == 1;
+  using enum Fusion;
+  using enum Filter;
+  if (full_matrix()) {
+    for (const Fusion fusion : {Fusion::none, push_pull, all})
+      for (const Filter filter : {just_in_time, online, ballot, batch})
+        for (const Direction direction : {automatic, push, pull})
+          for (const bool small : {false, true}) add(fusion, filter, direction, small);
+    return ways;
   }
+  add(all, just_in_time, automatic, false);
+  add(all, just_in_time, push, true);
+  add(all, ballot, automatic, true);
+  add(all, online, pull, false);
+  add(Fusion::none, just_in_time, pull, true);
+  add(Fusion::none, ballot, push, false);
+  add(Fusion::none, online, automatic, true);
+  add(push_pull, just_in_time, automatic, true);
+  add(push_pull, ballot, pull, false);
+  add(push_pull, online, push, false);
+  add(all, batch, push, true);
+  add(Fusion::none, batch, automatic, false);
   return ways;
 }
 

@@ -53,6 +53,21 @@ struct RunCounters {
   std::uint64_t kernel_launches = 0;  ///< of the kernel that iterates
   std::uint64_t ballots         = 0;  ///< frontiers that a scan listed
   std::uint64_t switches        = 0;  ///< changes of direction
+  std::uint64_t overflows       = 0;  ///< iterations that found more than the online filter's bins hold
+  std::uint64_t batched         = 0;  ///< entries that the batch filter went through
+  std::uint64_t small_rows      = 0;  ///< pushed by warps, several together
+  std::uint64_t large_rows      = 0;  ///< pushed by a block each
+  std::uint64_t hub_rows        = 0;  ///< pushed by the whole grid
+  std::uint64_t long_pulls      = 0;  ///< rows that blocks pulled
+  std::uint64_t settled         = 0;  ///< vertices of finished buckets that were left alone from then on
+
+  void operator+=(const RunCounters& other) {
+    shared_rows += other.shared_rows, fused_bins += other.fused_bins, bucket_moves += other.bucket_moves;
+    kernel_launches += other.kernel_launches, ballots += other.ballots, switches += other.switches;
+    overflows += other.overflows, batched += other.batched;
+    small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;
+    long_pulls += other.long_pulls, settled += other.settled;
+  }
 };
 
 struct RunStatistics {

@@ -96,12 +96,7 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.uploaded_bytes += part.uploaded_bytes;
   total.iterations += part.iterations;
   total.edges_processed += part.edges_processed;
-  total.counters.shared_rows += part.counters.shared_rows;
-  total.counters.fused_bins += part.counters.fused_bins;
-  total.counters.bucket_moves += part.counters.bucket_moves;
-  total.counters.kernel_launches += part.counters.kernel_launches;
-  total.counters.ballots += part.counters.ballots;
-  total.counters.switches += part.counters.switches;
+  total.counters += part.counters;
   if (!with_iterations) return;
   total.per_iteration.insert(total.per_iteration.end(), part.per_iteration.begin(), part.per_iteration.end());
 }

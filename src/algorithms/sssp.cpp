@@ -124,7 +124,7 @@ Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
   result.statistics.run_ms += paths.statistics.run_ms;
   result.statistics.transfer_ms += paths.statistics.transfer_ms;
   result.statistics.edges_processed += paths.statistics.edges_processed;
-  result.statistics.counters.kernel_launches += paths.statistics.counters.kernel_launches;
+  result.statistics.counters += paths.statistics.counters;
   result.statistics.device_bytes = std::max(result.statistics.device_bytes, paths.statistics.device_bytes);
   return result;
 }

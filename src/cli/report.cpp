@@ -112,6 +112,15 @@ Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
   return list;
 }
 
+Json gpu_json(const RunCounters& counters) {
+  return {{"ballots", counters.ballots},
+          {"overflows", counters.overflows},
+          {"batched", counters.batched},
+          {"rows", {{"small", counters.small_rows}, {"large", counters.large_rows}, {"hubs", counters.hub_rows}}},
+          {"long_pulls", counters.long_pulls},
+          {"settled", counters.settled}};
+}
+
 Json answer_json(const Answer& answer) {
   const RunStatistics& statistics = answer.result.statistics;
   Json                 verified   = nullptr;
@@ -128,7 +137,7 @@ Json answer_json(const Answer& answer) {
           {"device_memory", {{"peak", statistics.device_bytes}}},
           {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},
           {"kernel_launches", statistics.counters.kernel_launches},
-          {"ballots", statistics.counters.ballots},
+          {"gpu", gpu_json(statistics.counters)},
           {"direction_switches", statistics.counters.switches},
           {"iterations", statistics.iterations},
           {"edges_processed", statistics.edges_processed},

@@ -30,7 +30,7 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
 };
 
 #if defined(SPILLWAY_TEST_ON_GPU)
-constexpr std::uint64_t random_graphs = 40;
+const std::uint64_t random_graphs = testing::full_matrix() ? 200 : 20;
 #else
 constexpr std::uint64_t random_graphs = 200;
 #endif

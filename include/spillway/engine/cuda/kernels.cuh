@@ -155,6 +155,7 @@ __global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constan
         if constexpr (T::has_global) total += machine.total_of(Machine::slot(2, at));
       }
     }
+    if (first) machine.count_in(*view.census, at, pull);
     const Tally& next = machine.tally(at + 1);
     state.open_vertices -= next.closed_vertices;
     state.open_edges -= next.closed_edges;

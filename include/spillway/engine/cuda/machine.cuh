@@ -47,10 +47,9 @@ class Machine {
   /// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
   __device__ void list_frontier(unsigned at) {
     begin_phase();
-    for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
-      const Vertex v     = vertex_at(index);
-      const bool   wants = (word >> lane_index()) & 1;
-      list(v, wants ? degree(v) : 0, wants, at, tally(at).balloted);
+    for_chunks([&](std::uint64_t base, bool mine) {
+      const Word word = mine ? view_.bits[at % 3][base + lane_index()] : 0;
+      if (__any_sync(all_lanes, word != 0)) list_chunk(base, across(word), at, tally(at).balloted);
     });
   }
 
@@ -196,22 +195,27 @@ class Machine {
       if (threadIdx.x == 0) shared_.lowest = ~Count{0};
       __syncthreads();
       Count lowest = ~Count{0};
-      for_set_words(view_.waiting, [&](std::uint64_t index, Word word) {
-        const Vertex v      = vertex_at(index);
-        const bool   waits  = (word >> lane_index()) & 1;
-        const bool   over   = waits && !is_open(v);
-        const Count  bucket = waits && !over ? bucket_of(view_.values[v]) : ~Count{0};
-        const bool   taken  = bucket <= bucket_;
-        if (!taken && bucket < lowest) lowest = bucket;
-        const Word gone = __ballot_sync(all_lanes, taken || over);
-        const Word mask = __ballot_sync(all_lanes, taken);
-        if (gone == 0) return;
-        if (lane_index() == 0) view_.waiting[index] = word & ~gone;
-        if (lane_index() == 0 && mask != 0) view_.bits[at % 3][index] |= mask;
-        const EdgeIndex edges = taken ? degree(v) : 0;
-        mine_.vertices += taken;
-        mine_.edges += edges;
-        list(v, edges, taken, at, tally(at).balloted);
+      for_chunks([&](std::uint64_t base, bool mine) {
+        const Word word = mine ? view_.waiting[base + lane_index()] : 0;
+        if (!__any_sync(all_lanes, word != 0)) return;
+        const unsigned waits = across(word);
+        unsigned       taken = 0, gone = 0;
+#pragma unroll
+        for (unsigned k = 0; k < chunk; ++k) {
+          const Vertex v      = (waits >> k) & 1 ? vertex_at(base + k) : 0;
+          const Count  bucket = bucket_of(view_.values[v]);
+          const bool   over = !is_open(v), takes = !over && bucket <= bucket_;
+          if (!((waits >> k) & 1)) continue;
+          taken |= takes << k;
+          gone |= (takes || over) << k;
+          if (!takes && !over && bucket < lowest) lowest = bucket;
+        }
+        if (!__any_sync(all_lanes, gone != 0)) return;
+        const Word leave = along(gone), active = along(taken);
+        if (mine && leave != 0) view_.waiting[base + lane_index()] = word & ~leave;
+        if (mine && active != 0) view_.bits[at % 3][base + lane_index()] |= active;
+        mine_.vertices += __popc(taken);
+        mine_.edges += list_chunk(base, taken, at, tally(at).balloted);
       });
       if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
       end_phase(tally(at), slot(2, at));
@@ -227,6 +231,21 @@ class Machine {
       for (std::uint64_t i = thread(); i < words; i += threads()) last[i] = 0;
     }
     if (thread() == 0) tally(at + 2) = Tally{.lowest = ~Count{0}};
+  }
+
+  /// Nobody waits for these additions. For one thread.
+  __device__ void count_in(Census& census, unsigned at, bool pulled) {
+    const Tally& next = tally(at + 1);
+    if (pulled) {
+      atomicAdd(&census.long_pulls, Count{view_.pull_large_count});
+    } else if (!T::all_active) {
+      atomicAdd(&census.small_rows, Count{lists_at_->small});
+      atomicAdd(&census.large_rows, Count{lists_at_->large});
+      atomicAdd(&census.hub_rows, Count{lists_at_->hubs});
+      atomicAdd(&census.batched, next.batched);
+    }
+    if (next.overflowed | next.touched_overflowed) atomicAdd(&census.overflows, Count{1});
+    if (settles) atomicAdd(&census.settled, next.closed_vertices);
   }
 
   /// What the blocks added up in a phase; every thread gets it.
@@ -278,18 +297,44 @@ class Machine {
     for (std::uint64_t index = warp_index(); index < words; index += warps()) body(index);
   }
 
-  /// body(index, word) for the words of a bitmap that are not empty. Lanes read some ahead.
+  /// Words of a bitmap that a warp works on at once: what it waits for, it waits for once.
+  static constexpr unsigned chunk = 8;
+
+  /// body(base, mine) for every `chunk` words from `base` on; `mine` if this lane has one, base + lane.
+  template <class Body>
+  __device__ void for_chunks(Body&& body) {
+    const std::uint64_t words = word_count(), stride = std::uint64_t{warps()} * chunk;
+    for (std::uint64_t base = std::uint64_t{warp_index()} * chunk; base < words; base += stride)
+      body(base, lane_index() < chunk && base + lane_index() < words);
+  }
+
+  /// body(index, word) for the words of a bitmap that are not empty.
   template <class Body>
   __device__ void for_set_words(const Word* bits, Body&& body) {
-    constexpr unsigned  ahead = 8;
-    const std::uint64_t words = word_count(), stride = std::uint64_t{warps()} * ahead;
-    for (std::uint64_t base = std::uint64_t{warp_index()} * ahead; base < words; base += stride) {
-      const Word word = lane_index() < ahead && base + lane_index() < words ? bits[base + lane_index()] : 0;
+    for_chunks([&](std::uint64_t base, bool mine) {
+      const Word word = mine ? bits[base + lane_index()] : 0;
       for (unsigned some = __ballot_sync(all_lanes, word != 0); some != 0; some &= some - 1) {
         const int lane = __ffs(static_cast<int>(some)) - 1;
         body(base + static_cast<unsigned>(lane), __shfl_sync(all_lanes, word, lane));
       }
+    });
+  }
+
+  /// From a word in each of the first lanes to this lane's bit of every word…
+  __device__ static unsigned across(Word word) {
+    unsigned bits = 0;
+    for (unsigned k = 0; k < chunk; ++k)
+      bits |= ((__shfl_sync(all_lanes, word, static_cast<int>(k)) >> lane_index()) & 1) << k;
+    return bits;
+  }
+  /// …and back.
+  __device__ static Word along(unsigned bits) {
+    Word word = 0;
+    for (unsigned k = 0; k < chunk; ++k) {
+      const Word of_all = __ballot_sync(all_lanes, (bits >> k) & 1);
+      if (lane_index() == k) word = of_all;
     }
+    return word;
   }
 
   /// body(v, claimed) for all that a push has found; claimed once for each vertex. Warps stay together.
@@ -497,6 +542,38 @@ class Machine {
     const unsigned large_place = reserve(&lists.large, large), hub_place = reserve(&lists.hubs, hub);
     if (large) view_.large[at % 2][large_place] = v;
     if (hub) view_.hubs[at % 2][hub_place] = v;
+  }
+
+  /// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
+  __device__ EdgeIndex list_chunk(std::uint64_t base, unsigned wants, unsigned at, Tally::Lists& lists) {
+    EdgeIndex edges = 0;
+    unsigned  large = 0, hubs = 0;
+#pragma unroll
+    for (unsigned k = 0; k < chunk; ++k) {
+      const bool      wanted = (wants >> k) & 1;
+      const EdgeIndex own    = wanted ? degree(vertex_at(base + k)) : 0;
+      hubs |= (own >= view_.sizes.hub_degree) << k;
+      large |= (own >= view_.sizes.large_degree) << k;
+      edges += own;
+    }
+    large &= ~hubs;
+    append(base, wants & ~large & ~hubs, &lists.small, view_.small[at % 2]);
+    if (!__any_sync(all_lanes, (large | hubs) != 0)) return edges;
+    append(base, large, &lists.large, view_.large[at % 2]);
+    append(base, hubs, &lists.hubs, view_.hubs[at % 2]);
+    return edges;
+  }
+
+  __device__ void append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to) {
+    const auto     own    = static_cast<unsigned>(__popc(wants));
+    const unsigned before = sum_before(own);
+    const unsigned all    = __shfl_sync(all_lanes, before + own, warp_lanes - 1);
+    if (all == 0) return;
+    unsigned place = 0;
+    if (lane_index() == 0) place = atomicAdd(count, all);
+    place = __shfl_sync(all_lanes, place, 0) + before;
+    for (; wants != 0; wants &= wants - 1)
+      to[place++] = vertex_at(base + static_cast<unsigned>(__ffs(static_cast<int>(wants)) - 1));
   }
 
   // --- edges ---

@@ -115,6 +115,7 @@ class DeviceRun {
     statistics.edges_processed   = control.looked_at;
     statistics.counters.ballots  = control.ballots;
     statistics.counters.switches = control.switches;
+    note_census(statistics.counters);
     return statistics;
   }
 
@@ -173,6 +174,7 @@ class DeviceRun {
     pull_large_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
     tallies_    = {device_, 3, "counters"};
     control_    = {device_, 1, "counters"};
+    census_     = {device_, 1, "counters"};
     count_      = {device_, 1, "counters"};
     log_        = {device_, a_launch, "the log of iterations"};
     global_     = {device_, 1, "totals"};
@@ -185,6 +187,7 @@ class DeviceRun {
     view_.touched    = touched_.data();
     view_.batch      = batch_.data();
     view_.pull_large = pull_large_.data(), view_.tallies = tallies_.data(), view_.control = control_.data();
+    view_.census = census_.data();
     view_.totals = totals_.data(), view_.global = global_.data(), view_.log = log_.data();
     view_.history = history_.data();
   }
@@ -194,6 +197,7 @@ class DeviceRun {
     for (Tally& tally : tallies) tally.lowest = ~Count{0};
     tallies_.upload(tallies);
     control_.clear();
+    census_.clear();
     count_.clear();
     settled_.clear();
     view_.pull_large_count = 0;
@@ -201,6 +205,18 @@ class DeviceRun {
     find_large<P><<<grid_of(n_), block_threads>>>(view_, pull_large_.data(), count_.data());
     check(cudaGetLastError(), "finding long rows");
     count_.download(&view_.pull_large_count);
+  }
+
+  void note_census(RunCounters& counters) const {
+    Census census{};
+    census_.download(&census);
+    counters.overflows  = census.overflows;
+    counters.batched    = census.batched;
+    counters.small_rows = census.small_rows;
+    counters.large_rows = census.large_rows;
+    counters.hub_rows   = census.hub_rows;
+    counters.long_pulls = census.long_pulls;
+    counters.settled    = census.settled;
   }
 
   /// What the iterations of a launch were.
@@ -233,6 +249,7 @@ class DeviceRun {
   DeviceArray<std::uint64_t>                    starts_;
   DeviceArray<Tally>                            tallies_;
   DeviceArray<Control>                          control_;
+  DeviceArray<Census>                           census_;
   DeviceArray<unsigned>                         count_;
   DeviceArray<IterationLog>                     log_;
   DeviceArray<typename T::Global>               global_, totals_, history_;

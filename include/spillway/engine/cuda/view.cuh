@@ -66,6 +66,11 @@ struct Control {
   unsigned again;               ///< a vertex was active twice while frontiers were recorded
 };
 
+/// What a run went through, for its statistics and for tests that every branch is taken.
+struct Census {
+  Count small_rows, large_rows, hub_rows, long_pulls, overflows, batched, settled;
+};
+
 template <class P>
 struct View {
   using T           = Traits<P>;
@@ -99,6 +104,7 @@ struct View {
   const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
   Tally*              tallies;   ///< three
   Control*            control;
+  Census*             census;
   typename T::Global* totals;   ///< of each block: of publishing, processing, applying, in turns
   typename T::Global* global;   ///< of the last iteration
   typename T::Global* history;  ///< of every iteration of this launch

@@ -1,0 +1,81 @@
+// That the matrix reaches every branch of the GPU engine: its own counters say so. And a small set of runs that
+// the sanitizers can watch in a short time.
+#include <gtest/gtest.h>
+
+#include "algorithms/trying.hpp"
+#include "plan/devices.hpp"
+#include "ways.hpp"
+
+#include <spillway/algorithms.hpp>
+#include <spillway/generate.hpp>
+
+namespace spillway {
+namespace {
+
+class GpuBranches : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  }
+
+  static Result ask(const std::string& name, const Graph& given, const RunOptions& way) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const Graph      graph     = testing::with_weights_for(algorithm, given);
+    return algorithm.run(graph, testing::filled(algorithm, graph, {}).value(), way);
+  }
+
+  const Graph kron = generate("kron", {{"scale", "9"}});
+  const Graph grid = generate("grid", {{"rows", "30"}, {"columns", "30"}});
+};
+
+TEST_F(GpuBranches, AreAllTaken) {
+  RunCounters all;
+  bool        pushed = false, pulled = false;
+  for (const RunOptions& way : testing::ways_on_gpu())
+    for (const char* name : {"bfs", "sssp", "kcore"})
+      for (const Graph* graph : {&kron, &grid}) {
+        const RunStatistics statistics = ask(name, *graph, way).statistics;
+        all += statistics.counters;
+        for (const IterationStatistics& iteration : statistics.per_iteration)
+          (iteration.direction == Direction::pull ? pulled : pushed) = true;
+      }
+  EXPECT_TRUE(pushed && pulled);
+  EXPECT_GT(all.ballots, 0u);
+  EXPECT_GT(all.switches, 0u);
+  EXPECT_GT(all.overflows, 0u);
+  EXPECT_GT(all.batched, 0u);
+  EXPECT_GT(all.small_rows, 0u);
+  EXPECT_GT(all.large_rows, 0u);
+  EXPECT_GT(all.hub_rows, 0u);
+  EXPECT_GT(all.long_pulls, 0u);
+  EXPECT_GT(all.settled, 0u);
+}
+
+/// Fusion is for this: as many launches as iterations, or one for all.
+TEST_F(GpuBranches, FusionSavesLaunches) {
+  const auto launches = [&](Fusion fusion) {
+    const RunStatistics statistics =
+        ask("bfs", grid, {.device = {.kind = DeviceChoice::Kind::cuda}, .cuda = {.fusion = fusion}}).statistics;
+    return std::pair{statistics.counters.kernel_launches, statistics.iterations};
+  };
+  const auto [apart, iterations] = launches(Fusion::none);
+  EXPECT_GE(apart, iterations);
+  EXPECT_EQ(launches(Fusion::all).first, 1u);
+  EXPECT_LT(launches(Fusion::push_pull).first, apart);
+}
+
+/// scripts/gpu-test runs these under compute-sanitizer; they check nothing themselves.
+TEST_F(GpuBranches, ForTheSanitizers) {
+  std::vector<RunOptions> ways = testing::ways_on_gpu();
+  std::size_t             next = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!algorithm.on_gpu) continue;
+    for (int i = 0; i < 3; ++i) {
+      const Result result = ask(algorithm.name, i == 2 ? grid : kron, ways[next++ % ways.size()]);
+      EXPECT_EQ(result.statistics.device, "cuda:0") << algorithm.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spillway
