@@ -59,6 +59,8 @@ class Graph {
   /// In-edges: those of the file, or built at the first call.
   const Csr& in() const;
   bool       has_in() const;
+  /// In-edges that were built elsewhere, as `in` would have built them; left alone if there are some by now.
+  void give_in(Csr rows) const;
 
   /// The graph taken as undirected and simple, without weights: every arc has its reverse, loops and parallel arcs
   /// are left out. The out-edges themselves if they are so already, else built at the first call.

@@ -149,7 +149,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
       .push = T::reads_degree || !T::all_active || options.direction == Direction::push,
       .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
-  const Topology     topology = resident_topology(graph, T::along, needed);
+  const Topology     topology = resident_topology(graph, T::along, needed, options);
   const double       delta    = delta_of(program, graph, false);
   const double       prepare  = since(start);
   const ProgramFacts facts{.voting      = T::voting,

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include <spillway/engine/parallel.hpp>
+#include "algorithms/gpu/beliefs.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
@@ -12,12 +14,17 @@
 namespace spillway {
 namespace {
 
+using Run = Beliefs(const Graph&, const BeliefModel&, const RunOptions&);
+
 struct Form {
   const char* name;
-  Beliefs (*run)(const Graph&, const BeliefModel&, const RunOptions&);
+  bool        oriented;  ///< knows directions
+  Run*        on_cpu;
+  Run*        on_gpu;
 };
 
-constexpr Form forms[] = {{"arc", beliefs_by_messages}, {"vertex", beliefs_by_vertices}};
+constexpr Form forms[] = {{"arc", true, beliefs_by_messages, gpu::beliefs_by_messages},
+                          {"vertex", false, beliefs_by_vertices, gpu::beliefs_by_vertices}};
 
 const Form& form_of(const ParameterValues& values) {
   std::vector<std::string> names;
@@ -40,13 +47,25 @@ std::vector<Column> columns_of(const Beliefs& beliefs, const BeliefModel& model,
   return columns;
 }
 
+/// Where the last bits matter and nobody asks for a GPU, they are not to depend on whether it has room today.
+Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  if (model.oriented && !form.oriented)
+    throw usage_error("bp: the {} form knows no directions and needs a symmetric table; use --form arc",
+                      form.name);
+  const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
+  if (options.deterministic && options.device.kind == DeviceChoice::Kind::automatic) return on_cpu();
+  return gpu::or_else(
+      graph, options, [&] { return form.on_gpu(graph, model, options); }, on_cpu);
+}
+
 Result run_bp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const int         threads = thread_count(options.threads);
   const Form&       form    = form_of(values);
   Stopwatch         clock;
-  const BeliefModel model    = belief_model(graph, values, threads);
-  const double      model_ms = clock.lap();
-  Beliefs           beliefs  = form.run(graph, model, options);
+  const BeliefModel model = belief_model(graph, values, threads);
+  graph.simple();
+  const double prepared = clock.lap();
+  Beliefs      beliefs  = beliefs_of(form, graph, model, options);
   clock.lap();
   Result result;
   result.columns    = columns_of(beliefs, model, graph, threads);
@@ -54,7 +73,7 @@ Result run_bp(const Graph& graph, const ParameterValues& values, const RunOption
                        {"change", beliefs.change},
                        {"converged", std::string{beliefs.change <= model.tolerance ? "yes" : "no"}}};
   result.statistics = std::move(beliefs.statistics);
-  result.statistics.prepare_ms += model_ms;
+  result.statistics.prepare_ms += prepared;
   result.statistics.run_ms += clock.milliseconds();
   return result;
 }
@@ -87,6 +106,7 @@ Algorithm bp_algorithm() {
                       "arc"}},
       .columns    = {{"belief_0", "probability of state 0"},
                      {"belief_1", "probability of state 1, and so on up to the last state"}},
+      .on_gpu     = gpu::built,
       .run        = run_bp,
       .verify     = verify_bp};
 }

@@ -50,7 +50,7 @@ struct Beliefs {
 /// With a message for each arc, as Pearl has it.
 Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
-/// With state on vertices only, as SIMD-X has it.
+/// With state on vertices only, as SIMD-X has it. The model must not be oriented.
 Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
 /// What is wrong with a result of the vertex form; nothing if it is right.

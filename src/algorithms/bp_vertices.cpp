@@ -6,7 +6,6 @@
 #include "algorithms/bp.hpp"
 #include "algorithms/checking.hpp"
 #include "algorithms/plain_rows.hpp"
-#include "base/fail.hpp"
 #include "generate/random.hpp"
 #include "graph/csr.hpp"
 
@@ -102,8 +101,6 @@ Beliefs with_states(std::uint64_t states, Arguments&&... arguments) {
 }  // namespace
 
 Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
-  if (model.oriented)
-    throw usage_error("bp: the vertex form knows no directions and needs a symmetric table; use --form arc");
   Graph::Parts parts;
   parts.out       = graph.simple();
   parts.symmetric = true;

@@ -26,7 +26,7 @@ struct Form {
 
 Components components_by_sampling(const Graph& graph, const RunOptions& options) {
   return gpu::or_else(
-      options, [&] { return gpu::components(graph, options); },
+      graph, options, [&] { return gpu::components(graph, options); },
       [&] { return components_by_afforest(graph, options); });
 }
 

@@ -15,6 +15,7 @@
 #include "base/fail.hpp"
 #include "graph/vertex_set.hpp"
 
+#include <spillway/engine/building.hpp>
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 
@@ -246,10 +247,10 @@ std::uint64_t communities(const Buffer<Vertex>& labels, const Graph& graph, int 
 Result run_cdlp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const std::uint64_t rounds = rounds_of(values);
   Stopwatch           clock;
-  if (!graph.symmetric()) graph.in();
+  if (!graph.symmetric()) build_in_edges(graph, options);
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
-           options, [&] { return gpu::propagated_labels(graph, rounds, options); },
+           graph, options, [&] { return gpu::propagated_labels(graph, rounds, options); },
            [&] { return on_cpu(graph, rounds, options); });
   clock.lap();
   Result result;

@@ -60,7 +60,7 @@ Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions&
   if (graph.has_in()) graph.in();
   const double prepared = clock.lap();
   gpu::Degrees found    = gpu::or_else(
-         options, [&] { return gpu::degrees(graph, options); }, [&] { return on_cpu(graph, options); });
+         graph, options, [&] { return gpu::degrees(graph, options); }, [&] { return on_cpu(graph, options); });
   Result result;
   result.columns.push_back({.name = "out", .values = std::move(found.out).freeze()});
   result.columns.push_back({.name = "in", .values = std::move(found.in).freeze()});

@@ -10,6 +10,8 @@
 #include "algorithms/triangles.hpp"
 #include "base/clock.hpp"
 
+#include <spillway/engine/building.hpp>
+
 namespace spillway {
 namespace {
 
@@ -70,7 +72,7 @@ Coefficients of_symmetric(const Graph& graph, const RunOptions& options, const T
                           RunStatistics& statistics) {
   const Csr& simple  = graph.simple();
   auto       counted = gpu::or_else(
-            options, [&] { return gpu::triangles(graph, /*at_vertices=*/true, options); },
+            graph, options, [&] { return gpu::triangles(graph, /*at_vertices=*/true, options); },
             [&] { return triangles_on_cpu(simple, context); });
   statistics = std::move(counted.statistics);
   return coefficients(
@@ -82,7 +84,7 @@ Coefficients of_directed(const Graph& graph, const RunOptions& options, const Tr
                          RunStatistics& statistics) {
   const DirectedRows rows{graph.out(), graph.in()};
   auto               counted = gpu::or_else(
-                    options, [&] { return gpu::arcs_between_neighbors(graph, options); },
+                    graph, options, [&] { return gpu::arcs_between_neighbors(graph, options); },
                     [&] { return arcs_on_cpu(rows, context); });
   statistics       = std::move(counted.statistics);
   const auto count = [&](Vertex v) {
@@ -100,7 +102,10 @@ Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& opt
                                 .progress = options.progress ? options.progress : &Progress::none()};
   const bool            symmetric = graph.symmetric();
   Stopwatch             clock;
-  symmetric ? graph.simple() : graph.in();
+  if (symmetric)
+    graph.simple();
+  else
+    build_in_edges(graph, options);
   const double prepared = clock.lap();
   Result       result;
   Coefficients found = symmetric ? of_symmetric(graph, options, context, result.statistics)

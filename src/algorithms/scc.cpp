@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 
+#include <spillway/engine/building.hpp>
 #include <spillway/engine/parallel.hpp>
 
 namespace spillway {
@@ -31,10 +32,11 @@ Components on_cpu(const Graph& graph, const RunOptions& options) {
 Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
   Stopwatch clock;
   graph.out();
-  graph.in();
+  build_in_edges(graph, options);
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
-           options, [&] { return gpu::strong_components(graph, options); }, [&] { return on_cpu(graph, options); });
+           graph, options, [&] { return gpu::strong_components(graph, options); },
+           [&] { return on_cpu(graph, options); });
   clock.lap();
   const auto sizes = component_sizes(found.labels.span(), graph, thread_count(options.threads));
   Result     result;

@@ -138,7 +138,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
   const Vertex source = parameters.vertex(graph);
   const double delta  = delta_of(parameters);
   Result       result = gpu::or_else(
-            options,
+            graph, options,
             [&] {
         return on_gpu(Distances{source, delta}, graph, options);
       },
@@ -158,7 +158,7 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   refuse_negative_weights(graph, "sssp", options);
   const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
   return gpu::or_else(
-      options, [&] { return on_gpu(program, graph, options); },
+      graph, options, [&] { return on_gpu(program, graph, options); },
       [&] {
         auto            outcome  = run(program, graph, for_cpu(options));
         const Progress& progress = options.progress ? *options.progress : Progress::none();

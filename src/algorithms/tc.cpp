@@ -30,7 +30,7 @@ Result run_tc(const Graph& graph, const ParameterValues& values, const RunOption
   graph.simple();
   const double prepared = clock.lap();
   auto         counted  = gpu::or_else(
-               options, [&] { return gpu::triangles(graph, per_vertex, options); },
+               graph, options, [&] { return gpu::triangles(graph, per_vertex, options); },
                [&] { return on_cpu(graph, per_vertex, options); });
   Result result;
   result.facts.push_back({"triangles", counted.total});

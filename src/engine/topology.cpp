@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include <spillway/engine/building.hpp>
 #include <spillway/engine/executor.hpp>
 
 namespace spillway {
@@ -16,13 +17,16 @@ Block whole(const Csr& csr) {
 
 }  // namespace
 
-Topology resident_topology(const Graph& graph, Along along, NeededRows needed) {
+Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options) {
   const bool both_sides = along == Along::both && !graph.symmetric();
   Topology   topology{
         .vertices = graph.vertex_count(), .arcs = graph.arc_count() * (both_sides ? 2 : 1), .push = {}, .pull = {}};
   // Out-rows list receivers: they push along arcs and pull against them. In-rows do the opposite.
   const auto add_out = [&](std::vector<Block>& blocks) { blocks.push_back(whole(graph.out())); };
-  const auto add_in  = [&](std::vector<Block>& blocks) { blocks.push_back(whole(graph.in())); };
+  const auto add_in  = [&](std::vector<Block>& blocks) {
+    build_in_edges(graph, options);
+    blocks.push_back(whole(graph.in()));
+  };
   if (both_sides) {
     for (auto* blocks : {&topology.push, &topology.pull}) add_out(*blocks), add_in(*blocks);
   } else if (along == Along::in) {

@@ -101,6 +101,13 @@ const Csr& Graph::in() const {
   return state.parts.in;
 }
 
+void Graph::give_in(Csr rows) const {
+  const std::scoped_lock lock{state_->mutex};
+  if (has_in()) return;
+  state_->parts.in = std::move(rows);
+  state_->in_ready.store(true, std::memory_order_release);
+}
+
 const Csr& Graph::simple() const {
   const Csr& forward = out();
   State&     state   = *state_;

@@ -12,4 +12,8 @@ bool wanted(const RunOptions& options) {
   return cuda::device_count() > 0;
 }
 
+bool make_room(const Graph& graph, const RunOptions& options) {
+  return cuda::DeviceGraph::of(graph, options.device)->make_room();
+}
+
 }  // namespace spillway::gpu

@@ -13,10 +13,22 @@ extern const bool built;
 /// Whether a GPU is asked for, or nobody minds and there is one.
 bool wanted(const RunOptions& options);
 
+/// Rows of the graph that other runs have left on the GPU are given up; false if there are none.
+bool make_room(const Graph& graph, const RunOptions& options);
+
 /// `on_gpu()` where it is wanted and can be, else `on_cpu()`.
 template <class OnGpu, class OnCpu>
-auto or_else(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
-  return wanted(options) ? gpu_or_cpu(options, on_gpu, on_cpu) : on_cpu();
+auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
+  if (!wanted(options)) return on_cpu();
+  const auto twice = [&] {
+    try {
+      return on_gpu();
+    } catch (const DeviceError&) {
+      if (!make_room(graph, options)) throw;
+    }
+    return on_gpu();
+  };
+  return gpu_or_cpu(options, twice, on_cpu);
 }
 
 /// Afforest (see afforest.cpp).

@@ -6,6 +6,8 @@ const bool built = false;
 
 bool wanted(const RunOptions&) { return false; }
 
+bool make_room(const Graph&, const RunOptions&) { return false; }
+
 Components components(const Graph&, const RunOptions&) {
   throw Error{ExitCode::internal_error, "built without CUDA"};
 }

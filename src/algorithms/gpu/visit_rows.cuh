@@ -8,8 +8,8 @@ namespace spillway::gpu {
 
 inline constexpr EdgeIndex warp_row = 16, block_row = 2048;  ///< rows from here on
 
-/// visit(v, i) for the edges i of the vertices v that `wants` says, until it returns true for one of them: the rest
-/// of the row is then left out, but for what others are looking at already. All threads of the grid come.
+/// visit(v, i) for the edges i of the vertices v that `wants` says, until it returns true for one of them: the
+/// rest of the row is then left out, but for what others are looking at already. All threads of the grid come.
 template <class Wants, class Visit>
 __device__ void visit_rows(const Rows& rows, std::uint64_t n, Wants&& wants, Visit&& visit) {
   __shared__ Vertex   longest[block_threads];

@@ -272,6 +272,11 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   return moved;
 }
 
+void DeviceGraph::keep(ResidentRows rows) {
+  const std::scoped_lock lock{mutex_};
+  blocks_.push_back(std::make_shared<ResidentRows>(std::move(rows)));
+}
+
 bool DeviceGraph::make_room() {
   const std::scoped_lock lock{mutex_};
   return give_up_idle();

@@ -59,9 +59,9 @@ class Machine {
       for (std::uint64_t v = thread(); v < view_.vertices; v += threads()) publish_vertex(static_cast<Vertex>(v));
     } else if (listed) {
       const Tally::Lists& now = *lists_at_;
-      for (unsigned i = thread(); i < now.small; i += threads()) publish_vertex(view_.small[at % 2][i]);
-      for (unsigned i = thread(); i < now.large; i += threads()) publish_vertex(view_.large[at % 2][i]);
-      for (unsigned i = thread(); i < now.hubs; i += threads()) publish_vertex(view_.hubs[at % 2][i]);
+      for (std::uint64_t i = thread(); i < now.small; i += threads()) publish_vertex(view_.small[at % 2][i]);
+      for (std::uint64_t i = thread(); i < now.large; i += threads()) publish_vertex(view_.large[at % 2][i]);
+      for (std::uint64_t i = thread(); i < now.hubs; i += threads()) publish_vertex(view_.hubs[at % 2][i]);
     } else {
       for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
         if ((word >> lane_index()) & 1) publish_vertex(vertex_at(index));
@@ -75,9 +75,9 @@ class Machine {
     Vertex* const to = view_.record + before;
     if (listed) {
       const Tally::Lists& now = *lists_at_;
-      for (unsigned i = thread(); i < now.small; i += threads()) to[i] = view_.small[at % 2][i];
-      for (unsigned i = thread(); i < now.large; i += threads()) to[now.small + i] = view_.large[at % 2][i];
-      for (unsigned i = thread(); i < now.hubs; i += threads())
+      for (std::uint64_t i = thread(); i < now.small; i += threads()) to[i] = view_.small[at % 2][i];
+      for (std::uint64_t i = thread(); i < now.large; i += threads()) to[now.small + i] = view_.large[at % 2][i];
+      for (std::uint64_t i = thread(); i < now.hubs; i += threads())
         to[now.small + now.large + i] = view_.hubs[at % 2][i];
     } else {
       for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
@@ -152,8 +152,8 @@ class Machine {
         });
       } else {
         const unsigned count = tally(at + 1).touched;
-        for (unsigned base = warp_index() * warp_lanes; base < count; base += warps() * warp_lanes) {
-          const unsigned i = base + lane_index();
+        for (std::uint64_t base = warp_index() * warp_lanes; base < count; base += warps() * warp_lanes) {
+          const std::uint64_t i = base + lane_index();
           apply_lane(i < count ? view_.touched[i] : 0, i < count, at);
         }
       }

@@ -136,6 +136,8 @@ class DeviceGraph : public Graph::Attachment {
   DeviceTopology topology(const Topology& topology, bool weighted);
   /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
   DeviceTopology reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists);
+  /// Rows that were made on the device, of those on the host that they say.
+  void keep(ResidentRows rows);
   /// Gives up rows that nobody uses now; false if there are none.
   bool make_room();
 

@@ -19,7 +19,7 @@ __device__ void Machine<P>::push_hubs(const Rows& rows, unsigned count, unsigned
 
 template <class P>
 __device__ void Machine<P>::push_large(const Rows& rows, unsigned count, unsigned at) {
-  for (unsigned i = blockIdx.x; i < count; i += gridDim.x)
+  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x)
     push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
 }
 
@@ -47,7 +47,7 @@ __device__ void Machine<P>::push_small(const Rows& rows, unsigned count, unsigne
   const unsigned some  = (count + warps() - 1) / warps();
   const unsigned group = some < warp_lanes ? some : warp_lanes;
   if (group == 0) return;
-  for (unsigned base = warp_index() * group; base < count; base += warps() * group) {
+  for (std::uint64_t base = warp_index() * group; base < count; base += warps() * group) {
     const bool      mine    = lane_index() < group && base + lane_index() < count;
     const Vertex    v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
     const EdgeIndex first   = mine ? rows.offsets[v] : 0;

@@ -1,0 +1,143 @@
+// A graph turned round on a GPU: arcs sorted by their targets. The sort is stable and rows ascend, so the rows
+// that come out ascend, too, and parallel arcs stay in the order of their weights.
+#include <cub/device/device_radix_sort.cuh>
+
+#include <algorithm>
+#include <bit>
+
+#include <spillway/engine/building.hpp>
+#include <spillway/engine/cuda/memory.hpp>
+#include <spillway/error.hpp>
+
+namespace spillway {
+namespace cuda {
+namespace {
+
+constexpr unsigned block_threads = 256, warp_lanes = 32;
+const char* const  what = "the in-edges";
+
+unsigned blocks_for(std::uint64_t items) {
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
+}
+
+__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ std::uint64_t item_stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+/// What travels with the target of an arc: where it comes from, and its weight.
+struct Origin {
+  std::uint32_t weight;
+  Vertex        source;
+};
+
+__device__ Vertex made(Vertex source, std::uint32_t, Vertex*) { return source; }
+__device__ Origin made(Vertex source, std::uint32_t weight, Origin*) { return {weight, source}; }
+
+template <class Carried>
+__global__ void carry_origins(Rows rows, std::uint64_t n, Carried* carried) {
+  const std::uint64_t warps = item_stride() / warp_lanes;
+  for (std::uint64_t u = first_item() / warp_lanes; u < n; u += warps) {
+    const EdgeIndex last = rows.offsets[u + 1];
+    for (EdgeIndex i = rows.offsets[u] + threadIdx.x % warp_lanes; i < last; i += warp_lanes)
+      carried[i] = made(static_cast<Vertex>(u), rows.weights != nullptr ? rows.weights[i] : 0, carried);
+  }
+}
+
+/// Where each target begins among the sorted ones; those without arcs begin where the next one does.
+__global__ void find_offsets(const Vertex* sorted, EdgeIndex arcs, std::uint64_t n, EdgeIndex* offsets) {
+  for (EdgeIndex i = first_item(); i <= arcs; i += item_stride()) {
+    const std::uint64_t from = i == 0 ? 0 : std::uint64_t{sorted[i - 1]} + 1;
+    const std::uint64_t to   = i == arcs ? n : sorted[i];
+    for (std::uint64_t v = from; v <= to; ++v) offsets[v] = i;
+  }
+}
+
+__global__ void part(const Origin* origins, EdgeIndex arcs, Vertex* sources, std::uint32_t* weights) {
+  for (EdgeIndex i = first_item(); i < arcs; i += item_stride()) {
+    sources[i] = origins[i].source;
+    weights[i] = origins[i].weight;
+  }
+}
+
+/// What each arc carries, in the order of the targets, which are found in `sorted`.
+template <class Carried>
+DeviceArray<Carried> by_target(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs,
+                               DeviceArray<Vertex>& sorted) {
+  DeviceArray<Carried> before{device, arcs, what}, after{device, arcs, what};
+  carry_origins<<<blocks_for(n * warp_lanes), block_threads>>>(rows, n, before.data());
+  const int   bits  = std::bit_width(n - 1);
+  std::size_t bytes = 0;
+  const auto  sort  = [&](void* room) {
+    check(cub::DeviceRadixSort::SortPairs(room, bytes, rows.targets, sorted.data(), before.data(), after.data(),
+                                            arcs, 0, std::max(bits, 1)),
+            "turning the graph round");
+  };
+  sort(nullptr);
+  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
+  sort(room.data());
+  return after;
+}
+
+ResidentRows turned(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs, bool weighted) {
+  ResidentRows        back;
+  DeviceArray<Vertex> sorted{device, arcs, what};
+  back.offsets = {device, n + 1, what};
+  if (weighted) {
+    const auto origins = by_target<Origin>(device, rows, n, arcs, sorted);
+    back.targets       = {device, arcs, what};
+    back.weights       = {device, arcs, what};
+    part<<<blocks_for(arcs), block_threads>>>(origins.data(), arcs, back.targets.data(), back.weights.data());
+  } else {
+    back.targets = by_target<Vertex>(device, rows, n, arcs, sorted);
+  }
+  find_offsets<<<blocks_for(arcs), block_threads>>>(sorted.data(), arcs, n, back.offsets.data());
+  check(cudaGetLastError(), "turning the graph round");
+  return back;
+}
+
+template <class T>
+Array<T> brought_home(const DeviceArray<T>& there, const Graph& graph) {
+  Buffer<T> here{there.size(), graph.budget(), what};
+  there.download(here.data());
+  return std::move(here).freeze();
+}
+
+}  // namespace
+
+void build_in_edges_on(const DeviceChoice& choice, const Graph& graph) {
+  const Csr&          out = graph.out();
+  const std::uint64_t n = out.vertex_count(), arcs = out.arc_count();
+  const bool          weighted = !out.weights.empty();
+  const auto          there    = DeviceGraph::of(graph, choice);
+  const Topology      topology{.vertices = n,
+                               .arcs     = arcs,
+                               .push     = {{.rows  = {out.offsets.data(), out.targets.data(), out.weights.data()},
+                                             .first = 0,
+                                             .last  = static_cast<Vertex>(n)}},
+                               .pull     = {}};
+  there->device().enter();
+  const DeviceTopology rows = there->topology(topology, weighted);
+  ResidentRows         back = turned(there->device(), rows.push.front(), n, arcs, weighted);
+  graph.give_in(
+      {brought_home(back.offsets, graph), brought_home(back.targets, graph), brought_home(back.weights, graph)});
+  const Csr& in = graph.in();
+  back.on_host  = {in.offsets.data(), in.targets.data(), weighted ? in.weights.data() : nullptr};
+  there->keep(std::move(back));
+}
+
+}  // namespace cuda
+
+void build_in_edges(const Graph& graph, const RunOptions& options) {
+  using Kind = DeviceChoice::Kind;
+  const bool on_gpu =
+      options.device.kind == Kind::cuda || (options.device.kind == Kind::automatic && cuda::device_count() > 0);
+  if (!graph.has_in() && on_gpu && graph.arc_count() >= std::max<EdgeIndex>(options.cuda.build_from, 1)) {
+    try {
+      return cuda::build_in_edges_on(options.device, graph);
+    } catch (const DeviceError&) {  // no room, or no GPU after all
+    }
+  }
+  graph.in();
+}
+
+}  // namespace spillway

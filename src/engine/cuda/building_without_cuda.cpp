@@ -1,0 +1,7 @@
+#include <spillway/engine/building.hpp>
+
+namespace spillway {
+
+void build_in_edges(const Graph& graph, const RunOptions&) { graph.in(); }
+
+}  // namespace spillway
