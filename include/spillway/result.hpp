@@ -42,6 +42,7 @@ struct IterationStatistics {
   std::uint64_t active_edges    = 0;  ///< that leave the active vertices
   Direction     direction       = Direction::push;
   double        milliseconds    = 0;
+  bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
 };
 
 /// How often the engine took ways that small graphs never need.

@@ -72,7 +72,8 @@ class Session {
     statistics.per_iteration.push_back({.active_vertices = vertices,
                                         .active_edges    = arcs,
                                         .direction       = Direction::push,
-                                        .milliseconds    = static_cast<double>(in_kernels)});
+                                        .milliseconds    = static_cast<double>(in_kernels),
+                                        .balloted        = false});
     statistics.counters.kernel_launches = kernels;
     return statistics;
   }

@@ -127,9 +127,7 @@ class Machine {
   __device__ void pull(unsigned at, bool everyone) {
     begin_phase();
     everyone_ = T::all_active || everyone;
-    if constexpr (!T::voting)
-      for (unsigned i = blockIdx.x; i < view_.pull_large_count; i += gridDim.x)
-        pull_large(view_.pull_large[i], at);
+    if constexpr (!T::voting) pull_long_rows(at);
     if constexpr (tracks_open)
       for_set_words(view_.open, [&](std::uint64_t index, Word word) { pull_word(index, word, at); });
     else
@@ -675,6 +673,7 @@ class Machine {
                                  unsigned at);
   __device__ bool pull_rows(Vertex v, bool wants, unsigned at);
   __device__ bool collected(Vertex v, const Collected& all);
+  __device__ void pull_long_rows(unsigned at);
   __device__ void pull_large(Vertex v, unsigned at);
 
   const View<P>& view_;

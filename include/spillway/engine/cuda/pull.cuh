@@ -194,6 +194,29 @@ __device__ bool Machine<P>::collected(Vertex v, const Collected& all) {
   }
 }
 
+/// A block that is done with a row takes the next one: the longest are a hundred times as long as the shortest.
+template <class P>
+__device__ void Machine<P>::pull_long_rows(unsigned at) {
+  const unsigned count = view_.pull_large_count;
+  if (view_.fixed) {
+    for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) pull_large(view_.pull_large[i], at);
+    return;
+  }
+  if (count == 0) return;
+  __shared__ unsigned row;
+  if (threadIdx.x == 0) row = atomicAdd(&tally(at + 1).long_rows, 1u);
+  __syncthreads();
+  for (unsigned i = row; i < count;) {
+    unsigned next = 0;
+    if (threadIdx.x == 0) next = atomicAdd(&tally(at + 1).long_rows, 1u);  // comes while the row is pulled
+    pull_large(view_.pull_large[i], at);
+    __syncthreads();
+    if (threadIdx.x == 0) row = next;
+    __syncthreads();
+    i = row;
+  }
+}
+
 template <class P>
 __device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
   if constexpr (tracks_open)

@@ -37,6 +37,7 @@ class DeviceRun {
     view_.delta_shift =
         delta >= 2 ? static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(delta)) - 1) : 0;
     view_.max_iterations = max_iterations;
+    view_.fixed          = options.deterministic;
     set_rows(rows);
     allocate();
   }
@@ -227,7 +228,8 @@ class DeviceRun {
       statistics.per_iteration.push_back({.active_vertices = entry.vertices,
                                           .active_edges    = entry.edges,
                                           .direction       = entry.pulled ? Direction::pull : Direction::push,
-                                          .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6});
+                                          .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
+                                          .balloted        = entry.ballot != 0});
     if constexpr (T::has_global) {
       const std::size_t so_far = totals_of_iterations_.size();
       totals_of_iterations_.resize(so_far + made);

@@ -31,6 +31,7 @@ struct Tally {
   Lists    found;               ///< entries that the online filter made
   Lists    balloted;            ///< or the ballot filter
   unsigned touched;             ///< vertices with updates waiting
+  unsigned long_rows;           ///< that blocks have begun to pull
   unsigned overflowed;          ///< the online filter's bins were too small
   unsigned touched_overflowed;  ///< for those with updates waiting
   unsigned recorded;            ///< vertices of a frontier that is no list
@@ -116,6 +117,7 @@ struct View {
   double        inverse_delta;  ///< of the width of a bucket; whole numbers are shifted instead
   unsigned      delta_shift;
   std::uint64_t max_iterations;
+  bool          fixed;  ///< who adds up what does not depend on who is first
 };
 
 }  // namespace spillway::cuda
