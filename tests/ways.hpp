@@ -62,6 +62,9 @@ inline std::vector<RunOptions> ways_on_gpu() {
   add(push_pull, online, push, false);
   add(all, batch, push, true);
   add(Fusion::none, batch, automatic, false);
+  add(all, just_in_time, automatic, false);
+  ways.back().deterministic = true;
+  ways.back().cuda.order    = VertexOrder::automatic;
   return ways;
 }
 

@@ -174,10 +174,13 @@ struct Sum {
     return a;
   }
 
-  template <class A>
-  SPILLWAY_HD static void combine_atomically(Accumulator& slot, const A& update) {
-    detail::each_entry(slot, detail::converted<Accumulator>(update),
-                       [](auto& entry, const auto& other) { atomics::add(entry, other); });
+  SPILLWAY_HD static void combine_atomically(Accumulator& slot, const T& update) {
+    merge_atomically(slot, detail::converted<Accumulator>(update));
+  }
+
+  /// What has been added up elsewhere.
+  SPILLWAY_HD static void merge_atomically(Accumulator& slot, const Accumulator& sum) {
+    detail::each_entry(slot, sum, [](auto& entry, const auto& other) { atomics::add(entry, other); });
   }
 };
 
@@ -198,6 +201,7 @@ struct Sum<Large> {
     while (!atomics::compare_exchange(slot, seen, seen + update)) {
     }
   }
+  SPILLWAY_HD static void merge_atomically(Large& slot, Large sum) { combine_atomically(slot, sum); }
 };
 
 /// Bits that any update has: an unsigned integer, or a std::array of them.

@@ -77,8 +77,8 @@ struct DeviceChoice {
 };
 
 /// How a GPU makes lists of frontiers (SIMD-X, section 4): found vertices are listed at once, by a scan of a
-/// bitmap, or as the frontier's size suggests. The batch filter is what the paper compares with: a buffer of as many
-/// entries as there are edges takes all that a push finds, twice and more often, and is filtered afterwards.
+/// bitmap, or as the frontier's size suggests. The batch filter is what the paper compares with: a buffer of as
+/// many entries as there are edges takes all that a push finds, twice and more often, and is filtered afterwards.
 enum class Filter { just_in_time, online, ballot, batch };
 
 /// How much a kernel does before the host is asked again: an iteration, those of one direction, all.

@@ -149,7 +149,12 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
       .push = T::reads_degree || !T::all_active || options.direction == Direction::push,
       .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
-  const Topology     topology = resident_topology(graph, T::along, needed, options);
+#if defined(__CUDACC__)
+  const bool on_a_gpu = cuda::wanted<P>(options, continuation);
+#else
+  const bool on_a_gpu = false;
+#endif
+  const Topology     topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   const double       delta    = delta_of(program, graph, false);
   const double       prepare  = since(start);
   const ProgramFacts facts{.voting      = T::voting,
@@ -189,8 +194,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
     cuda::bring_home(continuation, home, graph);
     return on_cpu();
   };
-  return cuda::wanted<P>(options, continuation) ? gpu_or_cpu(options, on_gpu, on_cpu_after_all)
-                                                : on_cpu_after_all();
+  return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all) : on_cpu_after_all();
 #else
   refuse_other_devices(options);
   if (continuation.resident || (continuation.replay && continuation.replay->resident())) refuse_resident();

@@ -105,7 +105,7 @@ Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   if (symmetric)
     graph.simple();
   else
-    build_in_edges(graph, options);
+    build_in_edges(graph, options, gpu::wanted(options));
   const double prepared = clock.lap();
   Result       result;
   Coefficients found = symmetric ? of_symmetric(graph, options, context, result.statistics)

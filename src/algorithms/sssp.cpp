@@ -8,6 +8,7 @@
 #include "algorithms/gpu/parents.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/sssp_parents.hpp"
+#include "algorithms/sssp_whole.hpp"
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
 #include "base/clock.hpp"
@@ -17,39 +18,6 @@
 
 namespace spillway {
 namespace {
-
-/// Whole distances stop here instead of wrapping; one that does is reported as an overflow.
-constexpr std::uint32_t distance_limit = highest<std::uint32_t>() - 1;
-
-SPILLWAY_HD inline std::uint32_t extended(std::uint32_t distance, std::uint32_t weight) {
-  return weight > distance_limit - distance ? distance_limit : distance + weight;
-}
-
-struct Sssp {
-  struct alignas(8) Value {
-    std::uint32_t distance;
-    Vertex        parent;
-
-    SPILLWAY_HD bool operator<(const Value& other) const { return distance < other.distance; }
-  };
-  using Weight  = std::uint32_t;
-  using Combine = Min<Value>;
-
-  static constexpr bool          order_free     = true;  // a minimum over paths: any order, same distances
-  static constexpr std::uint32_t neutral_weight = 0;     // a zero edge lengthens no path
-
-  Vertex source;
-  double delta = 0;  // chosen by the engine
-
-  SPILLWAY_HD Value init(Vertex v) const { return v == source ? Value{0, v} : Value{no_distance, no_vertex}; }
-  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.distance; }
-  SPILLWAY_HD Value         compute(const Value& from, const Edge<std::uint32_t>& edge) const {
-            return {extended(from.distance, edge.weight), edge.source};
-  }
-
-  static constexpr std::uint32_t no_distance = highest<std::uint32_t>();
-};
 
 /// Distances alone, for GPUs: parents are found afterwards.
 struct Distances {
@@ -64,7 +32,7 @@ struct Distances {
   Vertex source;
   double delta = 0;
 
-  SPILLWAY_HD std::uint32_t init(Vertex v) const { return v == source ? 0 : Sssp::no_distance; }
+  SPILLWAY_HD std::uint32_t init(Vertex v) const { return v == source ? 0 : highest<std::uint32_t>(); }
   SPILLWAY_HD bool          starts(Vertex v) const { return v == source; }
   SPILLWAY_HD std::uint32_t priority(std::uint32_t distance) const { return distance; }
   SPILLWAY_HD std::uint32_t compute(std::uint32_t from, const Edge<std::uint32_t>& edge) const {
@@ -142,14 +110,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
             [&] {
         return on_gpu(Distances{source, delta}, graph, options);
       },
-            [&] {
-        auto   outcome = run(Sssp{source, delta}, graph, for_cpu(options));
-        Result found;
-        found.columns = {outcome.column("distance", [](const Sssp::Value& value) { return value.distance; }),
-                         outcome.column("parent", [](const Sssp::Value& value) { return value.parent; })};
-        found.statistics = std::move(outcome.statistics);
-        return found;
-      });
+            [&] { return paths_with_parents(graph, source, delta, options); });
   refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }

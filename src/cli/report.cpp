@@ -37,7 +37,7 @@ Json iterations_json(const RunStatistics& statistics) {
     list.push_back({{"active_vertices", iteration.active_vertices},
                     {"active_edges", iteration.active_edges},
                     {"direction", std::string{to_string(iteration.direction)}},
-                    {"listed_by", iteration.balloted ? "ballot" : "online"},
+                    {"ballot", iteration.balloted},
                     {"ms", iteration.milliseconds}});
   return list;
 }

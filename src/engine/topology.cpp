@@ -3,29 +3,22 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/rows.hpp"
+
 #include <spillway/engine/building.hpp>
 #include <spillway/engine/executor.hpp>
 
 namespace spillway {
-namespace {
-
-Block whole(const Csr& csr) {
-  return {.rows  = {csr.offsets.data(), csr.targets.data(), csr.weights.empty() ? nullptr : csr.weights.data()},
-          .first = 0,
-          .last  = static_cast<Vertex>(csr.vertex_count())};
-}
-
-}  // namespace
-
-Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options) {
+Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
+                           bool on_gpu) {
   const bool both_sides = along == Along::both && !graph.symmetric();
   Topology   topology{
         .vertices = graph.vertex_count(), .arcs = graph.arc_count() * (both_sides ? 2 : 1), .push = {}, .pull = {}};
   // Out-rows list receivers: they push along arcs and pull against them. In-rows do the opposite.
-  const auto add_out = [&](std::vector<Block>& blocks) { blocks.push_back(whole(graph.out())); };
+  const auto add_out = [&](std::vector<Block>& blocks) { blocks.push_back(block_of(graph.out())); };
   const auto add_in  = [&](std::vector<Block>& blocks) {
-    build_in_edges(graph, options);
-    blocks.push_back(whole(graph.in()));
+    build_in_edges(graph, options, on_gpu);
+    blocks.push_back(block_of(graph.in()));
   };
   if (both_sides) {
     for (auto* blocks : {&topology.push, &topology.pull}) add_out(*blocks), add_in(*blocks);
@@ -55,9 +48,9 @@ double choose_delta(const Graph& graph, bool on_gpu) {
   const double degree = static_cast<double>(out.arc_count()) / static_cast<double>(graph.vertex_count());
   // Measured: with many neighbours a bucket should hold about one light arc of each vertex; with few (roads),
   // wider buckets keep the threads busy.
-  // On an H200, a grid of 4 M vertices took 181, 57, 42 ms with 1, 8, 32 times the mean; kron24 took 38, 23, 27 ms
-  // with 1, 4, 32 times the mean over the degree.
-  if (on_gpu) return degree < low_degree ? 32 * mean : 4 * mean / degree;
+  // On an H200, a grid of 4 M vertices took 181, 57, 42 ms with 1, 8, 32 times the mean; kron24
+  // took 15.9, 14.6, 13.2 ms with 1, 4, 8 times the mean over the degree.
+  if (on_gpu) return degree < low_degree ? 32 * mean : 8 * mean / degree;
   return degree < low_degree ? mean : mean / degree;
 }
 

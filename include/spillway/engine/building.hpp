@@ -6,7 +6,7 @@
 
 namespace spillway {
 
-/// In-edges that are not at hand are built: on the GPU where the run will be and there is room, else here.
-void build_in_edges(const Graph& graph, const RunOptions& options);
+/// In-edges that are not at hand are built: on the GPU if the run will be there and there is room, else here.
+void build_in_edges(const Graph& graph, const RunOptions& options, bool on_gpu);
 
 }  // namespace spillway

@@ -155,6 +155,19 @@ constexpr bool check_all_active() {
   return open && starts && gathers && priority;
 }
 
+/// What is said of buckets needs some.
+template <class P>
+constexpr bool check_promises() {
+  constexpr bool settles = !Traits<P>::settles || Prioritises<P>;
+  constexpr bool improve = CouldImprove<P> || !requires { &P::could_improve; };
+  static_assert(settles, "settles is a promise about buckets: the program needs a `priority`");
+  static_assert(
+      improve,
+      "could_improve must be `bool could_improve(Weight weight, const Value& to, Priority start) const`, "
+      "where Priority is what `priority` returns");
+  return settles && improve;
+}
+
 template <class P>
 constexpr bool check_priority() {
   using T                   = Traits<P>;
@@ -186,7 +199,7 @@ constexpr bool check_program() {
     return false;
   else if constexpr (!detail::check_functions<P>() || !detail::check_optional_functions<P>())
     return false;
-  else if constexpr (!detail::check_apply<P>())
+  else if constexpr (!detail::check_apply<P>() || !detail::check_promises<P>())
     return false;
   else if constexpr (Traits<P>::all_active)
     return detail::check_all_active<P>();

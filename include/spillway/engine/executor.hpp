@@ -123,7 +123,8 @@ struct NeededRows {
 
 /// The graph in memory as one block for each side. In-edges that are not at hand are built only where they are
 /// needed.
-Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options);
+Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
+                           bool on_gpu);
 
 /// Runs to the end: an empty frontier, convergence or `max_iterations`.
 RunStatistics run_loop(Executor& executor, const Topology& topology, const ProgramFacts& facts,

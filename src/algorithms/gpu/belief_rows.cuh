@@ -200,24 +200,6 @@ class RowWalk {
   std::uint64_t        found_count_ = 0, piece_count_ = 0, kernels_ = 0;
 };
 
-/// Rows of a graph as a run wants them on the device.
-inline Block all_rows(const Csr& csr) {
-  return {.rows  = {csr.offsets.data(), csr.targets.data(), nullptr},
-          .first = 0,
-          .last  = static_cast<Vertex>(csr.vertex_count())};
-}
-
-/// make(), which takes memory of the device; where rows that other runs have left are in the way, they go.
-template <class Make>
-auto with_room(const Graph& graph, const RunOptions& options, Make&& make) {
-  try {
-    return make();
-  } catch (const DeviceError&) {
-    if (!cuda::DeviceGraph::of(graph, options.device)->make_room()) throw;
-  }
-  return make();
-}
-
 /// So many iterations, or until beliefs have settled, as on the CPU. A propagation has iterate(), which returns
 /// the largest change, beliefs() and kernels().
 template <class Propagation>

@@ -305,12 +305,11 @@ template <unsigned states>
 Beliefs run_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
   const Csr& simple = graph.simple();
   Topology   topology{
-        .vertices = simple.vertex_count(), .arcs = simple.arc_count(), .push = {all_rows(simple)}, .pull = {}};
-  if (model.oriented) topology.pull = {all_rows(graph.out())};  // who has arcs to whom
-  Session    session{graph, options, topology};
-  const auto messages = with_room(
-      graph, options, [&] { return std::make_unique<Messages<states>>(session, simple, model, options); });
-  return propagate(session, graph, model, options, model.iterations, *messages);
+        .vertices = simple.vertex_count(), .arcs = simple.arc_count(), .push = {block_of(simple)}, .pull = {}};
+  if (model.oriented) topology.pull = {block_of(graph.out())};  // who has arcs to whom
+  Session          session{graph, options, topology};
+  Messages<states> messages{session, simple, model, options};
+  return propagate(session, graph, model, options, model.iterations, messages);
 }
 
 }  // namespace

@@ -146,13 +146,12 @@ template <unsigned states>
 Beliefs run_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
   const Csr&     simple = graph.simple();
   const Topology topology{
-      .vertices = simple.vertex_count(), .arcs = simple.arc_count(), .push = {all_rows(simple)}, .pull = {}};
-  Session    session{graph, options, topology};
-  const auto vertices = with_room(
-      graph, options, [&] { return std::make_unique<Vertices<states>>(session, simple, model, options); });
+      .vertices = simple.vertex_count(), .arcs = simple.arc_count(), .push = {block_of(simple)}, .pull = {}};
+  Session          session{graph, options, topology};
+  Vertices<states> vertices{session, simple, model, options};
   // As on the CPU, where nobody is active there is no iteration.
   const std::uint64_t most_iterations = simple.vertex_count() == 0 ? 0 : model.iterations;
-  return propagate(session, graph, model, options, most_iterations, *vertices);
+  return propagate(session, graph, model, options, most_iterations, vertices);
 }
 
 }  // namespace

@@ -129,14 +129,9 @@ __global__ void unite_hubs(Rows rows, Forest forest, const Vertex* hubs, const u
 
 /// As on the CPU, in-edges matter only where rows are skipped; without them nothing is.
 Topology topology_of(const Graph& graph) {
-  const auto block = [&](const Csr& csr) {
-    return Block{.rows  = {csr.offsets.data(), csr.targets.data(), nullptr},
-                 .first = 0,
-                 .last  = static_cast<Vertex>(csr.vertex_count())};
-  };
   Topology topology{
-      .vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block(graph.out())}, .pull = {}};
-  if (!graph.symmetric() && graph.has_in()) topology.push.push_back(block(graph.in()));
+      .vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block_of(graph.out())}, .pull = {}};
+  if (!graph.symmetric() && graph.has_in()) topology.push.push_back(block_of(graph.in()));
   return topology;
 }
 

@@ -48,12 +48,6 @@ struct Neighborhoods {
   }
 };
 
-inline Block block_of(const Csr& csr) {
-  return {.rows  = {csr.offsets.data(), csr.targets.data(), nullptr},
-          .first = 0,
-          .last  = static_cast<Vertex>(csr.vertex_count())};
-}
-
 /// What Neighborhoods are made of; a directed graph's in-edges must be at hand.
 inline Topology neighbor_topology(const Graph& graph) {
   Topology topology{

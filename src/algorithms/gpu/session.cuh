@@ -4,6 +4,8 @@
 #include <cuda_runtime.h>
 
 #include "base/clock.hpp"
+#include "engine/cuda/grid.cuh"
+#include "engine/rows.hpp"
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/warp.cuh>
@@ -13,21 +15,15 @@ namespace spillway::gpu {
 
 using cuda::all_lanes;
 using cuda::block_threads;
+using cuda::blocks_for;
 using cuda::check;
 using cuda::Count;
 using cuda::DeviceArray;
+using cuda::first_item;
+using cuda::item_stride;
 using cuda::lane_index;
 using cuda::sum_over_warp;
 using cuda::warp_lanes;
-
-/// Enough threads to fill a large GPU; kernels stride over the rest.
-inline unsigned blocks_for(std::uint64_t items) {
-  return static_cast<unsigned>(
-      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
-}
-
-__device__ inline std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ inline std::uint64_t item_stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
 class Session {
  public:

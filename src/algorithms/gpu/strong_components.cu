@@ -5,6 +5,7 @@
 // that are left.
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/gpu/session.cuh"
+#include "base/fail.hpp"
 
 namespace spillway::gpu {
 namespace {
@@ -132,9 +133,10 @@ __global__ void name_by_lowest(Sides graph, State state, const Vertex* lowest) {
 
 class Search {
  public:
-  Search(Session& session, const Sides& graph)
+  Search(Session& session, const Sides& graph, const Progress& progress)
       : device_(session.device()),
         graph_(graph),
+        progress_(progress),
         component_(device_, graph.vertices, what),
         color_(device_, graph.vertices, what),
         marks_(device_, graph.vertices, what),
@@ -169,6 +171,7 @@ class Search {
   /// True if it changed anything.
   template <class Kernel, class... More>
   bool changes(Kernel kernel, More... more) {
+    check_cancelled(progress_);
     changed_.clear();
     over_all(kernel, warp_lanes, more...);
     unsigned changed = 0;
@@ -217,6 +220,7 @@ class Search {
 
   cuda::Device&              device_;
   Sides                      graph_;
+  const Progress&            progress_;
   DeviceArray<Vertex>        component_, color_;
   DeviceArray<unsigned char> marks_;
   DeviceArray<unsigned>      changed_;
@@ -224,12 +228,6 @@ class Search {
   State                      state_;
   std::uint64_t              kernels_ = 0, sweeps_ = 0;
 };
-
-Block block_of(const Csr& csr) {
-  return {.rows  = {csr.offsets.data(), csr.targets.data(), nullptr},
-          .first = 0,
-          .last  = static_cast<Vertex>(csr.vertex_count())};
-}
 
 }  // namespace
 
@@ -240,7 +238,9 @@ Components strong_components(const Graph& graph, const RunOptions& options) {
                                .push     = {block_of(graph.out())},
                                .pull     = {block_of(graph.symmetric() ? graph.out() : graph.in())}};
   Session             session{graph, options, topology};
-  Search              search{session, {session.rows().push[0], session.rows().pull[0], n}};
+  Search              search{session,
+                {session.rows().push[0], session.rows().pull[0], n},
+                options.progress ? *options.progress : Progress::none()};
   if (n > 0) search.run();
   session.computed();
   Components result;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/cuda/grid.cuh"
+#include "engine/rows.hpp"
+
 #include <spillway/engine/building.hpp>
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/error.hpp>
@@ -13,16 +16,7 @@ namespace spillway {
 namespace cuda {
 namespace {
 
-constexpr unsigned block_threads = 256, warp_lanes = 32;
-const char* const  what = "the in-edges";
-
-unsigned blocks_for(std::uint64_t items) {
-  return static_cast<unsigned>(
-      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
-}
-
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t item_stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+const char* const what = "the in-edges";
 
 /// What travels with the target of an arc: where it comes from, and its weight.
 struct Origin {
@@ -43,12 +37,17 @@ __global__ void carry_origins(Rows rows, std::uint64_t n, Carried* carried) {
   }
 }
 
-/// Where each target begins among the sorted ones; those without arcs begin where the next one does.
+/// Where each target begins among the sorted ones: before the first that is not below it.
 __global__ void find_offsets(const Vertex* sorted, EdgeIndex arcs, std::uint64_t n, EdgeIndex* offsets) {
-  for (EdgeIndex i = first_item(); i <= arcs; i += item_stride()) {
-    const std::uint64_t from = i == 0 ? 0 : std::uint64_t{sorted[i - 1]} + 1;
-    const std::uint64_t to   = i == arcs ? n : sorted[i];
-    for (std::uint64_t v = from; v <= to; ++v) offsets[v] = i;
+  for (std::uint64_t v = first_item(); v <= n; v += item_stride()) {
+    EdgeIndex low = 0, count = arcs;
+    while (count > 0) {
+      const EdgeIndex half  = count / 2;
+      const bool      right = sorted[low + half] < v;
+      low                   = right ? low + half + 1 : low;
+      count                 = right ? count - half - 1 : half;
+    }
+    offsets[v] = low;
   }
 }
 
@@ -90,7 +89,7 @@ ResidentRows turned(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex
   } else {
     back.targets = by_target<Vertex>(device, rows, n, arcs, sorted);
   }
-  find_offsets<<<blocks_for(arcs), block_threads>>>(sorted.data(), arcs, n, back.offsets.data());
+  find_offsets<<<blocks_for(n + 1), block_threads>>>(sorted.data(), arcs, n, back.offsets.data());
   check(cudaGetLastError(), "turning the graph round");
   return back;
 }
@@ -109,12 +108,7 @@ void build_in_edges_on(const DeviceChoice& choice, const Graph& graph) {
   const std::uint64_t n = out.vertex_count(), arcs = out.arc_count();
   const bool          weighted = !out.weights.empty();
   const auto          there    = DeviceGraph::of(graph, choice);
-  const Topology      topology{.vertices = n,
-                               .arcs     = arcs,
-                               .push     = {{.rows  = {out.offsets.data(), out.targets.data(), out.weights.data()},
-                                             .first = 0,
-                                             .last  = static_cast<Vertex>(n)}},
-                               .pull     = {}};
+  const Topology      topology{.vertices = n, .arcs = arcs, .push = {block_of(out)}, .pull = {}};
   there->device().enter();
   const DeviceTopology rows = there->topology(topology, weighted);
   ResidentRows         back = turned(there->device(), rows.push.front(), n, arcs, weighted);
@@ -127,11 +121,8 @@ void build_in_edges_on(const DeviceChoice& choice, const Graph& graph) {
 
 }  // namespace cuda
 
-void build_in_edges(const Graph& graph, const RunOptions& options) {
-  using Kind = DeviceChoice::Kind;
-  const bool on_gpu =
-      options.device.kind == Kind::cuda || (options.device.kind == Kind::automatic && cuda::device_count() > 0);
-  if (!graph.has_in() && on_gpu && graph.arc_count() >= std::max<EdgeIndex>(options.cuda.build_from, 1)) {
+void build_in_edges(const Graph& graph, const RunOptions& options, bool on_gpu) {
+  if (on_gpu && !graph.has_in() && graph.arc_count() >= std::max<EdgeIndex>(options.cuda.build_from, 1)) {
     try {
       return cuda::build_in_edges_on(options.device, graph);
     } catch (const DeviceError&) {  // no room, or no GPU after all

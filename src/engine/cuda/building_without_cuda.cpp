@@ -2,6 +2,6 @@
 
 namespace spillway {
 
-void build_in_edges(const Graph& graph, const RunOptions&) { graph.in(); }
+void build_in_edges(const Graph& graph, const RunOptions&, bool) { graph.in(); }
 
 }  // namespace spillway

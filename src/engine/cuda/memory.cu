@@ -243,13 +243,18 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   const bool             pushes = !topology.push.empty();
   const Block&           by     = pushes ? topology.push.front() : topology.pull.front();
   const auto             arcs   = [](const Block& block) { return block.rows.offsets[block.last - block.first]; };
-  if (ordered_by_ != by.rows.offsets) {
+  if (!insists && unskewed_ == by.rows.offsets) return rows;
+  if (!order_ || ordered_by_ != by.rows.offsets) {
     reordered_.clear();
     order_ = std::make_shared<DeviceOrder>(
         order_by_degree(device_, pushes ? rows.push.front() : rows.pull.front(), n, arcs(by)));
     ordered_by_ = by.rows.offsets;
   }
-  if (!insists && !order_->skewed) return rows;
+  if (!insists && !order_->skewed) {
+    order_.reset();  // it is made again if somebody insists
+    unskewed_ = by.rows.offsets;
+    return rows;
+  }
   DeviceTopology moved;
   moved.order    = order_;
   moved.uploaded = rows.uploaded;
@@ -283,8 +288,10 @@ bool DeviceGraph::make_room() {
 }
 
 bool DeviceGraph::give_up_idle() {
-  const auto idle = [](const auto& block) { return block.use_count() == 1; };
-  return std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle) > 0;
+  const auto        idle = [](const auto& block) { return block.use_count() == 1; };
+  const std::size_t gone = std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle);
+  if (reordered_.empty() && order_.use_count() == 1) order_.reset();
+  return gone > 0;
 }
 
 std::shared_ptr<ResidentRows> DeviceGraph::found(const Block& block) const {

@@ -1,24 +1,19 @@
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
+#include <cuda/std/functional>
 
 #include <algorithm>
+
+#include "engine/cuda/grid.cuh"
 
 #include <spillway/engine/cuda/order.hpp>
 
 namespace spillway::cuda {
 namespace {
 
-constexpr unsigned  block_threads = 256, warp_lanes = 32;
 constexpr EdgeIndex block_row = 2048;  // rows from here on are moved by a block
-
-unsigned blocks_for(std::uint64_t items) {
-  return static_cast<unsigned>(
-      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 1u << 14));
-}
-
-__device__ std::uint64_t first_item() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t item_stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
 __global__ void degrees_of(Rows rows, std::uint64_t n, std::uint32_t* degrees, Vertex* vertices) {
   for (std::uint64_t v = first_item(); v < n; v += item_stride()) {
@@ -59,6 +54,23 @@ __global__ void move_rows(Rows from, const Vertex* original, const Vertex* place
     if (last - first < block_row)
       move_row(from, first, last, place, offsets[i], targets, weights, threadIdx.x % warp_lanes, warp_lanes);
   }
+}
+
+EdgeIndex sum_of_first(Device& device, const DeviceArray<std::uint32_t>& degrees, std::uint64_t count) {
+  const auto             what = "the order of the vertices";
+  DeviceArray<EdgeIndex> sum{device, 1, what};
+  std::size_t            bytes = 0;
+  const auto             add   = [&](void* room) {
+    check(cub::DeviceReduce::Reduce(room, bytes, degrees.data(), sum.data(), count, ::cuda::std::plus<EdgeIndex>{},
+                                                  EdgeIndex{0}),
+                        "adding degrees");
+  };
+  add(nullptr);
+  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
+  add(room.data());
+  EdgeIndex total = 0;
+  sum.download(&total);
+  return total;
 }
 
 /// Each row by rising target: lanes that read it side by side then find what they gather side by side, too.
@@ -107,12 +119,7 @@ DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, E
   places_of<<<blocks_for(n), block_threads>>>(order.original.data(), n, order.place.data());
   check(cudaGetLastError(), "sorting the vertices");
 
-  // Half of the arcs or more leave the first sixteenth: their sum is counted where it is needed, on the host.
-  std::vector<std::uint32_t> first(n / 16 + 1);
-  device.download(first.data(), sorted.data(), first.size() * sizeof(std::uint32_t));
-  EdgeIndex theirs = 0;
-  for (const std::uint32_t degree : first) theirs += degree;
-  order.skewed = theirs >= arcs / 2;
+  order.skewed = sum_of_first(device, sorted, n / 16 + 1) >= arcs / 2;
   return order;
 }
 

@@ -52,8 +52,44 @@ __device__ inline Count nanoseconds() {
   return now;
 }
 
+/// The frontier is used up: the next one is of the lowest bucket that anybody waits in. All blocks have seen the
+/// frontier's size before the first barrier here; they come out with the same answer.
 template <class P>
-__global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constant__ View<P> view, Launch launch) {
+__device__ Tally::Taken next_bucket(Machine<P>& machine, Control& state, unsigned at, std::uint64_t vertices) {
+  using Machine   = Machine<P>;
+  const auto grid = cooperative_groups::this_grid();
+  if (Machine::settles && state.looked_at - state.settled_at >= vertices) {
+    machine.bucket_ = state.bucket;
+    machine.note_settled(at);
+    state.settled_at = state.looked_at;
+  }
+  Tally& tally = machine.tally(at);
+  // In place, whoever waits is beyond the bucket at hand, and most often somebody is in the very next one.
+  machine.bucket_ = state.bucket + (Machine::in_buckets && state.iterations > 0 ? 1 : 0);
+  machine.take_bucket(at, tally.taken[0]);
+  grid.sync();
+  Tally::Taken taken  = tally.taken[0];
+  const Count  lowest = tally.lowest;
+  if (taken.vertices == 0 && lowest != ~Count{0}) {
+    machine.bucket_ = lowest;
+    machine.take_bucket(at, tally.taken[1]);
+    grid.sync();
+    taken = tally.taken[1];
+  }
+  if (taken.vertices != 0) state.bucket = machine.bucket_, state.listed = 2;
+  return taken;
+}
+
+/// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a
+/// lane's registers by themselves leave room for fewer.
+template <class P>
+inline constexpr int blocks_at_once = sizeof(ValueOf<P>) > 64   ? 1
+                                      : sizeof(ValueOf<P>) > 32 ? 2
+                                                                : 4;
+
+template <class P>
+__global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
+    iterate(const __grid_constant__ View<P> view, Launch launch) {
   using T       = Traits<P>;
   using Machine = Machine<P>;
   using Shared  = typename Machine::Shared;
@@ -71,23 +107,9 @@ __global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constan
     machine.iteration_ = static_cast<std::uint32_t>(state.iterations);
     if constexpr (Machine::prioritised) {
       if (now.vertices == 0) {
-        if (Machine::settles && state.looked_at - state.settled_at >= view.vertices) {
-          machine.bucket_ = state.bucket;
-          machine.note_settled(at);
-          state.settled_at = state.looked_at;
-        }
-        // In place, whoever waits is beyond the bucket at hand, and most often somebody is in the very next one.
-        machine.bucket_ = state.bucket + (Machine::in_buckets && state.iterations > 0 ? 1 : 0);
-        machine.take_bucket(at);
-        grid.sync();
-        now = machine.tally(at);
-        if (now.vertices == 0 && now.lowest != ~Count{0}) {
-          machine.bucket_ = now.lowest;
-          machine.take_bucket(at);
-          grid.sync();
-          now = machine.tally(at);
-        }
-        if (now.vertices != 0) state.bucket = machine.bucket_, state.listed = 2;
+        const Tally::Taken taken = next_bucket(machine, state, at, view.vertices);
+        now.vertices = taken.vertices, now.edges = taken.edges;
+        if (first) machine.tally(at).vertices = now.vertices, machine.tally(at).edges = now.edges;
       }
       machine.bucket_ = state.bucket;
     }
@@ -144,7 +166,7 @@ __global__ void __launch_bounds__(block_threads, 4) iterate(const __grid_constan
     machine.clear_last(at);
     grid.sync();
     if constexpr (T::has_global) total += machine.total_of(Machine::slot(1, at));
-    if (!T::gathers && !pull && view.batch != nullptr) {
+    if (!pull && view.batch != nullptr) {
       machine.filter_batch(at);
       grid.sync();
     }

@@ -142,8 +142,6 @@ class Machine {
       if (T::all_active) {
         for (std::uint64_t v = thread(); v < view_.vertices; v += threads())
           mine_.vertices += settle(static_cast<Vertex>(v)) ? 1 : 0;
-      } else if (view_.batch != nullptr) {
-        for_batch(at, [&](Vertex v, bool claimed) { apply_lane(v, claimed, at); });
       } else if (overflowed) {
         for_set_words(view_.bits[(at + 1) % 3], [&](std::uint64_t index, Word word) {
           apply_lane(vertex_at(index), (word >> lane_index()) & 1, at);
@@ -162,7 +160,16 @@ class Machine {
   /// The batch filter: of what a push has found, every vertex once.
   __device__ void filter_batch(unsigned at) {
     begin_phase();
-    for_batch(at, [&](Vertex v, bool claimed) { note_active(v, claimed, at); });
+    const Count count = tally(at + 1).batched, stride = Count{warps()} * warp_lanes;
+    for (Count base = Count{warp_index()} * warp_lanes; base < count; base += stride) {
+      const bool   mine    = base + lane_index() < count;
+      const Vertex v       = mine ? view_.batch[base + lane_index()] : 0;
+      const bool   claimed = mine && claim(view_.bits[(at + 1) % 3], v);
+      if constexpr (T::gathers)
+        note_touched(v, claimed, at);
+      else
+        note_active(v, claimed, at);
+    }
     end_phase(tally(at + 1), slot(2, at));
   }
 
@@ -187,7 +194,7 @@ class Machine {
 
   /// Those of the bucket, and of any before it, leave the waiting ones and are the frontier. The lowest bucket of
   /// the others is noted.
-  __device__ void take_bucket(unsigned at) {
+  __device__ void take_bucket(unsigned at, Tally::Taken& into) {
     if constexpr (prioritised) {
       begin_phase();
       if (threadIdx.x == 0) shared_.lowest = ~Count{0};
@@ -216,8 +223,14 @@ class Machine {
         mine_.edges += list_chunk(base, taken, at, tally(at).balloted);
       });
       if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
-      end_phase(tally(at), slot(2, at));
-      if (threadIdx.x == 0 && shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
+      add_up(mine_.vertices, shared_.vertices);
+      add_up(mine_.edges, shared_.edges);
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        if (shared_.vertices) atomicAdd(&into.vertices, shared_.vertices);
+        if (shared_.edges) atomicAdd(&into.edges, shared_.edges);
+        if (shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
+      }
     }
   }
 
@@ -333,17 +346,6 @@ class Machine {
       if (lane_index() == k) word = of_all;
     }
     return word;
-  }
-
-  /// body(v, claimed) for all that a push has found; claimed once for each vertex. Warps stay together.
-  template <class Body>
-  __device__ void for_batch(unsigned at, Body&& body) {
-    const Count count = tally(at + 1).batched, stride = Count{warps()} * warp_lanes;
-    for (Count base = Count{warp_index()} * warp_lanes; base < count; base += stride) {
-      const bool   mine = base + lane_index() < count;
-      const Vertex v    = mine ? view_.batch[base + lane_index()] : 0;
-      body(v, mine && claim(view_.bits[(at + 1) % 3], v));
-    }
   }
 
   // --- counting ---
@@ -601,7 +603,18 @@ class Machine {
     else if constexpr (T::live_messages)
       return atomics::glance(view_.values[v]);  // as new as the iteration
     else
-      return view_.messages[v];
+      return stored_message(v);
+  }
+
+  /// Hubs come first in an order by degree, and most edges lead to them: messages of the others pass by the
+  /// nearest cache, so as not to push theirs out.
+  __device__ Message stored_message(Vertex v) const {
+    if constexpr (may_reorder && (sizeof(Message) == 4 || sizeof(Message) == 8)) {
+      using Bits = std::conditional_t<sizeof(Message) == 4, unsigned, Count>;
+      if (v >= view_.hot)
+        return __builtin_bit_cast(Message, __ldcg(reinterpret_cast<const Bits*>(view_.messages) + v));
+    }
+    return view_.messages[v];
   }
 
   __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {

@@ -152,6 +152,7 @@ class DeviceGraph : public Graph::Attachment {
   std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
   std::shared_ptr<const DeviceOrder>         order_;
   const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
+  const EdgeIndex*                           unskewed_   = nullptr;  ///< those by which no order would pay
 };
 
 /// Values that stay on the device for the run that goes on from them.

@@ -184,7 +184,7 @@ __device__ bool Machine<P>::gather_together(const Rows& rows, const Sent& sent, 
   if constexpr (Combine::idempotent)
     Combine::improve_atomically(view_.sums[v], sum);
   else
-    Combine::combine_atomically(view_.sums[v], sum);
+    Combine::merge_atomically(view_.sums[v], sum);
   return touch(v, at);
 }
 

@@ -27,15 +27,17 @@ class DeviceRun {
       : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
     view_.vertices = n_;
     view_.arcs     = topology.arcs;
-    view_.sizes    = {options.cuda.large_degree, options.cuda.hub_degree, options.cuda.bin_entries,
-                      options.cuda.probes, options.cuda.aggregate};
+    view_.sizes    = {std::max<EdgeIndex>(options.cuda.large_degree, 1),
+                      std::max<EdgeIndex>(options.cuda.hub_degree, 1), options.cuda.bin_entries, options.cuda.probes,
+                      options.cuda.aggregate};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = options.cuda.filter;
     // Rows are pulled in an order that does not change; atomic additions are not.
-    view_.direction     = options.deterministic && T::order_shows ? Direction::pull : options.direction;
-    view_.inverse_delta = 1 / delta;
-    view_.delta_shift =
-        delta >= 2 ? static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(delta)) - 1) : 0;
+    view_.direction      = options.deterministic && T::order_shows ? Direction::pull : options.direction;
+    view_.inverse_delta  = 1 / delta;
+    const auto width     = static_cast<std::uint64_t>(std::clamp(delta, 1.0, 0x1p62));
+    view_.delta_shift    = static_cast<unsigned>(std::bit_width(width) - 1);
+    view_.hot            = no_vertex;
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
     set_rows(rows);
@@ -64,8 +66,15 @@ class DeviceRun {
     starts_.upload(schedule.starts().data());
   }
 
-  /// The rows are in this order, and so are the values from here on.
-  void use(const DeviceOrder& order) { view_.original = order.original.data(); }
+  /// The rows are in this order, and so are the values from here on. Two thirds of what a multiprocessor has of
+  /// memory near it are for the messages of hubs.
+  void use(const DeviceOrder& order) {
+    int near = 0;
+    check(cudaDeviceGetAttribute(&near, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_.index()),
+          "being asked for its caches");
+    view_.original = order.original.data();
+    view_.hot      = static_cast<Vertex>(static_cast<std::size_t>(near) * 2 / 3 / sizeof(typename T::Message));
+  }
 
   /// Goes on from these, which stay where they are until `adopt`.
   void start_from(const DeviceArray<Value>& values) {
@@ -206,6 +215,16 @@ class DeviceRun {
     find_large<P><<<grid_of(n_), block_threads>>>(view_, pull_large_.data(), count_.data());
     check(cudaGetLastError(), "finding long rows");
     count_.download(&view_.pull_large_count);
+    if (view_.fixed) sort_long_rows();
+  }
+
+  /// Threads have found them in any order; who adds up what is not to depend on it.
+  void sort_long_rows() {
+    std::vector<Vertex> rows(view_.pull_large_count);
+    device_.download(rows.data(), pull_large_.data(), rows.size() * sizeof(Vertex));
+    std::ranges::sort(rows);
+    device_.upload(pull_large_.data(), rows.data(), rows.size() * sizeof(Vertex));
+    device_.wait();
   }
 
   void note_census(RunCounters& counters) const {
@@ -277,6 +296,8 @@ DeviceTopology chosen_order(DeviceGraph& graph, const Topology& topology, Device
   if constexpr (Machine<P>::may_reorder) {
     const VertexOrder order = options.cuda.order;
     if (order == VertexOrder::natural || topology.vertices == 0) return rows;
+    // The last bits are not to depend on whether there is room for another order today.
+    if (order == VertexOrder::automatic && options.deterministic) return rows;
     if (order == VertexOrder::degree) return graph.reordered(topology, std::move(rows), Traits<P>::weighted, true);
     const std::uint64_t messages = topology.vertices * sizeof(typename Traits<P>::Message);
     if (max_iterations < pays_after || messages < graph.device().cache_bytes() / 2) return rows;
@@ -384,7 +405,7 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   device.wait();
   const double ordered = since(start);
   start                = Clock::now();
-  const auto  run      = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
+  auto        run      = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
   auto* const kept =
       continuation.resident ? &kept_values<Value>(*continuation.resident, topology.vertices) : nullptr;
   if (rows.order) {
@@ -412,8 +433,11 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
     continuation.record->set_resident(std::make_shared<KeptFrontiers>(there, run->take_recorded()),
                                       std::move(starts), topology.vertices);
   }
-  start  = Clock::now();
-  values = run->take_values();
+  start           = Clock::now();
+  outcome.global  = run->global();
+  outcome.history = run->take_history();
+  values          = run->take_values();
+  run.reset();  // its memory may be needed now
   if (rows.order) values = rearranged(device, values, rows.order->place);
   if (continuation.keep) {
     outcome.resident = std::make_shared<KeptValues<Value>>(there, std::move(values));
@@ -426,8 +450,6 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   outcome.statistics.device         = "cuda:" + std::to_string(device.index());
   outcome.statistics.device_bytes   = device.peak();
   outcome.statistics.uploaded_bytes = rows.uploaded;
-  outcome.global                    = run->global();
-  outcome.history                   = run->take_history();
   outcome.budget                    = graph.budget();
   outcome.threads                   = thread_count(options.threads);
   return outcome;

@@ -22,7 +22,11 @@ struct Tally {
   Count vertices, edges;                ///< made active; the edges that leave them
   Count closed_vertices, closed_edges;  ///< take no more updates
   Count looked_at;
-  Count lowest;          ///< bucket that anybody waits in
+  Count lowest;  ///< bucket that anybody waits in
+  struct Taken {
+    Count vertices, edges;
+  } taken[2];  ///< from the bucket that was tried first, and from the lowest. The fields above cannot take
+               ///< them: some blocks may not have read yet that there is no frontier
   Count replayed_edges;  ///< that leave a replayed frontier
   Count batched;         ///< entries of the batch filter
   struct Lists {
@@ -94,6 +98,7 @@ struct View {
   Vertex*              large[2];
   Vertex*              hubs[2];
   Vertex*              touched;
+  Vertex               hot;         ///< messages before this one are to stay in the nearest cache
   Vertex*              batch;       ///< all that pushes have found, twice and more often; or null
   const Vertex*        pull_large;  ///< rows too long for a warp to pull
   unsigned             pull_large_count;
