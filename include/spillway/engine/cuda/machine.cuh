@@ -289,7 +289,8 @@ class Machine {
  private:
   struct Mine {
     Count    vertices = 0, edges = 0, closed_vertices = 0, closed_edges = 0, looked_at = 0;
-    unsigned found = 0;  ///< entries of this thread's bin
+    unsigned found = 0;      ///< entries of this thread's bin
+    bool     told  = false;  ///< that it is too small
     Global   total{};
   };
 
@@ -527,7 +528,8 @@ class Machine {
   __device__ bool in_bin(bool found, unsigned& overflowed) {
     if (!found) return false;
     if (lists_ && mine_.found++ < view_.sizes.bin_entries) return true;
-    overflowed = 1;
+    if (!mine_.told) overflowed = 1;  // millions that write the same word wait for one another
+    mine_.told = true;
     return false;
   }
 
