@@ -149,8 +149,8 @@ class RowWalk {
     counts.clear();
     found_  = {device, most, what};
     pieces_ = {device, most + arcs / a_piece, what};
-    find_long<<<blocks_for(vertices), block_threads>>>(layout_, a_piece, found_.data(), pieces_.data(),
-                                                       counts.data(), counts.data() + 1);
+    SPILLWAY_LAUNCH(find_long, blocks_for(vertices), block_threads, layout_, a_piece, found_.data(),
+                    pieces_.data(), counts.data(), counts.data() + 1);
     check(cudaGetLastError(), "finding long rows");
     Count count[2] = {};
     counts.download(count);
@@ -163,13 +163,14 @@ class RowWalk {
   double once(const Form& form) {
     if (layout_.vertices == 0) return 0;
     largest_.clear();
-    walk_short<<<most_of(layout_.vertices * layout_.lanes), block_threads>>>(form, layout_, largest_.data());
+    SPILLWAY_LAUNCH(walk_short, most_of(layout_.vertices * layout_.lanes), block_threads, form, layout_,
+                    largest_.data());
     ++kernels_;
     if (piece_count_ > 0) {
-      walk_pieces<<<most_of(piece_count_ * block_threads), block_threads>>>(form, pieces_.data(), piece_count_,
-                                                                            parts_.data());
-      settle_long<<<most_of(found_count_ * warp_lanes), block_threads>>>(form, found_.data(), found_count_,
-                                                                         parts_.data(), largest_.data());
+      SPILLWAY_LAUNCH(walk_pieces, most_of(piece_count_ * block_threads), block_threads, form, pieces_.data(),
+                      piece_count_, parts_.data());
+      SPILLWAY_LAUNCH(settle_long, most_of(found_count_ * warp_lanes), block_threads, form, found_.data(),
+                      found_count_, parts_.data(), largest_.data());
       kernels_ += 2;
     }
     check(cudaGetLastError(), "propagating beliefs");

@@ -253,10 +253,10 @@ class Messages {
         walk_(session.device(), rows_, csr.vertex_count(), arcs_, options.cuda.large_degree) {
     priors_.upload(model.priors.data());
     if (arcs_ == 0) return;
-    say_nothing<<<blocks_for(messages_.size()), block_threads>>>(messages_.data(), messages_.size());
+    SPILLWAY_LAUNCH(say_nothing, blocks_for(messages_.size()), block_threads, messages_.data(), messages_.size());
     if (model.oriented)
-      find_directions<<<blocks_for(arcs_), block_threads>>>(rows_, csr.vertex_count(), arcs_,
-                                                            session.rows().pull[0], directions_.data());
+      SPILLWAY_LAUNCH(find_directions, blocks_for(arcs_), block_threads, rows_, csr.vertex_count(), arcs_,
+                      session.rows().pull[0], directions_.data());
     check(cudaGetLastError(), "preparing messages");
   }
 

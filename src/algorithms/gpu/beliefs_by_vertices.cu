@@ -113,14 +113,14 @@ class Vertices {
       for (unsigned y = 0; y < states; ++y) table_.of[x][y] = model.table[x][y];
     if (vertices_ == 0) return;
     beliefs_.upload(model.priors.data());
-    take_logarithms<<<blocks_for(beliefs_.size()), block_threads>>>(beliefs_.data(), beliefs_.size(),
-                                                                    log_priors_.data());
+    SPILLWAY_LAUNCH(take_logarithms, blocks_for(beliefs_.size()), block_threads, beliefs_.data(), beliefs_.size(),
+                    log_priors_.data());
     check(cudaGetLastError(), "preparing messages");
   }
 
   double iterate() {
-    publish<states>
-        <<<blocks_for(vertices_), block_threads>>>(table_, vertices_, beliefs_.data(), messages_.data());
+    SPILLWAY_LAUNCH(publish<states>, blocks_for(vertices_), block_threads, table_, vertices_, beliefs_.data(),
+                    messages_.data());
     ++published_;
     return walk_.once(VertexForm<states>{.targets    = rows_.targets,
                                          .log_priors = log_priors_.data(),

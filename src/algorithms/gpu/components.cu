@@ -154,26 +154,27 @@ Components components(const Graph& graph, const RunOptions& options) {
     DeviceArray<Vertex>   labels{device, samples, what};
     DeviceArray<unsigned> hub_count{device, 1, what};
     if (n > 0) {
-      hook<<<blocks, block_threads>>>(rows[0], n, forest, second.data());
-      shorten<<<blocks, block_threads>>>(n, forest);
-      unite_second<<<blocks, block_threads>>>(n, forest, second.data());
-      shorten<<<blocks, block_threads>>>(n, forest);
+      SPILLWAY_LAUNCH(hook, blocks, block_threads, rows[0], n, forest, second.data());
+      SPILLWAY_LAUNCH(shorten, blocks, block_threads, n, forest);
+      SPILLWAY_LAUNCH(unite_second, blocks, block_threads, n, forest, second.data());
+      SPILLWAY_LAUNCH(shorten, blocks, block_threads, n, forest);
       Vertex     skipped  = no_vertex;
       const bool may_skip = graph.symmetric() || rows.size() > 1;
       if (may_skip) {
         std::vector<Vertex> sampled(samples);
-        sample<<<1, samples>>>(n, forest, labels.data());
+        SPILLWAY_LAUNCH(sample, 1, samples, n, forest, labels.data());
         labels.download(sampled.data());
         skipped = frequent_label(sampled);
       }
       for (const Rows& side : rows) {
         hub_count.clear();
-        unite_rows<<<blocks, block_threads>>>(side, n, forest, skipped, second.data(), hub_count.data(),
-                                              looked_at.data());
-        unite_hubs<<<256, block_threads>>>(side, forest, second.data(), hub_count.data(), looked_at.data());
+        SPILLWAY_LAUNCH(unite_rows, blocks, block_threads, side, n, forest, skipped, second.data(),
+                        hub_count.data(), looked_at.data());
+        SPILLWAY_LAUNCH(unite_hubs, 256, block_threads, side, forest, second.data(), hub_count.data(),
+                        looked_at.data());
       }
-      shorten<<<blocks, block_threads>>>(n, forest);
-      flatten<<<blocks, block_threads>>>(n, forest);
+      SPILLWAY_LAUNCH(shorten, blocks, block_threads, n, forest);
+      SPILLWAY_LAUNCH(flatten, blocks, block_threads, n, forest);
       kernels = 6 + (may_skip ? 1 : 0) + 2 * rows.size();
     }
   }

@@ -19,7 +19,8 @@ __global__ void count_arrivals(const Vertex* targets, EdgeIndex arcs, Count* cou
 void measure(cuda::Device& device, const Csr& csr, DeviceArray<Count>& lengths) {
   DeviceArray<EdgeIndex> offsets{device, csr.vertex_count() + 1, what};
   offsets.upload(csr.offsets.data());
-  row_lengths<<<blocks_for(lengths.size()), block_threads>>>(offsets.data(), lengths.size(), lengths.data());
+  SPILLWAY_LAUNCH(row_lengths, blocks_for(lengths.size()), block_threads, offsets.data(), lengths.size(),
+                  lengths.data());
 }
 
 }  // namespace
@@ -36,9 +37,9 @@ Degrees degrees(const Graph& graph, const RunOptions& options) {
   if (counts) {
     const Rows& rows = session.rows().push[0];
     arriving.clear();
-    row_lengths<<<blocks_for(n), block_threads>>>(rows.offsets, n, leaving.data());
-    count_arrivals<<<blocks_for(graph.arc_count()), block_threads>>>(rows.targets, graph.arc_count(),
-                                                                     arriving.data());
+    SPILLWAY_LAUNCH(row_lengths, blocks_for(n), block_threads, rows.offsets, n, leaving.data());
+    SPILLWAY_LAUNCH(count_arrivals, blocks_for(graph.arc_count()), block_threads, rows.targets, graph.arc_count(),
+                    arriving.data());
   } else {
     measure(device, out, leaving);
     measure(device, graph.in(), arriving);

@@ -333,7 +333,7 @@ class Propagation {
 
   void run(std::uint64_t rounds, Progress& progress) {
     progress.begin("label propagation", rounds, ProgressUnit::items);
-    label_each<<<blocks_for(n_), block_threads>>>(n_, labels_.data());
+    SPILLWAY_LAUNCH(label_each, blocks_for(n_), block_threads, n_, labels_.data());
     ++kernels_;
     bool all = true;
     for (std::uint64_t round = 1; round <= rounds; ++round) {
@@ -369,10 +369,11 @@ class Propagation {
     DeviceArray<unsigned> filled{device_, classes, what};
     counts.clear();
     filled.clear();
-    count_classes<<<blocks_for(n_), block_threads>>>(graph_, n_, bounds_, counts.data());
+    SPILLWAY_LAUNCH(count_classes, blocks_for(n_), block_threads, graph_, n_, bounds_, counts.data());
     counts.download(counts_.data());
     for (unsigned c = 1; c < classes; ++c) starts_.of[c] = starts_.of[c - 1] + counts_[c - 1];
-    list_classes<<<blocks_for(n_), block_threads>>>(graph_, n_, bounds_, starts_, filled.data(), members_.data());
+    SPILLWAY_LAUNCH(list_classes, blocks_for(n_), block_threads, graph_, n_, bounds_, starts_, filled.data(),
+                    members_.data());
     check(cudaGetLastError(), "sharing out the vertices");
     kernels_ += 2;
   }
@@ -432,8 +433,8 @@ class Propagation {
   template <class Kernel>
   void ask(Class of, unsigned threads, Kernel kernel, const Round& round) {
     if (counts_[of] == 0) return;
-    kernel<<<blocks_for(counts_[of] * threads), block_threads>>>(round, members_.data() + starts_.of[of],
-                                                                 counts_[of]);
+    SPILLWAY_LAUNCH(kernel, blocks_for(counts_[of] * threads), block_threads, round,
+                    members_.data() + starts_.of[of], counts_[of]);
     ++kernels_;
   }
 
@@ -441,8 +442,8 @@ class Propagation {
     best_.clear();
     for (const Batch& batch : batches_) {
       pool_.clear();
-      count_hubs<<<chunk_blocks(batch), block_threads>>>(round, hubs(), batch);
-      settle_hubs<<<blocks_for(batch.last - batch.first), block_threads>>>(round, hubs(), batch);
+      SPILLWAY_LAUNCH(count_hubs, chunk_blocks(batch), block_threads, round, hubs(), batch);
+      SPILLWAY_LAUNCH(settle_hubs, blocks_for(batch.last - batch.first), block_threads, round, hubs(), batch);
       kernels_ += 2;
     }
   }
@@ -473,10 +474,11 @@ class Propagation {
   void follow_changes() {
     const Round made = round(/*all=*/true);
     stale_.clear();
-    tell_neighbors<<<blocks_for(n_), block_threads>>>(made, n_, bounds_, stale_.data());
+    SPILLWAY_LAUNCH(tell_neighbors, blocks_for(n_), block_threads, made, n_, bounds_, stale_.data());
     ++kernels_;
     if (batches_.empty()) return;
-    tell_hub_neighbors<<<chunk_blocks(all_hubs_), block_threads>>>(made, hubs(), all_hubs_, stale_.data());
+    SPILLWAY_LAUNCH(tell_hub_neighbors, chunk_blocks(all_hubs_), block_threads, made, hubs(), all_hubs_,
+                    stale_.data());
     ++kernels_;
   }
 

@@ -224,7 +224,7 @@ class UpwardEdges {
     DeviceArray<Vertex>   list{device_, std::min<std::uint64_t>(n_, 2 * graph.arc_count() / from), what};
     DeviceArray<unsigned> count{device_, 1, what};
     count.clear();
-    list_long_rows<<<blocks_for(n_), block_threads>>>(graph_, n_, from, list.data(), count.data());
+    SPILLWAY_LAUNCH(list_long_rows, blocks_for(n_), block_threads, graph_, n_, from, list.data(), count.data());
     LongRows longs{from, list.data(), 0};
     count.download(&longs.count);
     make(longs);
@@ -241,7 +241,7 @@ class UpwardEdges {
     {
       DeviceArray<EdgeIndex> higher{device_, n_ + 1, what};
       const Counts           counts{neighbors_.data(), higher.data(), leaving.data()};
-      count_rows<<<blocks, block_threads>>>(graph_, n_, longs, counts);
+      SPILLWAY_LAUNCH(count_rows, blocks, block_threads, graph_, n_, longs, counts);
       sum_up(higher);
     }
     EdgeIndex edges = 0;
@@ -249,8 +249,8 @@ class UpwardEdges {
     targets_ = {device_, edges, what};
     both_    = {device_, edges, what};
     DeviceArray<Vertex> split{device_, edges, what};
-    split_rows<<<blocks, block_threads>>>(graph_, n_, longs, offsets_.data(), split.data());
-    merge_rows<<<blocks, block_threads>>>(graph_, n_, split.data(), leaving.data(), this->edges());
+    SPILLWAY_LAUNCH(split_rows, blocks, block_threads, graph_, n_, longs, offsets_.data(), split.data());
+    SPILLWAY_LAUNCH(merge_rows, blocks, block_threads, graph_, n_, split.data(), leaving.data(), this->edges());
   }
 
   void sum_up(const DeviceArray<EdgeIndex>& higher) {
@@ -281,7 +281,7 @@ NeighborArcs arcs_between_neighbors(const Graph& graph, const RunOptions& option
   const UpwardEdges   made{session, graph, options};
   DeviceArray<Count>  arcs{session.device(), n, what};
   arcs.clear();
-  if (n > 0) count_arcs<<<blocks_for(n * warp_lanes), block_threads>>>(made.edges(), n, arcs.data());
+  if (n > 0) SPILLWAY_LAUNCH(count_arcs, blocks_for(n * warp_lanes), block_threads, made.edges(), n, arcs.data());
   session.computed();
   NeighborArcs result{.neighbors  = brought_back(session.device(), made.neighbors(), graph),
                       .arcs       = brought_back(session.device(), arcs, graph),

@@ -99,13 +99,14 @@ class Parents {
   }
 
   void take_nearer_ones(const Rows& rows, bool of_in_edges) {
-    (of_in_edges ? look_back<Distance> : offer_all<Distance>)<<<blocks_for(n_), block_threads>>>(search(rows));
+    SPILLWAY_LAUNCH((of_in_edges ? look_back<Distance> : offer_all<Distance>), blocks_for(n_), block_threads,
+                    search(rows));
     ++kernels_;
   }
 
   Count orphans(const Rows& rows) {
     count_.clear();
-    count_orphans<<<blocks_for(n_), block_threads>>>(search(rows), count_.data());
+    SPILLWAY_LAUNCH(count_orphans, blocks_for(n_), block_threads, search(rows), count_.data());
     return counted();
   }
 
@@ -116,7 +117,8 @@ class Parents {
       check_cancelled(progress);
       Vertex* const taken = lists[round % 2].data();
       count_.clear();
-      offer<<<blocks_for(count * warp_lanes), block_threads>>>(search(out), from, count, taken, count_.data());
+      SPILLWAY_LAUNCH(offer, blocks_for(count * warp_lanes), block_threads, search(out), from, count, taken,
+                      count_.data());
       count = counted();
       from  = taken;
     }

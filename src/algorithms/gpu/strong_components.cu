@@ -164,7 +164,7 @@ class Search {
   /// A kernel over all vertices, `threads` to each.
   template <class Kernel, class... More>
   void over_all(Kernel kernel, unsigned threads, More... more) {
-    kernel<<<blocks_for(graph_.vertices * threads), block_threads>>>(graph_, state_, more...);
+    SPILLWAY_LAUNCH(kernel, blocks_for(graph_.vertices * threads), block_threads, graph_, state_, more...);
     ++kernels_;
   }
 

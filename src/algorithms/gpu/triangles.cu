@@ -106,7 +106,7 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   if (n > 0) {
     DeviceArray<EdgeIndex> counts{device, n + 1, what};
     const unsigned         blocks = blocks_for(n * warp_lanes);
-    count_above<<<blocks, block_threads>>>(ranked, n, counts.data());
+    SPILLWAY_LAUNCH(count_above, blocks, block_threads, ranked, n, counts.data());
     std::size_t bytes = 0;
     const auto  sum   = [&](void* room) {
       check(cub::DeviceScan::ExclusiveSum(room, bytes, counts.data(), offsets.data(), n + 1), "ranking the edges");
@@ -114,8 +114,9 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
     sum(nullptr);
     const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
     sum(room.data());
-    keep_above<<<blocks, block_threads>>>(ranked, n, offsets.data(), targets.data());
-    count_triangles<<<blocks, block_threads>>>(offsets.data(), targets.data(), n, at.data(), total.data());
+    SPILLWAY_LAUNCH(keep_above, blocks, block_threads, ranked, n, offsets.data(), targets.data());
+    SPILLWAY_LAUNCH(count_triangles, blocks, block_threads, offsets.data(), targets.data(), n, at.data(),
+                    total.data());
   }
   session.computed();
   CountedTriangles result;

@@ -63,7 +63,7 @@ template <class Carried>
 DeviceArray<Carried> by_target(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs,
                                DeviceArray<Vertex>& sorted) {
   DeviceArray<Carried> before{device, arcs, what}, after{device, arcs, what};
-  carry_origins<<<blocks_for(n * warp_lanes), block_threads>>>(rows, n, before.data());
+  SPILLWAY_LAUNCH(carry_origins, blocks_for(n * warp_lanes), block_threads, rows, n, before.data());
   const int   bits  = std::bit_width(n - 1);
   std::size_t bytes = 0;
   const auto  sort  = [&](void* room) {
@@ -85,11 +85,12 @@ ResidentRows turned(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex
     const auto origins = by_target<Origin>(device, rows, n, arcs, sorted);
     back.targets       = {device, arcs, what};
     back.weights       = {device, arcs, what};
-    part<<<blocks_for(arcs), block_threads>>>(origins.data(), arcs, back.targets.data(), back.weights.data());
+    SPILLWAY_LAUNCH(part, blocks_for(arcs), block_threads, origins.data(), arcs, back.targets.data(),
+                    back.weights.data());
   } else {
     back.targets = by_target<Vertex>(device, rows, n, arcs, sorted);
   }
-  find_offsets<<<blocks_for(n + 1), block_threads>>>(sorted.data(), arcs, n, back.offsets.data());
+  SPILLWAY_LAUNCH(find_offsets, blocks_for(n + 1), block_threads, sorted.data(), arcs, n, back.offsets.data());
   check(cudaGetLastError(), "turning the graph round");
   return back;
 }

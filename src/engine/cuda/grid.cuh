@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/view.cuh>
 
 namespace spillway::cuda {

@@ -106,7 +106,7 @@ DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, E
   order.original = {device, n, what};
   order.place    = {device, n, what};
   if (n == 0) return order;
-  degrees_of<<<blocks_for(n), block_threads>>>(rows, n, degrees.data(), order.place.data());
+  SPILLWAY_LAUNCH(degrees_of, blocks_for(n), block_threads, rows, n, degrees.data(), order.place.data());
   std::size_t bytes = 0;
   const auto  sort  = [&](void* room) {
     check(cub::DeviceRadixSort::SortPairsDescending(room, bytes, degrees.data(), sorted.data(), order.place.data(),
@@ -116,7 +116,7 @@ DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, E
   sort(nullptr);
   const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
   sort(room.data());
-  places_of<<<blocks_for(n), block_threads>>>(order.original.data(), n, order.place.data());
+  SPILLWAY_LAUNCH(places_of, blocks_for(n), block_threads, order.original.data(), n, order.place.data());
   check(cudaGetLastError(), "sorting the vertices");
 
   order.skewed = sum_of_first(device, sorted, n / 16 + 1) >= arcs / 2;
@@ -132,7 +132,7 @@ ResidentRows reordered(Device& device, const Rows& rows, std::uint64_t n, EdgeIn
   if (weighted) moved.weights = {device, arcs, what};
   {
     DeviceArray<EdgeIndex> lengths{device, n + 1, what};
-    row_lengths<<<blocks_for(n + 1), block_threads>>>(rows, order.original.data(), n, lengths.data());
+    SPILLWAY_LAUNCH(row_lengths, blocks_for(n + 1), block_threads, rows, order.original.data(), n, lengths.data());
     std::size_t bytes = 0;
     const auto  sum   = [&](void* room) {
       check(cub::DeviceScan::ExclusiveSum(room, bytes, lengths.data(), moved.offsets.data(), n + 1),
@@ -142,9 +142,8 @@ ResidentRows reordered(Device& device, const Rows& rows, std::uint64_t n, EdgeIn
     const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
     sum(room.data());
   }
-  move_rows<<<blocks_for(n * warp_lanes), block_threads>>>(rows, order.original.data(), order.place.data(), n,
-                                                           moved.offsets.data(), moved.targets.data(),
-                                                           moved.weights.data());
+  SPILLWAY_LAUNCH(move_rows, blocks_for(n * warp_lanes), block_threads, rows, order.original.data(),
+                  order.place.data(), n, moved.offsets.data(), moved.targets.data(), moved.weights.data());
   check(cudaGetLastError(), "reordering the rows");
   if (arcs > 0) sort_rows(device, moved, n, arcs);
   return moved;

@@ -6,6 +6,7 @@
 
 #include <cooperative_groups.h>
 
+#include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/machine.cuh>
 
 namespace spillway::cuda {
@@ -46,17 +47,11 @@ __device__ bool fits_bins(const View<P>& view, const Tally& now, const Control& 
   return pull ? state.open_vertices <= room / 32 : now.edges <= room;
 }
 
-__device__ inline Count nanoseconds() {
-  Count now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
-}
-
 /// The frontier is used up: the next one is of the lowest bucket that anybody waits in. All blocks have seen the
 /// frontier's size before the first barrier here; they come out with the same answer.
 template <class P>
 __device__ Tally::Taken next_bucket(Machine<P>& machine, Control& state, unsigned at, std::uint64_t vertices) {
-  using Machine   = Machine<P>;
+  using Machine   = cuda::Machine<P>;
   const auto grid = cooperative_groups::this_grid();
   if (Machine::settles && state.looked_at - state.settled_at >= vertices) {
     machine.bucket_ = state.bucket;
@@ -91,9 +86,9 @@ template <class P>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
     iterate(const __grid_constant__ View<P> view, Launch launch) {
   using T       = Traits<P>;
-  using Machine = Machine<P>;
+  using Machine = cuda::Machine<P>;
   using Shared  = typename Machine::Shared;
-  __shared__ alignas(16) unsigned char storage[sizeof(Shared)];
+  alignas(16) __shared__ unsigned char storage[sizeof(Shared)];
   const auto                           grid = cooperative_groups::this_grid();
   Machine                              machine{view, *reinterpret_cast<Shared*>(storage)};
   Control                              state = *view.control;
@@ -209,7 +204,7 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
 template <class P>
 __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ View<P> view, bool given) {
   using T              = Traits<P>;
-  using Machine        = Machine<P>;
+  using Machine        = cuda::Machine<P>;
   using Accumulator    = typename T::Combine::Accumulator;
   const auto degree_in = [](const Rows* rows, int blocks, Vertex v) {
     EdgeIndex edges = 0;

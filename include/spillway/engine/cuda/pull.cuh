@@ -222,7 +222,7 @@ __device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return;
   if (is_settled(v)) return;
-  __shared__ alignas(16) unsigned char parts[block_warps][sizeof(Collected)];
+  alignas(16) __shared__ unsigned char parts[block_warps][sizeof(Collected)];
   __shared__ int                       hits;
   if (threadIdx.x == 0) hits = 0;
   __syncthreads();

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include <spillway/engine/cuda/kernels.cuh>
+#include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/order.hpp>
 #include <spillway/error.hpp>
@@ -19,7 +20,7 @@ template <class P>
 class DeviceRun {
   using T       = Traits<P>;
   using Value   = typename T::Value;
-  using Machine = Machine<P>;
+  using Machine = cuda::Machine<P>;
 
  public:
   DeviceRun(Device& device, const P& program, const Topology& topology, const DeviceTopology& rows,
@@ -94,7 +95,7 @@ class DeviceRun {
   RunStatistics run(Progress& progress) {
     RunStatistics statistics;
     prepare();
-    start<P><<<grid_of(n_), block_threads>>>(view_, given_);
+    SPILLWAY_LAUNCH(start<P>, grid_of(n_), block_threads, view_, given_);
     check(cudaGetLastError(), "setting the first values");
     int  blocks = 0, processors = 0;
     auto kernel = iterate<P>;
@@ -107,8 +108,7 @@ class DeviceRun {
     Control        control{};
     do {
       if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-      void* arguments[] = {&view_, &launch};
-      check(cudaLaunchCooperativeKernel(kernel, grid, block_threads, arguments, 0, nullptr), "starting a kernel");
+      launch_together(kernel, grid, block_threads, view_, launch);
       ++statistics.counters.kernel_launches;
       const Count before = control.iterations;
       control_.download(&control);
@@ -212,7 +212,7 @@ class DeviceRun {
     settled_.clear();
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
-    find_large<P><<<grid_of(n_), block_threads>>>(view_, pull_large_.data(), count_.data());
+    SPILLWAY_LAUNCH(find_large<P>, grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
     check(cudaGetLastError(), "finding long rows");
     count_.download(&view_.pull_large_count);
     if (view_.fixed) sort_long_rows();
@@ -283,7 +283,7 @@ DeviceArray<Value> rearranged(Device& device, const DeviceArray<Value>& values,
                               const DeviceArray<Vertex>& places) {
   DeviceArray<Value> moved{device, values.size(), "the values of the vertices"};
   const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(values.size() / block_threads, 1, 1u << 14));
-  rearrange<<<blocks, block_threads>>>(values.data(), places.data(), values.size(), moved.data());
+  SPILLWAY_LAUNCH(rearrange, blocks, block_threads, values.data(), places.data(), values.size(), moved.data());
   check(cudaGetLastError(), "rearranging the values");
   return moved;
 }

@@ -1,0 +1,107 @@
+// What CUB does, one after the other.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "cuda_runtime.h"
+
+namespace cub {
+
+template <class T>
+struct DoubleBuffer {
+  DoubleBuffer(T* current, T* alternate) : buffers{current, alternate} {}
+  T* Current() const { return buffers[selector]; }
+  T* Alternate() const { return buffers[1 - selector]; }
+
+  T*  buffers[2];
+  int selector = 0;
+};
+
+namespace detail {
+
+/// The first call asks how much room is needed.
+inline bool asks(void* room, std::size_t& bytes) { return room == nullptr && (bytes = 1) != 0; }
+
+/// Where each of `count` keys goes when they are sorted, those that are equal in the order they had.
+template <class Key, class Before>
+std::vector<std::size_t> sorted_places(const Key* keys, std::size_t count, Before&& before) {
+  std::vector<std::size_t> places(count);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::stable_sort(places.begin(), places.end(),
+                   [&](std::size_t a, std::size_t b) { return before(keys[a], keys[b]); });
+  return places;
+}
+
+template <class T>
+void arrange(const T* from, const std::vector<std::size_t>& places, T* to) {
+  for (std::size_t i = 0; i < places.size(); ++i) to[i] = from[places[i]];
+}
+
+}  // namespace detail
+
+struct DeviceScan {
+  template <class T>
+  static cudaError_t ExclusiveSum(void* room, std::size_t& bytes, const T* from, T* to, std::uint64_t count) {
+    if (!detail::asks(room, bytes)) std::exclusive_scan(from, from + count, to, T{0});
+    return cudaSuccess;
+  }
+};
+
+struct DeviceReduce {
+  template <class T, class Out, class Operation>
+  static cudaError_t Reduce(void* room, std::size_t& bytes, const T* from, Out* to, std::uint64_t count,
+                            Operation operation, Out first) {
+    if (!detail::asks(room, bytes)) *to = std::accumulate(from, from + count, first, operation);
+    return cudaSuccess;
+  }
+};
+
+struct DeviceRadixSort {
+  template <class Key, class Value>
+  static cudaError_t SortPairs(void* room, std::size_t& bytes, const Key* keys, Key* sorted, const Value* values,
+                               Value* moved, std::uint64_t count, int = 0, int = 64) {
+    if (detail::asks(room, bytes)) return cudaSuccess;
+    const auto places = detail::sorted_places(keys, count, [](Key a, Key b) { return a < b; });
+    detail::arrange(keys, places, sorted), detail::arrange(values, places, moved);
+    return cudaSuccess;
+  }
+  template <class Key, class Value>
+  static cudaError_t SortPairsDescending(void* room, std::size_t& bytes, const Key* keys, Key* sorted,
+                                         const Value* values, Value* moved, std::uint64_t count) {
+    if (detail::asks(room, bytes)) return cudaSuccess;
+    const auto places = detail::sorted_places(keys, count, [](Key a, Key b) { return a > b; });
+    detail::arrange(keys, places, sorted), detail::arrange(values, places, moved);
+    return cudaSuccess;
+  }
+};
+
+struct DeviceSegmentedSort {
+  template <class Key, class Offset>
+  static cudaError_t SortKeys(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys, std::int64_t,
+                              std::int64_t segments, const Offset* begins, const Offset* ends) {
+    if (detail::asks(room, bytes)) return cudaSuccess;
+    for (std::int64_t s = 0; s < segments; ++s) std::sort(keys.Current() + begins[s], keys.Current() + ends[s]);
+    return cudaSuccess;
+  }
+  template <class Key, class Value, class Offset>
+  static cudaError_t SortPairs(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys,
+                               DoubleBuffer<Value>& values, std::int64_t count, std::int64_t segments,
+                               const Offset* begins, const Offset* ends) {
+    if (detail::asks(room, bytes)) return cudaSuccess;
+    for (std::int64_t s = 0; s < segments; ++s) {
+      const Offset begin = begins[s];
+      const auto   places =
+          detail::sorted_places(keys.Current() + begin, ends[s] - begin, [](Key a, Key b) { return a < b; });
+      detail::arrange(keys.Current() + begin, places, keys.Alternate() + begin);
+      detail::arrange(values.Current() + begin, places, values.Alternate() + begin);
+    }
+    if (count > 0) keys.selector ^= 1, values.selector ^= 1;
+    return cudaSuccess;
+  }
+};
+
+}  // namespace cub
