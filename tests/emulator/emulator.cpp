@@ -77,7 +77,7 @@ thread_local Place here;
 
 namespace {
 
-constexpr unsigned    warp_lanes = 32, most_threads = 1024, most_blocks = 3;
+constexpr unsigned    warp_lanes = 32, most_threads = 1024, most_blocks = 2;
 constexpr std::size_t stack_bytes = 128 << 10;
 
 struct Warp {

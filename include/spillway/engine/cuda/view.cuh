@@ -12,9 +12,13 @@ namespace spillway::cuda {
 using Word  = std::uint32_t;  ///< of a bitmap
 using Count = unsigned long long;
 
-inline constexpr unsigned warp_lanes    = 32;
+inline constexpr unsigned warp_lanes = 32;
+#if defined(SPILLWAY_EMULATED)
+inline constexpr unsigned block_threads = 64;  // each takes a turn
+#else
 inline constexpr unsigned block_threads = 256;
-inline constexpr unsigned block_warps   = block_threads / warp_lanes;
+#endif
+inline constexpr unsigned block_warps = block_threads / warp_lanes;
 
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
 /// and one is being cleared, so that a barrier is all that iterations need between them.
