@@ -3,11 +3,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <barrier>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 // From one stack to another: what a function must leave as it was is kept on the one that is left.
@@ -180,7 +181,28 @@ void Block::enter() {
   std::abort();
 }
 
-std::barrier<>* meeting = nullptr;
+/// So many threads wait for one another. (std::barrier of libstdc++ 12 let some through too early.)
+class Meeting {
+ public:
+  explicit Meeting(unsigned count) : count_(count) {}
+
+  void wait() {
+    std::unique_lock lock{mutex_};
+    if (++arrived_ == count_) {
+      arrived_ = 0, ++round_;
+      all_here_.notify_all();
+    } else {
+      all_here_.wait(lock, [&, round = round_] { return round_ != round; });
+    }
+  }
+
+ private:
+  std::mutex              mutex_;
+  std::condition_variable all_here_;
+  unsigned                count_, arrived_ = 0, round_ = 0;
+};
+
+Meeting* meeting = nullptr;
 
 /// Threads of the operating system that run blocks side by side. They live as long as the program.
 class Workers {
@@ -192,8 +214,8 @@ class Workers {
 
   void run(unsigned blocks, const std::function<void(unsigned)>& body) {
     blocks_ = blocks, body_ = &body;
-    begin_.arrive_and_wait();
-    end_.arrive_and_wait();
+    begin_.wait();
+    end_.wait();
   }
 
  private:
@@ -201,14 +223,14 @@ class Workers {
     for (unsigned b = 0; b < most_blocks; ++b)
       std::thread{[this, b] {
         for (;;) {
-          begin_.arrive_and_wait();
+          begin_.wait();
           if (b < blocks_) (*body_)(b);
-          end_.arrive_and_wait();
+          end_.wait();
         }
       }}.detach();
   }
 
-  std::barrier<>                       begin_{most_blocks + 1}, end_{most_blocks + 1};
+  Meeting                              begin_{most_blocks + 1}, end_{most_blocks + 1};
   unsigned                             blocks_ = 0;
   const std::function<void(unsigned)>* body_   = nullptr;
 };
@@ -229,8 +251,8 @@ void launch(unsigned blocks, unsigned threads, bool together, const std::functio
     for (unsigned b = 0; b < blocks; ++b) one(b);
     return;
   }
-  std::barrier barrier{static_cast<std::ptrdiff_t>(blocks)};
-  meeting = &barrier;
+  Meeting all_blocks{blocks};
+  meeting = &all_blocks;
   Workers::all().run(blocks, one);
 }
 
@@ -239,7 +261,7 @@ int                  sum_over_block(int value) { return block().sum(value); }
 
 void meet_in_grid() {
   sum_over_block(0);
-  if (here.thread.x == 0) meeting->arrive_and_wait();
+  if (here.thread.x == 0) meeting->wait();
   sum_over_block(0);
 }
 
