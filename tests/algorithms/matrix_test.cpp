@@ -53,8 +53,9 @@ void expect_right(const Algorithm& algorithm, const Graph& given, const std::str
     for (const RunOptions& way : ways_to_run()) {
       const Result result = algorithm.run(graph, *values, way);
 #if defined(SPILLWAY_TEST_ON_GPU)
-      if (graph.vertex_count() > 0)  // otherwise nobody need compute
+      if (graph.vertex_count() > 0) {  // otherwise nobody need compute
         EXPECT_EQ(result.statistics.device, "cuda:0") << algorithm.name << as_text(*values) << " on " << what;
+      }
 #endif
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm.verify(graph, *values, result, {.by = by}).problem, "")

@@ -12,7 +12,8 @@ namespace spillway {
 namespace {
 
 void expect_same(const Graph& graph, const std::string& what) {
-  const Csr expected = transposed(graph.out(), graph.weight_type(), {.budget = graph.budget(), .threads = 1});
+  const Csr expected =
+      transposed(graph.out(), graph.weight_type(), {.budget = graph.budget(), .transform = {}, .threads = 1});
   build_in_edges(graph, {.device = {.kind = DeviceChoice::Kind::cuda}, .cuda = {.build_from = 0}}, true);
   const Csr& found = graph.in();
   EXPECT_TRUE(std::ranges::equal(found.offsets.span(), expected.offsets.span())) << what;
