@@ -2,6 +2,7 @@
 // messages of each of its edges, so that all that a vertex needs of others is their beliefs of the iteration
 // before: a thread reads and writes the messages of its own arcs only.
 #include "algorithms/gpu/belief_rows.cuh"
+#include "algorithms/gpu/rows.cuh"
 
 namespace spillway::gpu {
 namespace {
@@ -218,16 +219,7 @@ __device__ Vertex source_of(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex
 }
 
 __device__ bool leads(const Rows& out, Vertex from, Vertex to) {
-  EdgeIndex       low = out.offsets[from], high = out.offsets[from + 1];
-  const EdgeIndex end = high;
-  while (low < high) {
-    const EdgeIndex middle = low + (high - low) / 2;
-    if (out.targets[middle] < to)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < end && out.targets[low] == to;
+  return contains(out.targets + out.offsets[from], out.degree(from), to);
 }
 
 __global__ void find_directions(Rows simple, std::uint64_t n, EdgeIndex arcs, Rows out, std::uint8_t* directions) {

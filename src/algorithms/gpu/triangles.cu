@@ -32,7 +32,7 @@ __global__ void count_above(Ranked graph, std::uint64_t n, EdgeIndex* counts) {
     EdgeIndex count = 0;
     for (EdgeIndex i = graph.rows.offsets[v] + lane; i < graph.rows.offsets[v + 1]; i += warp_lanes)
       count += graph.above(graph.rows.targets[i], v);
-    for (int offset = warp_lanes / 2; offset > 0; offset /= 2) count += __shfl_xor_sync(all_lanes, count, offset);
+    count = sum_over_warp(count);
     if (lane == 0) counts[v] = count;
   });
   if (first_item() == 0) counts[n] = 0;
@@ -76,8 +76,7 @@ __global__ void count_triangles(const EdgeIndex* offsets, const Vertex* targets,
         ++found;
         if (at != nullptr) atomicAdd(at + w, Count{1});
       }
-      for (int offset = warp_lanes / 2; offset > 0; offset /= 2)
-        found += __shfl_xor_sync(all_lanes, found, offset);
+      found = sum_over_warp(found);
       if (lane == 0 && found != 0 && at != nullptr) atomicAdd(at + v, found);
       of_u += found;
     }
