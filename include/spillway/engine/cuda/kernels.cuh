@@ -47,33 +47,191 @@ __device__ bool fits_bins(const View<P>& view, const Tally& now, const Control& 
   return pull ? state.open_vertices <= room / 32 : now.edges <= room;
 }
 
-/// The frontier is used up: the next one is of the lowest bucket that anybody waits in. All blocks have seen the
-/// frontier's size before the first barrier here; they come out with the same answer.
+/// What one thread does in a launch: iterations, each in phases with barriers between them. Decisions depend on
+/// what all threads know, so all make the same ones.
 template <class P>
-__device__ Tally::Taken next_bucket(Machine<P>& machine, Control& state, unsigned at, std::uint64_t vertices) {
-  using Machine   = cuda::Machine<P>;
-  const auto grid = cooperative_groups::this_grid();
-  if (Machine::settles && state.looked_at - state.settled_at >= vertices) {
-    machine.bucket_ = state.bucket;
-    machine.note_settled(at);
-    state.settled_at = state.looked_at;
+class Loop {
+  using T       = Traits<P>;
+  using Machine = cuda::Machine<P>;
+  using Global  = typename T::Global;
+
+ public:
+  __device__ Loop(const View<P>& view, const Launch& launch, typename Machine::Shared& shared)
+      : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {}
+
+  __device__ void run() {
+    for (; made_ < launch_.iterations && !state_.finished; ++made_) {
+      at_                 = static_cast<unsigned>(state_.iterations % 6);
+      began_              = first() ? nanoseconds() : 0;
+      now_                = machine_.tally(at_);
+      machine_.iteration_ = static_cast<std::uint32_t>(state_.iterations);
+      if (!finds_frontier() || !goes_on_in_direction()) break;
+      list_frontier();
+      publish();
+      if (!keeps_record()) break;
+      visit_edges();
+      note_iteration();
+    }
+    meet();
+    if (!first()) return;
+    *view_.control = state_;
+    if constexpr (T::has_global)
+      if (made_ > 0) *view_.global = total_;
   }
-  Tally& tally = machine.tally(at);
-  // In place, whoever waits is beyond the bucket at hand, and most often somebody is in the very next one.
-  machine.bucket_ = state.bucket + (Machine::in_buckets && state.iterations > 0 ? 1 : 0);
-  machine.take_bucket(at, tally.taken[0]);
-  grid.sync();
-  Tally::Taken taken  = tally.taken[0];
-  const Count  lowest = tally.lowest;
-  if (taken.vertices == 0 && lowest != ~Count{0}) {
-    machine.bucket_ = lowest;
-    machine.take_bucket(at, tally.taken[1]);
-    grid.sync();
-    taken = tally.taken[1];
+
+ private:
+  __device__ static bool first() { return Machine::thread() == 0; }
+  __device__ static void meet() { cooperative_groups::this_grid().sync(); }
+
+  /// False if nothing is left to do.
+  __device__ bool finds_frontier() {
+    if constexpr (Machine::prioritised) {
+      if (now_.vertices == 0) take_next_bucket();
+      machine_.bucket_ = state_.bucket;
+    }
+    const bool replays = T::gathers && view_.replay != nullptr;
+    replayed_          = replays && state_.iterations < view_.replay_levels;
+    if (replayed_) replay_level();
+    state_.finished =
+        now_.vertices == 0 || (replays && !replayed_) || state_.iterations >= view_.max_iterations ? 1 : 0;
+    return !state_.finished;
   }
-  if (taken.vertices != 0) state.bucket = machine.bucket_, state.listed = 2;
-  return taken;
-}
+
+  /// The frontier is used up: the next one is of the lowest bucket that anybody waits in. All blocks have seen the
+  /// frontier's size before the first barrier here.
+  __device__ void take_next_bucket() {
+    if (Machine::settles && state_.looked_at - state_.settled_at >= view_.vertices) {
+      machine_.bucket_ = state_.bucket;
+      machine_.note_settled(at_);
+      state_.settled_at = state_.looked_at;
+    }
+    Tally& tally = machine_.tally(at_);
+    // In place, whoever waits is beyond the bucket at hand, and most often somebody is in the very next one.
+    machine_.bucket_ = state_.bucket + (Machine::in_buckets && state_.iterations > 0 ? 1 : 0);
+    machine_.take_bucket(at_, tally.taken[0]);
+    meet();
+    Tally::Taken taken  = tally.taken[0];
+    const Count  lowest = tally.lowest;
+    if (taken.vertices == 0 && lowest != ~Count{0}) {
+      machine_.bucket_ = lowest;
+      machine_.take_bucket(at_, tally.taken[1]);
+      meet();
+      taken = tally.taken[1];
+    }
+    if (taken.vertices != 0) state_.bucket = machine_.bucket_, state_.listed = 2;
+    now_.vertices = taken.vertices, now_.edges = taken.edges;
+    if (first()) tally.vertices = now_.vertices, tally.edges = now_.edges;  // for a launch that ends here
+  }
+
+  __device__ void replay_level() {
+    const std::uint64_t* const level = view_.replay_starts + (view_.replay_levels - 1 - state_.iterations);
+    machine_.replay(at_, level[0], level[1]);
+    meet();
+    now_.vertices = level[1] - level[0];
+    now_.edges    = machine_.tally(at_).replayed_edges;
+    state_.listed = 2;
+  }
+
+  /// False if the direction changes and another launch is to go on.
+  __device__ bool goes_on_in_direction() {
+    pull_               = pulls(view_, now_, state_);
+    const bool switches = pull_ != (state_.pulled != 0);
+    if (launch_.stop_on_switch && made_ > 0 && !replayed_ && switches) return false;
+    state_.switches += state_.iterations > 0 && switches;
+    return true;
+  }
+
+  __device__ void list_frontier() {
+    ballot_ = state_.listed == 2;
+    if (!T::all_active && !pull_ && state_.listed == 0) {
+      machine_.list_frontier(at_);
+      meet();
+      state_.listed = 2;
+      ballot_       = true;
+    }
+    machine_.eager_    = now_.edges < few_votes;
+    machine_.lists_at_ = state_.listed == 2 ? &machine_.tally(at_).balloted : &machine_.tally(at_).found;
+    machine_.lists_ =
+        view_.filter == Filter::online || view_.filter == Filter::batch ||
+        (view_.filter == Filter::just_in_time && fits_bins(view_, now_, state_, pull_, Machine::threads()));
+  }
+
+  __device__ void publish() {
+    if constexpr (Machine::publishes) {
+      if (Machine::publishes_on_push ? pull_ : !replayed_) {
+        machine_.publish(at_, state_.listed != 0);
+        meet();
+      }
+      machine_.global_ = machine_.total_of(Machine::slot(0, at_));
+    }
+    total_ = machine_.global_;
+  }
+
+  /// False if a vertex is active again: there is no room for that.
+  __device__ bool keeps_record() {
+    if (!T::gathers || view_.record == nullptr) return true;
+    if (state_.recorded + now_.vertices > view_.vertices) {
+      state_.finished = state_.again = 1;
+      return false;
+    }
+    machine_.record(at_, state_.listed != 0, state_.recorded);
+    state_.recorded += now_.vertices;
+    return true;
+  }
+
+  __device__ void visit_edges() {
+    if (pull_)
+      machine_.pull(at_, now_.vertices == view_.vertices);
+    else
+      machine_.push(at_);
+    machine_.clear_last(at_);
+    meet();
+    if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
+    if (pull_) return;
+    if (view_.batch != nullptr) {
+      machine_.filter_batch(at_);
+      meet();
+    }
+    if constexpr (T::gathers) {
+      machine_.apply(at_, machine_.tally(at_ + 1).touched_overflowed != 0);
+      meet();
+      if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
+    }
+  }
+
+  __device__ void note_iteration() {
+    const Tally& next = machine_.tally(at_ + 1);
+    if (first()) {
+      machine_.count_in(*view_.census, at_, pull_);
+      if constexpr (T::has_global) view_.history[made_] = total_;
+      view_.log[made_] = {now_.vertices,   T::all_active ? view_.arcs : now_.edges,
+                          next.looked_at,  nanoseconds() - began_,
+                          pull_ ? 1u : 0u, ballot_ ? 1u : 0u};
+    }
+    state_.open_vertices -= next.closed_vertices;
+    state_.open_edges -= next.closed_edges;
+    state_.looked_at += next.looked_at;
+    state_.pulled = pull_;
+    state_.ballots += ballot_;
+    state_.overflowed |= next.overflowed | next.touched_overflowed;
+    state_.listed = next.overflowed == 0;
+    ++state_.iterations;
+    if constexpr (Converges<P>)
+      if (view_.program.converged(total_)) state_.finished = 1;
+    if (view_.filter == Filter::online && state_.overflowed) state_.finished = 1;
+  }
+
+  const View<P>& view_;
+  const Launch&  launch_;
+  Machine        machine_;
+  Control        state_;
+  Tally          now_{};      ///< what the frontier is
+  Global         total_{};    ///< of the iteration
+  Count          made_  = 0;  ///< iterations of this launch
+  Count          began_ = 0;
+  unsigned       at_    = 0;  ///< which of the tallies and bitmaps are whose
+  bool           pull_ = false, ballot_ = false, replayed_ = false;
+};
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a
 /// lane's registers by themselves leave room for fewer.
@@ -85,119 +243,9 @@ inline constexpr int blocks_at_once = sizeof(ValueOf<P>) > 64   ? 1
 template <class P>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
     iterate(const __grid_constant__ View<P> view, Launch launch) {
-  using T       = Traits<P>;
-  using Machine = cuda::Machine<P>;
-  using Shared  = typename Machine::Shared;
+  using Shared = typename Machine<P>::Shared;
   alignas(16) __shared__ unsigned char storage[sizeof(Shared)];
-  const auto                           grid = cooperative_groups::this_grid();
-  Machine                              machine{view, *reinterpret_cast<Shared*>(storage)};
-  Control                              state = *view.control;
-  const bool                           first = Machine::thread() == 0;
-  typename T::Global                   total{};
-  Count                                made = 0;
-  for (; made < launch.iterations && !state.finished; ++made) {
-    const auto  at     = static_cast<unsigned>(state.iterations % 6);
-    const Count from   = first ? nanoseconds() : 0;
-    Tally       now    = machine.tally(at);
-    machine.iteration_ = static_cast<std::uint32_t>(state.iterations);
-    if constexpr (Machine::prioritised) {
-      if (now.vertices == 0) {
-        const Tally::Taken taken = next_bucket(machine, state, at, view.vertices);
-        now.vertices = taken.vertices, now.edges = taken.edges;
-        if (first) machine.tally(at).vertices = now.vertices, machine.tally(at).edges = now.edges;
-      }
-      machine.bucket_ = state.bucket;
-    }
-    const bool replays  = T::gathers && view.replay != nullptr;
-    const bool replayed = replays && state.iterations < view.replay_levels;
-    if (replayed) {
-      const std::uint64_t* const level = view.replay_starts + (view.replay_levels - 1 - state.iterations);
-      machine.replay(at, level[0], level[1]);
-      grid.sync();
-      now.vertices = level[1] - level[0];
-      now.edges    = machine.tally(at).replayed_edges;
-      state.listed = 2;
-    }
-    if (now.vertices == 0 || (replays && !replayed) || state.iterations >= view.max_iterations) {
-      state.finished = 1;
-      break;
-    }
-    const bool pull = pulls(view, now, state);
-    if (launch.stop_on_switch && made > 0 && !replayed && pull != (state.pulled != 0)) break;
-    state.switches += state.iterations > 0 && pull != (state.pulled != 0);
-    bool ballot = state.listed == 2;
-    if (!T::all_active && !pull && state.listed == 0) {
-      machine.list_frontier(at);
-      grid.sync();
-      state.listed = 2;
-      ballot       = true;
-    }
-    machine.eager_    = now.edges < few_votes;
-    machine.lists_at_ = state.listed == 2 ? &machine.tally(at).balloted : &machine.tally(at).found;
-    machine.lists_ =
-        view.filter == Filter::online || view.filter == Filter::batch ||
-        (view.filter == Filter::just_in_time && fits_bins(view, now, state, pull, Machine::threads()));
-    if constexpr (Machine::publishes) {
-      const bool on_push = Machine::publishes_on_push;
-      if (on_push ? pull : !replayed) {
-        machine.publish(at, state.listed != 0);
-        grid.sync();
-      }
-      machine.global_ = machine.total_of(Machine::slot(0, at));
-    }
-    if (T::gathers && view.record != nullptr) {
-      if (state.recorded + now.vertices > view.vertices) {
-        state.finished = state.again = 1;
-        break;
-      }
-      machine.record(at, state.listed != 0, state.recorded);
-      state.recorded += now.vertices;
-    }
-    total = machine.global_;
-    if (pull)
-      machine.pull(at, now.vertices == view.vertices);
-    else
-      machine.push(at);
-    machine.clear_last(at);
-    grid.sync();
-    if constexpr (T::has_global) total += machine.total_of(Machine::slot(1, at));
-    if (!pull && view.batch != nullptr) {
-      machine.filter_batch(at);
-      grid.sync();
-    }
-    if constexpr (T::gathers) {
-      if (!pull) {
-        machine.apply(at, machine.tally(at + 1).touched_overflowed != 0);
-        grid.sync();
-        if constexpr (T::has_global) total += machine.total_of(Machine::slot(2, at));
-      }
-    }
-    if (first) machine.count_in(*view.census, at, pull);
-    const Tally& next = machine.tally(at + 1);
-    state.open_vertices -= next.closed_vertices;
-    state.open_edges -= next.closed_edges;
-    state.looked_at += next.looked_at;
-    state.pulled = pull;
-    state.ballots += ballot;
-    state.overflowed |= next.overflowed | next.touched_overflowed;
-    state.listed = next.overflowed == 0;
-    if constexpr (T::has_global)
-      if (first) view.history[made] = total;
-    if (first)
-      view.log[made] = {now.vertices,   T::all_active ? view.arcs : now.edges,
-                        next.looked_at, nanoseconds() - from,
-                        pull ? 1u : 0u, ballot ? 1u : 0u};
-    ++state.iterations;
-    if constexpr (Converges<P>)
-      if (view.program.converged(total)) state.finished = 1;
-    if (view.filter == Filter::online && state.overflowed) state.finished = 1;
-  }
-  grid.sync();
-  if (first) {
-    *view.control = state;
-    if constexpr (T::has_global)
-      if (made > 0) *view.global = total;
-  }
+  Loop<P>{view, launch, *reinterpret_cast<Shared*>(storage)}.run();
 }
 
 /// First values, the first frontier as a bitmap, and who is open. A warp for every word.

@@ -378,62 +378,81 @@ std::unique_ptr<DeviceRun<P>> prepared(DeviceGraph& there, const P& program, con
   return make();
 }
 
+/// The frontiers that a run has walked stay where they are.
+template <class P>
+void hand_over_record(Schedule& record, DeviceRun<P>& run, const std::shared_ptr<DeviceGraph>& there,
+                      const RunStatistics& statistics, std::uint64_t vertices) {
+  std::vector<std::uint64_t> starts{0};
+  for (const IterationStatistics& made : statistics.per_iteration)
+    starts.push_back(starts.back() + made.active_vertices);
+  record.set_resident(std::make_shared<KeptFrontiers>(there, run.take_recorded()), std::move(starts), vertices);
+}
+
+/// Values that a run is to go on from, brought to the device; none if it starts afresh or they lie there already.
+template <class Value>
+DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values) {
+  if (values.size() == 0) return {};
+  DeviceArray<Value> there{device, values.size(), "the values of the vertices"};
+  there.upload(values.data());
+  return there;
+}
+
+/// Runs from `given`, if there are any. Values that another run has kept (`kept`) are no longer what they were
+/// when a run over them fails: the CPU cannot go on from them.
+template <class P>
+RunStatistics run_from(DeviceRun<P>& run, Device& device, DeviceArray<ValueOf<P>>& given, bool kept,
+                       Progress& progress) {
+  if (given.size() > 0) run.start_from(given);
+  device.wait();
+  RunStatistics statistics;
+  try {
+    statistics = run.run(progress);
+    device.wait();
+  } catch (const DeviceError& error) {
+    if (!kept) throw;
+    throw Error{error.code(), error.what()};
+  }
+  if (given.size() > 0) run.adopt(std::move(given));
+  return statistics;
+}
+
 template <class P>
 Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
                          double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
   using Value      = ValueOf<P>;
   using Clock      = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  auto       start = Clock::now();
+  const auto lap   = [&] {
+    const auto since = std::exchange(start, Clock::now());
+    return std::chrono::duration<double, std::milli>(start - since).count();
   };
-  auto       start  = Clock::now();
   const auto there  = DeviceGraph::of(graph, options.device);
   Device&    device = there->device();
   Schedule   home;
   if (lies_elsewhere<Value>(continuation, *there)) bring_home(continuation, home, graph);
   device.enter();
-  DeviceTopology     rows = there->topology(topology, Traits<P>::weighted);
-  DeviceArray<Value> values;
-  if (continuation.values.size() > 0) {
-    values = {device, topology.vertices, "the values of the vertices"};
-    values.upload(continuation.values.data());
-  }
+  DeviceTopology     rows   = there->topology(topology, Traits<P>::weighted);
+  DeviceArray<Value> values = uploaded(device, continuation.values);
   device.wait();
-  const double uploaded = since(start);
-  start                 = Clock::now();
+  const double transfer = lap();
   rows                  = chosen_order<P>(*there, topology, std::move(rows), options, max_iterations);
   device.wait();
-  const double ordered = since(start);
-  start                = Clock::now();
-  auto        run      = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
-  auto* const kept =
-      continuation.resident ? &kept_values<Value>(*continuation.resident, topology.vertices) : nullptr;
+  const double ordering = lap();
+
+  auto  run  = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
+  auto* kept = continuation.resident ? &kept_values<Value>(*continuation.resident, topology.vertices) : nullptr;
   if (rows.order) {
     run->use(*rows.order);
     if (kept || values.size() > 0) values = rearranged(device, kept ? kept->values : values, rows.order->original);
+    kept = nullptr;  // a copy goes on
   }
-  auto& given = kept && !rows.order ? kept->values : values;
-  if (given.size() > 0) run->start_from(given);
-  device.wait();
   Outcome<P> outcome;
-  try {
-    outcome.statistics = run->run(options.progress ? *options.progress : Progress::none());
-    device.wait();
-  } catch (const DeviceError& error) {
-    if (&given == &values) throw;
-    // The CPU cannot go on: the values may have changed.
-    throw Error{error.code(), error.what()};
-  }
-  if (given.size() > 0) run->adopt(std::move(given));
-  outcome.statistics.run_ms = since(start);
-  if (continuation.record) {
-    std::vector<std::uint64_t> starts{0};
-    for (const IterationStatistics& made : outcome.statistics.per_iteration)
-      starts.push_back(starts.back() + made.active_vertices);
-    continuation.record->set_resident(std::make_shared<KeptFrontiers>(there, run->take_recorded()),
-                                      std::move(starts), topology.vertices);
-  }
-  start           = Clock::now();
+  outcome.statistics        = run_from(*run, device, kept ? kept->values : values, kept != nullptr,
+                                options.progress ? *options.progress : Progress::none());
+  outcome.statistics.run_ms = lap();
+  if (continuation.record)
+    hand_over_record(*continuation.record, *run, there, outcome.statistics, topology.vertices);
+
   outcome.global  = run->global();
   outcome.history = run->take_history();
   values          = run->take_values();
@@ -445,8 +464,8 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
     outcome.values = {topology.vertices, graph.budget(), "the values of the vertices"};
     values.download(outcome.values.data());
   }
-  outcome.statistics.prepare_ms     = ordered;
-  outcome.statistics.transfer_ms    = uploaded + since(start);
+  outcome.statistics.prepare_ms     = ordering;
+  outcome.statistics.transfer_ms    = transfer + lap();
   outcome.statistics.device         = "cuda:" + std::to_string(device.index());
   outcome.statistics.device_bytes   = device.peak();
   outcome.statistics.uploaded_bytes = rows.uploaded;
