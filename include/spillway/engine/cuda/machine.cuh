@@ -45,69 +45,15 @@ class Machine {
   // --- phases; all threads of the grid come to each, and barriers stand between them ---
 
   /// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
-  __device__ void list_frontier(unsigned at) {
-    begin_phase();
-    for_chunks([&](std::uint64_t base, bool mine) {
-      const Word word = mine ? view_.bits[at % 3][base + lane_index()] : 0;
-      if (__any_sync(all_lanes, word != 0)) list_chunk(base, across(word), at, tally(at).balloted);
-    });
-  }
+  __device__ void list_frontier(unsigned at);
 
-  __device__ void publish(unsigned at, bool listed) {
-    begin_phase();
-    if constexpr (T::all_active) {
-      for (std::uint64_t v = thread(); v < view_.vertices; v += threads()) publish_vertex(static_cast<Vertex>(v));
-    } else if (listed) {
-      const Tally::Lists& now = *lists_at_;
-      for (std::uint64_t i = thread(); i < now.small; i += threads()) publish_vertex(view_.small[at % 2][i]);
-      for (std::uint64_t i = thread(); i < now.large; i += threads()) publish_vertex(view_.large[at % 2][i]);
-      for (std::uint64_t i = thread(); i < now.hubs; i += threads()) publish_vertex(view_.hubs[at % 2][i]);
-    } else {
-      for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
-        if ((word >> lane_index()) & 1) publish_vertex(vertex_at(index));
-      });
-    }
-    end_phase(tally(at + 1), slot(0, at));
-  }
+  __device__ void publish(unsigned at, bool listed);
 
   /// The frontier is written down, behind the `before` vertices of those before it.
-  __device__ void record(unsigned at, bool listed, Count before) {
-    Vertex* const to = view_.record + before;
-    if (listed) {
-      const Tally::Lists& now = *lists_at_;
-      for (std::uint64_t i = thread(); i < now.small; i += threads()) to[i] = view_.small[at % 2][i];
-      for (std::uint64_t i = thread(); i < now.large; i += threads()) to[now.small + i] = view_.large[at % 2][i];
-      for (std::uint64_t i = thread(); i < now.hubs; i += threads())
-        to[now.small + now.large + i] = view_.hubs[at % 2][i];
-    } else {
-      for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
-        const bool     active = (word >> lane_index()) & 1;
-        const unsigned place  = reserve(&tally(at).recorded, active);
-        if (active) to[place] = vertex_at(index);
-      });
-    }
-  }
+  __device__ void record(unsigned at, bool listed, Count before);
 
   /// A recorded frontier becomes the one at hand, and its messages are published.
-  __device__ void replay(unsigned at, std::uint64_t first, std::uint64_t last) {
-    begin_phase();
-    Count               edges_of_all = 0;
-    const std::uint64_t stride       = std::uint64_t{warps()} * warp_lanes;
-    for (std::uint64_t base = first + warp_index() * warp_lanes; base < last; base += stride) {
-      const bool      mine  = base + lane_index() < last;
-      const Vertex    v     = mine ? view_.replay[base + lane_index()] : 0;
-      const EdgeIndex edges = mine ? degree(v) : 0;
-      if (mine) {
-        claim(view_.bits[at % 3], v);
-        if constexpr (!publishes_on_push) publish_vertex(v);
-      }
-      edges_of_all += edges;
-      list(v, edges, mine, at, tally(at).balloted);
-    }
-    edges_of_all = sum_over_warp(edges_of_all);
-    if (lane_index() == 0 && edges_of_all != 0) atomicAdd(&tally(at).replayed_edges, edges_of_all);
-    end_phase(tally(at + 1), slot(0, at));
-  }
+  __device__ void replay(unsigned at, std::uint64_t first, std::uint64_t last);
 
   __device__ void push(unsigned at) {
     begin_phase();
@@ -158,91 +104,17 @@ class Machine {
   }
 
   /// The batch filter: of what a push has found, every vertex once.
-  __device__ void filter_batch(unsigned at) {
-    begin_phase();
-    const Count count = tally(at + 1).batched, stride = Count{warps()} * warp_lanes;
-    for (Count base = Count{warp_index()} * warp_lanes; base < count; base += stride) {
-      const bool   mine    = base + lane_index() < count;
-      const Vertex v       = mine ? view_.batch[base + lane_index()] : 0;
-      const bool   claimed = mine && claim(view_.bits[(at + 1) % 3], v);
-      if constexpr (T::gathers)
-        note_touched(v, claimed, at);
-      else
-        note_active(v, claimed, at);
-    }
-    end_phase(tally(at + 1), slot(2, at));
-  }
+  __device__ void filter_batch(unsigned at);
 
   /// Who is in a finished bucket is noted: edges to them need no look at their values.
-  __device__ void note_settled(unsigned at) {
-    if constexpr (settles) {
-      begin_phase();
-      for_words([&](std::uint64_t index) {
-        const Word word = view_.settled[index];
-        if (word == all_lanes) return;
-        const Vertex v     = vertex_at(index);
-        const bool   done  = v < view_.vertices && bucket_of(view_.values[v]) <= bucket_;
-        const Word   mask  = __ballot_sync(all_lanes, done);
-        const bool   fresh = ((mask & ~word) >> lane_index()) & 1;
-        mine_.closed_vertices += fresh;
-        mine_.closed_edges += fresh ? degree(v) : 0;
-        if (lane_index() == 0 && mask != word) view_.settled[index] = mask;
-      });
-      end_phase(tally(at + 1), slot(2, at));
-    }
-  }
+  __device__ void note_settled(unsigned at);
 
   /// Those of the bucket, and of any before it, leave the waiting ones and are the frontier. The lowest bucket of
   /// the others is noted.
-  __device__ void take_bucket(unsigned at, Tally::Taken& into) {
-    if constexpr (prioritised) {
-      begin_phase();
-      if (threadIdx.x == 0) shared_.lowest = ~Count{0};
-      __syncthreads();
-      Count lowest = ~Count{0};
-      for_chunks([&](std::uint64_t base, bool mine) {
-        const Word word = mine ? view_.waiting[base + lane_index()] : 0;
-        if (!__any_sync(all_lanes, word != 0)) return;
-        const unsigned waits = across(word);
-        unsigned       taken = 0, gone = 0;
-#pragma unroll
-        for (unsigned k = 0; k < chunk; ++k) {
-          const Vertex v      = (waits >> k) & 1 ? vertex_at(base + k) : 0;
-          const Count  bucket = bucket_of(view_.values[v]);
-          const bool   over = !is_open(v), takes = !over && bucket <= bucket_;
-          if (!((waits >> k) & 1)) continue;
-          taken |= takes << k;
-          gone |= (takes || over) << k;
-          if (!takes && !over && bucket < lowest) lowest = bucket;
-        }
-        if (!__any_sync(all_lanes, gone != 0)) return;
-        const Word leave = along(gone), active = along(taken);
-        if (mine && leave != 0) view_.waiting[base + lane_index()] = word & ~leave;
-        if (mine && active != 0) view_.bits[at % 3][base + lane_index()] |= active;
-        mine_.vertices += __popc(taken);
-        mine_.edges += list_chunk(base, taken, at, tally(at).balloted);
-      });
-      if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
-      add_up(mine_.vertices, shared_.vertices);
-      add_up(mine_.edges, shared_.edges);
-      __syncthreads();
-      if (threadIdx.x == 0) {
-        if (shared_.vertices) atomicAdd(&into.vertices, shared_.vertices);
-        if (shared_.edges) atomicAdd(&into.edges, shared_.edges);
-        if (shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
-      }
-    }
-  }
+  __device__ void take_bucket(unsigned at, Tally::Taken& into);
 
   /// The last frontier's bits are cleared for the one after the next.
-  __device__ void clear_last(unsigned at) {
-    if constexpr (!T::all_active) {
-      Word* const         last  = view_.bits[(at + 2) % 3];
-      const std::uint64_t words = word_count();
-      for (std::uint64_t i = thread(); i < words; i += threads()) last[i] = 0;
-    }
-    if (thread() == 0) tally(at + 2) = Tally{.lowest = ~Count{0}};
-  }
+  __device__ void clear_last(unsigned at);
 
   /// Nobody waits for these additions. For one thread.
   __device__ void count_in(Census& census, unsigned at, bool pulled) {
@@ -426,27 +298,9 @@ class Machine {
     return true;
   }
 
-  __device__ Count bucket_of(const Value& value) const {
-    if constexpr (prioritised) {
-      const auto priority = view_.program.priority(value);
-      if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(priority)>>) {
-        return (priority < 0 ? 0 : static_cast<Count>(priority)) >> view_.delta_shift;
-      } else {
-        const double bucket = static_cast<double>(priority) * view_.inverse_delta;
-        return bucket > 0 ? (bucket < 0x1p62 ? static_cast<Count>(bucket) : Count{1} << 62) : 0;
-      }
-    }
-    return 0;
-  }
+  __device__ Count bucket_of(const Value& value) const;
 
-  /// No vertex that sends now has a lower priority.
-  __device__ auto bucket_start() const {
-    using Priority = std::remove_cvref_t<decltype(view_.program.priority(std::declval<const Value&>()))>;
-    if constexpr (std::is_integral_v<Priority>)
-      return static_cast<Priority>(bucket_ << view_.delta_shift);
-    else  // a little less, since widths are rounded
-      return static_cast<Priority>(static_cast<double>(bucket_) / view_.inverse_delta * (1 - 0x1p-20));
-  }
+  __device__ auto bucket_start() const;
 
   __device__ StepOf<P> step(Vertex v) {
     return {.vertex    = name_of(v),
@@ -504,79 +358,17 @@ class Machine {
     note_active(v, active, at);
   }
 
-  /// Of programs with a priority that work in rounds: true if the vertex is to come in a later bucket.
-  __device__ bool waits_for_its_bucket(Vertex v) {
-    if constexpr (prioritised) {
-      if (bucket_of(view_.values[v]) <= bucket_) return false;
-      if (!test(view_.waiting, v)) claim(view_.waiting, v);
-      return true;
-    }
-    return false;
-  }
+  __device__ bool waits_for_its_bucket(Vertex v);
 
-  /// A found vertex is counted and listed; its bit is set already. All lanes come.
-  __device__ void note_active(Vertex v, bool active, unsigned at) {
-    if (!__any_sync(all_lanes, active)) return;
-    const EdgeIndex edges = active ? degree(v) : 0;
-    mine_.vertices += active;
-    mine_.edges += edges;
-    Tally& next = tally(at + 1);
-    list(v, edges, in_bin(active, next.overflowed), at + 1, next.found);
-  }
+  __device__ void note_active(Vertex v, bool active, unsigned at);
 
-  /// The online filter: every thread may find so many; beyond that the bitmap has to be scanned.
-  __device__ bool in_bin(bool found, unsigned& overflowed) {
-    if (!found) return false;
-    if (lists_ && mine_.found++ < view_.sizes.bin_entries) return true;
-    if (!mine_.told) overflowed = 1;  // millions that write the same word wait for one another
-    mine_.told = true;
-    return false;
-  }
+  __device__ bool in_bin(bool found, unsigned& overflowed);
 
-  /// Small, large and huge rows go into lists of their own. All lanes come.
-  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists) {
-    const bool     hub   = wants && edges >= view_.sizes.hub_degree;
-    const bool     large = wants && !hub && edges >= view_.sizes.large_degree;
-    const bool     small = wants && !hub && !large;
-    const unsigned place = reserve(&lists.small, small);
-    if (small) view_.small[at % 2][place] = v;
-    if (!__any_sync(all_lanes, hub || large)) return;
-    const unsigned large_place = reserve(&lists.large, large), hub_place = reserve(&lists.hubs, hub);
-    if (large) view_.large[at % 2][large_place] = v;
-    if (hub) view_.hubs[at % 2][hub_place] = v;
-  }
+  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists);
 
-  /// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
-  __device__ EdgeIndex list_chunk(std::uint64_t base, unsigned wants, unsigned at, Tally::Lists& lists) {
-    EdgeIndex edges = 0;
-    unsigned  large = 0, hubs = 0;
-#pragma unroll
-    for (unsigned k = 0; k < chunk; ++k) {
-      const bool      wanted = (wants >> k) & 1;
-      const EdgeIndex own    = wanted ? degree(vertex_at(base + k)) : 0;
-      hubs |= (own >= view_.sizes.hub_degree) << k;
-      large |= (own >= view_.sizes.large_degree) << k;
-      edges += own;
-    }
-    large &= ~hubs;
-    append(base, wants & ~large & ~hubs, &lists.small, view_.small[at % 2]);
-    if (!__any_sync(all_lanes, (large | hubs) != 0)) return edges;
-    append(base, large, &lists.large, view_.large[at % 2]);
-    append(base, hubs, &lists.hubs, view_.hubs[at % 2]);
-    return edges;
-  }
+  __device__ EdgeIndex list_chunk(std::uint64_t base, unsigned wants, unsigned at, Tally::Lists& lists);
 
-  __device__ void append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to) {
-    const auto     own    = static_cast<unsigned>(__popc(wants));
-    const unsigned before = sum_before(own);
-    const unsigned all    = __shfl_sync(all_lanes, before + own, warp_lanes - 1);
-    if (all == 0) return;
-    unsigned place = 0;
-    if (lane_index() == 0) place = atomicAdd(count, all);
-    place = __shfl_sync(all_lanes, place, 0) + before;
-    for (; wants != 0; wants &= wants - 1)
-      to[place++] = vertex_at(base + static_cast<unsigned>(__ffs(static_cast<int>(wants)) - 1));
-  }
+  __device__ void append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to);
 
   // --- edges ---
 
@@ -699,5 +491,7 @@ class Machine {
 
 }  // namespace spillway::cuda
 
+#include <spillway/engine/cuda/buckets.cuh>
+#include <spillway/engine/cuda/lists.cuh>
 #include <spillway/engine/cuda/pull.cuh>
 #include <spillway/engine/cuda/push.cuh>

@@ -117,12 +117,6 @@ __device__ auto Machine<P>::update_of(const Rows& rows, const Sent& sent, Vertex
 }
 
 template <class P>
-__device__ bool Machine<P>::is_settled(Vertex v) const {
-  if constexpr (settles) return test(view_.settled, v);
-  return false;
-}
-
-template <class P>
 __device__ bool Machine<P>::vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   if (!eager_ && !test_now(view_.open, v)) return false;
   const EdgeIndex edges = degree(v);  // asked for before the bit is, so that one does not wait for the other
@@ -138,18 +132,6 @@ template <class P>
 __device__ bool Machine<P>::improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   const Update update = update_of(rows, sent, v);
   return Combine::improve_atomically(view_.values[v], update) && !comes_later(v, update) && touch(v, at);
-}
-
-/// Of programs that settle buckets in place: the vertex, improved to `value`, waits for a later bucket.
-template <class P>
-__device__ bool Machine<P>::comes_later(Vertex v, const Value& value) {
-  if constexpr (in_buckets) {
-    const bool later = bucket_of(value) > bucket_, waits = test_now(view_.waiting, v);
-    if (later && !waits) claim(view_.waiting, v);
-    if (!later && waits) take(view_.waiting, v);
-    return later;
-  }
-  return false;
 }
 
 template <class P>
@@ -207,16 +189,6 @@ __device__ void Machine<P>::note_pushed(Vertex v, bool found, unsigned at) {
   } else {
     note_active(v, found, at);
   }
-}
-
-template <class P>
-__device__ void Machine<P>::note_touched(Vertex v, bool touched, unsigned at) {
-  if constexpr (T::all_active) return;
-  if (!__any_sync(all_lanes, touched)) return;
-  Tally&         next  = tally(at + 1);
-  const bool     wants = in_bin(touched, next.touched_overflowed);
-  const unsigned place = reserve(&next.touched, wants);
-  if (wants) view_.touched[place] = v;
 }
 
 }  // namespace spillway::cuda
