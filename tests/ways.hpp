@@ -54,7 +54,15 @@ inline std::vector<RunOptions> ways_on_gpu() {
           for (const bool small : {false, true}) add(fusion, filter, direction, small);
     return ways;
   }
+  const auto outside = [&](Compress compress, std::uint64_t resident, std::uint64_t chunk_arcs) {
+    ways.back().method = Method::zerocopy;
+    ways.back().supply = {.compress = compress, .resident = resident, .chunk_arcs = chunk_arcs};
+  };
 #if defined(SPILLWAY_EMULATED)  // which takes its time
+  add(all, just_in_time, automatic, true);
+  outside(Compress::on, 256, 24);
+  add(Fusion::none, ballot, pull, false);
+  outside(Compress::off, 64, 0);
   add(all, just_in_time, push, true);
   add(all, ballot, automatic, true);
   add(Fusion::none, online, pull, false);
@@ -76,6 +84,16 @@ inline std::vector<RunOptions> ways_on_gpu() {
   add(all, just_in_time, automatic, false);
   ways.back().deterministic = true;
   ways.back().cuda.order    = VertexOrder::automatic;
+  add(all, just_in_time, automatic, true);
+  outside(Compress::on, 256, 24);
+  add(Fusion::none, online, push, false);
+  outside(Compress::on, 0, 0);
+  add(push_pull, ballot, pull, true);
+  outside(Compress::on, 1u << 30, 1u << 20);
+  add(all, just_in_time, automatic, false);
+  outside(Compress::off, 64, 0);
+  add(all, ballot, push, true);
+  outside(Compress::off, 0, 0);
   return ways;
 }
 
@@ -98,7 +116,11 @@ inline std::string as_text(const RunOptions& way) {
          std::to_string(static_cast<int>(way.cuda.filter)) + ", fusion " +
          std::to_string(static_cast<int>(way.cuda.fusion)) + ", bins " + std::to_string(way.cuda.bin_entries) +
          (way.cuda.order == VertexOrder::degree ? ", hubs first" : "") +
-         (way.cuda.aggregate ? ", aggregated" : "");
+         (way.cuda.aggregate ? ", aggregated" : "") +
+         (way.method == Method::zerocopy
+              ? (way.supply.compress == Compress::off ? ", outside, " : ", coded outside, ") +
+                    std::to_string(*way.supply.resident) + " bytes resident"
+              : "");
 }
 
 }  // namespace spillway::testing

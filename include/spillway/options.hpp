@@ -102,6 +102,21 @@ struct CudaTuning {
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
 };
 
+/// How edges reach the device: all of them lie there (`frontier`, as SIMD-X has it), or it reads those that do not
+/// fit where the host has them (`zerocopy`).
+enum class Method { automatic, frontier, zerocopy };
+
+/// Whether edges beyond the device's memory are coded, hubs first: fewer bytes on the bus, more work before.
+enum class Compress { automatic, off, on };
+
+/// Of edges that do not fit a device. Results do not depend on it.
+struct SupplyOptions {
+  Compress                     compress = Compress::automatic;
+  std::optional<std::uint64_t> resident =
+      {};                        ///< bytes of edges to keep on the device; none: all there is room for
+  std::uint64_t chunk_arcs = 0;  ///< coded at once; 0: as many as there is room for
+};
+
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
   bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
@@ -109,8 +124,10 @@ struct RunOptions {
   Progress*  progress      = nullptr;
   HostTuning tuning        = {};
 
-  DeviceChoice device = {};
-  CudaTuning   cuda   = {};
+  DeviceChoice  device = {};
+  CudaTuning    cuda   = {};
+  Method        method = Method::automatic;
+  SupplyOptions supply = {};
 };
 
 }  // namespace spillway

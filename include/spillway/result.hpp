@@ -76,9 +76,12 @@ struct RunStatistics {
   double                           run_ms      = 0;
   double                           transfer_ms = 0;      ///< to the device and back
   std::string                      device      = "cpu";  ///< that computed
+  std::string                      method;               ///< how edges reached it; empty: they were there
   std::string                      device_note;          ///< why it was not the one that would have been chosen
   std::uint64_t                    device_bytes    = 0;  ///< held there at most
   std::uint64_t                    uploaded_bytes  = 0;  ///< of the graph
+  std::uint64_t                    edges_resident  = 0;  ///< bytes of edges there, where they do not all fit
+  std::uint64_t                    edges_outside   = 0;  ///< and of those that it read in host memory
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;

@@ -221,6 +221,10 @@ inline cudaError_t cudaMallocAsync(void** to, std::size_t bytes, cudaStream_t) {
 }
 inline cudaError_t cudaFreeAsync(void* data, cudaStream_t) { return std::free(data), cudaSuccess; }
 inline cudaError_t cudaMallocHost(void** to, std::size_t bytes) { return cudaMallocAsync(to, bytes, nullptr); }
+enum { cudaHostRegisterMapped = 1, cudaHostRegisterPortable = 2, cudaHostRegisterReadOnly = 4 };
+inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
+inline cudaError_t cudaHostGetDevicePointer(void** to, void* from, unsigned) { return *to = from, cudaSuccess; }
 inline cudaError_t cudaFreeHost(void* data) { return std::free(data), cudaSuccess; }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
   return std::memcpy(to, from, bytes), cudaSuccess;

@@ -30,8 +30,8 @@ inline constexpr bool readable<std::array<T, N>> = exchangeable<T>;
 
 #if defined(__CUDA_ARCH__)
 template <class T>
-using Reference               = cuda::atomic_ref<T, cuda::thread_scope_device>;
-inline constexpr auto relaxed = cuda::memory_order_relaxed;
+using Reference               = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
+inline constexpr auto relaxed = ::cuda::memory_order_relaxed;
 #else
 /// As std::atomic_ref, but structs travel in a register: through memory, which is what the compiler makes of them
 /// otherwise, shortest paths take a tenth longer.
@@ -124,7 +124,7 @@ template <class T>
 SPILLWAY_HD T glance(const T& slot) {
 #if defined(__CUDA_ARCH__)
   if constexpr (exchangeable<T>)
-    return cuda::atomic_ref<T, cuda::thread_scope_block>{const_cast<T&>(slot)}.load(relaxed);
+    return ::cuda::atomic_ref<T, ::cuda::thread_scope_block>{const_cast<T&>(slot)}.load(relaxed);
 #endif
   return load(slot);
 }

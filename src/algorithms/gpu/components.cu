@@ -9,6 +9,8 @@
 namespace spillway::gpu {
 namespace {
 
+using cuda::PlainRows;
+
 constexpr unsigned  samples    = 1024;
 constexpr EdgeIndex hub_degree = 4096;  // longer rows are walked by all threads
 
@@ -47,10 +49,10 @@ struct Forest {
   }
 };
 
-__global__ void hook(Rows rows, std::uint64_t n, Forest forest, Vertex* second) {
+__global__ void hook(PlainRows rows, std::uint64_t n, Forest forest, Vertex* second) {
   for (std::uint64_t u = first_item(); u < n; u += item_stride()) {
     const auto      v   = static_cast<Vertex>(u);
-    const EdgeIndex row = rows.offsets[v], degree = rows.offsets[v + 1] - row;
+    const EdgeIndex row = rows.begins[v], degree = rows.ends[v] - row;
     const Vertex    first = degree > 0 ? rows.targets[row] : v;
     forest.parents[v]     = first < v ? first : v;
     second[v]             = first > v ? first : degree > 1 ? rows.targets[row + 1] : v;
@@ -89,7 +91,7 @@ __global__ void sample(std::uint64_t n, Forest forest, Vertex* labels) {
 }
 
 /// A warp takes 32 vertices and walks the rows of those not right under `skipped`, one after the other.
-__global__ void unite_rows(Rows rows, std::uint64_t n, Forest forest, Vertex skipped, Vertex* hubs,
+__global__ void unite_rows(PlainRows rows, std::uint64_t n, Forest forest, Vertex skipped, Vertex* hubs,
                            unsigned* hub_count, Count* looked_at) {
   const unsigned      lane  = lane_index();
   const std::uint64_t words = (n + warp_lanes - 1) / warp_lanes;
@@ -97,7 +99,7 @@ __global__ void unite_rows(Rows rows, std::uint64_t n, Forest forest, Vertex ski
   for (std::uint64_t word = first_item() / warp_lanes; word < words; word += item_stride() / warp_lanes) {
     const std::uint64_t u     = word * warp_lanes + lane;
     const auto          v     = static_cast<Vertex>(u < n ? u : 0);
-    const EdgeIndex     first = u < n ? rows.offsets[v] : 0, last = u < n ? rows.offsets[v + 1] : 0;
+    const EdgeIndex     first = u < n ? rows.begins[v] : 0, last = u < n ? rows.ends[v] : 0;
     bool                wants = first < last && forest.parent(v) != skipped;
     if (wants && last - first >= hub_degree) {
       hubs[atomicAdd(hub_count, 1)] = v;
@@ -116,11 +118,11 @@ __global__ void unite_rows(Rows rows, std::uint64_t n, Forest forest, Vertex ski
   if (lane == 0 && seen != 0) atomicAdd(looked_at, seen);
 }
 
-__global__ void unite_hubs(Rows rows, Forest forest, const Vertex* hubs, const unsigned* hub_count,
+__global__ void unite_hubs(PlainRows rows, Forest forest, const Vertex* hubs, const unsigned* hub_count,
                            Count* looked_at) {
   for (unsigned h = 0; h < *hub_count; ++h) {
     const Vertex    v     = hubs[h];
-    const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
+    const EdgeIndex first = rows.begins[v], last = rows.ends[v];
     for (EdgeIndex i = first + first_item(); i < last; i += item_stride())
       if (forest.parent(v) != forest.parent(rows.targets[i])) forest.unite(v, rows.targets[i]);
     if (first_item() == 0) atomicAdd(looked_at, static_cast<Count>(last - first));
@@ -138,10 +140,12 @@ Topology topology_of(const Graph& graph) {
 }  // namespace
 
 Components components(const Graph& graph, const RunOptions& options) {
-  const std::uint64_t n = graph.vertex_count();
-  Session             session{graph, options, topology_of(graph)};
+  const std::uint64_t n        = graph.vertex_count();
+  const Topology      topology = topology_of(graph);
+  Session             session{graph, options, topology};
   cuda::Device&       device = session.device();
-  const auto&         rows   = session.rows().push;
+  const auto          parts  = session.parts(graph, options, topology, 3 * n * sizeof(Vertex));
+  const auto&         rows   = parts.push;
   const auto          what   = "the components";
   DeviceArray<Vertex> parents{device, n, what};
   const Forest        forest{parents.data()};
@@ -159,14 +163,14 @@ Components components(const Graph& graph, const RunOptions& options) {
       SPILLWAY_LAUNCH(unite_second, blocks, block_threads, n, forest, second.data());
       SPILLWAY_LAUNCH(shorten, blocks, block_threads, n, forest);
       Vertex     skipped  = no_vertex;
-      const bool may_skip = graph.symmetric() || rows.size() > 1;
+      const bool may_skip = graph.symmetric() || topology.push.size() > 1;
       if (may_skip) {
         std::vector<Vertex> sampled(samples);
         SPILLWAY_LAUNCH(sample, 1, samples, n, forest, labels.data());
         labels.download(sampled.data());
         skipped = frequent_label(sampled);
       }
-      for (const Rows& side : rows) {
+      for (const PlainRows& side : rows) {
         hub_count.clear();
         SPILLWAY_LAUNCH(unite_rows, blocks, block_threads, side, n, forest, skipped, second.data(),
                         hub_count.data(), looked_at.data());

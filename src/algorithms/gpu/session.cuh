@@ -8,6 +8,7 @@
 #include "engine/rows.hpp"
 
 #include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/supply.cuh>
 #include <spillway/engine/cuda/warp.cuh>
 #include <spillway/result.hpp>
 
@@ -29,11 +30,14 @@ class Session {
  public:
   Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
       : graph_(cuda::DeviceGraph::of(graph, options.device)) {
+    constexpr std::uint64_t bytes_a_vertex = 48;  // that algorithms hold, about
     device().enter();
-    rows_ = graph_->topology(topology, weighted);
+    auto [rows, outside] =
+        cuda::whole_rows(*graph_, graph, topology, weighted, options, topology.vertices * bytes_a_vertex);
+    rows_ = std::move(rows), outside_ = outside;
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
     device().wait();
-    transfer_ms_ = clock_.lap();
+    (outside_ ? prepare_ms_ : transfer_ms_) = clock_.lap();
     check(cudaEventRecord(events_[0], nullptr), "being timed");
   }
   ~Session() {
@@ -44,6 +48,20 @@ class Session {
 
   cuda::Device&               device() { return graph_->device(); }
   const cuda::DeviceTopology& rows() const { return rows_; }
+
+  /// Rows in the parts that they lie in: where they do not fit, the first edges of each are on the device. Asked
+  /// for before anything is computed.
+  cuda::Supply<cuda::PlainRows> parts(const Graph& graph, const RunOptions& options, const Topology& topology,
+                                      std::uint64_t state) {
+    if (!outside_) return cuda::resident_supply(rows_);
+    clock_.lap();
+    const cuda::Room room{.state = state, .edges = options.supply.resident.value_or(~std::uint64_t{0})};
+    auto             parts = cuda::plain_supply(*graph_, graph, topology, false, room);
+    resident_ = parts.resident, on_host_ = parts.on_host;
+    prepare_ms_ += clock_.lap();
+    check(cudaEventRecord(events_[0], nullptr), "being timed");
+    return parts;
+  }
 
   /// Computing is over; what follows brings the answer back.
   void computed() {
@@ -63,6 +81,10 @@ class Session {
     statistics.device          = "cuda:" + std::to_string(device().index());
     statistics.device_bytes    = device().peak();
     statistics.uploaded_bytes  = rows_.uploaded;
+    statistics.prepare_ms      = prepare_ms_;
+    statistics.method          = outside_ ? "zerocopy" : "";
+    statistics.edges_resident  = resident_;
+    statistics.edges_outside   = on_host_;
     statistics.iterations      = 1;
     statistics.edges_processed = arcs;
     statistics.per_iteration.push_back({.active_vertices = vertices,
@@ -79,7 +101,9 @@ class Session {
   std::shared_ptr<cuda::DeviceGraph> graph_;
   cuda::DeviceTopology               rows_;
   cudaEvent_t                        events_[2]   = {};
-  double                             transfer_ms_ = 0, run_ms_ = 0;
+  double                             transfer_ms_ = 0, prepare_ms_ = 0, run_ms_ = 0;
+  bool                               outside_  = false;
+  std::uint64_t                      resident_ = 0, on_host_ = 0;  ///< bytes of edges, if they are outside
 };
 
 }  // namespace spillway::gpu

@@ -8,6 +8,9 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 
+#include "engine/cuda/coding.hpp"
+#include "engine/cuda/outside.hpp"
+
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/order.hpp>
 #include <spillway/engine/parallel.hpp>
@@ -141,7 +144,16 @@ void Device::refuse_beyond_limit(std::uint64_t bytes, std::string_view what) con
                     stated_ > 0 ? "raise --device-memory, or use --device cpu" : "use --device cpu")};
 }
 
+std::uint64_t*& Device::measuring() {
+  thread_local std::uint64_t* bytes = nullptr;
+  return bytes;
+}
+
 void* Device::take(std::uint64_t bytes, std::string_view what) {
+  if (measuring()) {
+    *measuring() += bytes;
+    return nullptr;
+  }
   const std::scoped_lock lock{mutex_};
   refuse_beyond_limit(bytes, what);
   void* data = nullptr;
@@ -225,8 +237,8 @@ DeviceTopology DeviceGraph::topology(const Topology& topology, bool weighted) {
   for (const auto* blocks : {&topology.push, &topology.pull})
     for (const Block& block : *blocks)
       if (auto rows = found(block)) there.held.push_back(std::move(rows));  // not to be given up
-  if (missing_bytes(topology, weighted) > device_.room()) give_up_idle();
-  device_.require(missing_bytes(topology, weighted), "the rows of the graph");
+  if (missing(topology, weighted) > device_.room()) give_up_idle();
+  device_.require(missing(topology, weighted), "the rows of the graph");
   const auto add = [&](const Block& block, std::vector<Rows>& to) {
     auto rows = resident(block, weighted, there.uploaded);
     to.push_back(rows->on_device());
@@ -244,12 +256,7 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   const Block&           by     = pushes ? topology.push.front() : topology.pull.front();
   const auto             arcs   = [](const Block& block) { return block.rows.offsets[block.last - block.first]; };
   if (!insists && unskewed_ == by.rows.offsets) return rows;
-  if (!order_ || ordered_by_ != by.rows.offsets) {
-    reordered_.clear();
-    order_ = std::make_shared<DeviceOrder>(
-        order_by_degree(device_, pushes ? rows.push.front() : rows.pull.front(), n, arcs(by)));
-    ordered_by_ = by.rows.offsets;
-  }
+  order_locked(by, pushes ? rows.push.front().offsets : rows.pull.front().offsets, n);
   if (!insists && !order_->skewed) {
     order_.reset();  // it is made again if somebody insists
     unskewed_ = by.rows.offsets;
@@ -277,6 +284,22 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   return moved;
 }
 
+std::shared_ptr<const DeviceOrder> DeviceGraph::order(const Block& by, const EdgeIndex* offsets,
+                                                      std::uint64_t vertices) {
+  const std::scoped_lock lock{mutex_};
+  return order_locked(by, offsets, vertices);
+}
+
+std::shared_ptr<const DeviceOrder> DeviceGraph::order_locked(const Block& by, const EdgeIndex* offsets,
+                                                             std::uint64_t vertices) {
+  if (!order_ || ordered_by_ != by.rows.offsets) {
+    reordered_.clear();
+    order_ = std::make_shared<DeviceOrder>(order_by_degree(device_, offsets, vertices, by.rows.offsets[vertices]));
+    ordered_by_ = by.rows.offsets;
+  }
+  return order_;
+}
+
 void DeviceGraph::keep(ResidentRows rows) {
   const std::scoped_lock lock{mutex_};
   blocks_.push_back(std::make_shared<ResidentRows>(std::move(rows)));
@@ -288,6 +311,12 @@ bool DeviceGraph::make_room() {
 }
 
 bool DeviceGraph::give_up_idle() {
+  const auto        idle = [](const auto& block) { return block.use_count() == 1; };
+  const std::size_t gone = std::erase_if(outside_, idle) + std::erase_if(coded_, idle);
+  return give_up_idle_blocks() || gone > 0;
+}
+
+bool DeviceGraph::give_up_idle_blocks() {
   const auto        idle = [](const auto& block) { return block.use_count() == 1; };
   const std::size_t gone = std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle);
   if (reordered_.empty() && order_.use_count() == 1) order_.reset();
@@ -302,7 +331,26 @@ std::shared_ptr<ResidentRows> DeviceGraph::found(const Block& block) const {
   return place == blocks_.end() ? nullptr : *place;
 }
 
-std::uint64_t DeviceGraph::missing_bytes(const Topology& topology, bool weighted) const {
+bool DeviceGraph::has_room_for(const Topology& topology, bool weighted, std::uint64_t beside) {
+  const std::scoped_lock lock{mutex_};
+  const auto             fits = [&] {
+    const std::uint64_t room = device_.room();
+    return beside <= room && missing(topology, weighted) <= room - beside;
+  };
+  if (fits()) return true;
+  {
+    std::vector<std::shared_ptr<ResidentRows>> held;
+    for (const auto* blocks : {&topology.push, &topology.pull})
+      for (const Block& block : *blocks)
+        if (auto rows = found(block)) held.push_back(std::move(rows));
+    give_up_idle_blocks();
+    if (fits()) return true;
+  }
+  give_up_idle_blocks();  // nor do those help that are there
+  return false;
+}
+
+std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) const {
   std::uint64_t              bytes = 0;
   std::vector<const Vertex*> counted;
   for (const auto* blocks : {&topology.push, &topology.pull}) {

@@ -15,9 +15,9 @@ namespace {
 
 constexpr EdgeIndex block_row = 2048;  // rows from here on are moved by a block
 
-__global__ void degrees_of(Rows rows, std::uint64_t n, std::uint32_t* degrees, Vertex* vertices) {
+__global__ void degrees_of(const EdgeIndex* offsets, std::uint64_t n, std::uint32_t* degrees, Vertex* vertices) {
   for (std::uint64_t v = first_item(); v < n; v += item_stride()) {
-    const EdgeIndex degree = rows.offsets[v + 1] - rows.offsets[v];
+    const EdgeIndex degree = offsets[v + 1] - offsets[v];
     degrees[v]             = static_cast<std::uint32_t>(degree < 0xFFFFFFFFu ? degree : 0xFFFFFFFFu);
     vertices[v]            = static_cast<Vertex>(v);
   }
@@ -28,9 +28,14 @@ __global__ void places_of(const Vertex* original, std::uint64_t n, Vertex* place
 }
 
 /// One more than there are rows, so that the sum of those before it is the end.
-__global__ void row_lengths(Rows rows, const Vertex* original, std::uint64_t n, EdgeIndex* lengths) {
+__global__ void row_lengths(const EdgeIndex* offsets, const Vertex* original, std::uint64_t n,
+                            EdgeIndex* lengths) {
   for (std::uint64_t i = first_item(); i <= n; i += item_stride())
-    lengths[i] = i < n ? rows.offsets[original[i] + 1] - rows.offsets[original[i]] : 0;
+    lengths[i] = i < n ? offsets[original[i] + 1] - offsets[original[i]] : 0;
+}
+
+__global__ void less_the_first(const EdgeIndex* offsets, std::uint64_t count, EdgeIndex* from_zero) {
+  for (std::uint64_t i = first_item(); i < count; i += item_stride()) from_zero[i] = offsets[i] - offsets[0];
 }
 
 __device__ void move_row(const Rows& from, EdgeIndex first, EdgeIndex last, const Vertex* place, EdgeIndex to,
@@ -41,18 +46,21 @@ __device__ void move_row(const Rows& from, EdgeIndex first, EdgeIndex last, cons
   }
 }
 
+/// The rows of `original[0]` to `original[n - 1]`; the first one begins at `offsets[0]`, which is at `targets`.
 __global__ void move_rows(Rows from, const Vertex* original, const Vertex* place, std::uint64_t n,
                           const EdgeIndex* offsets, Vertex* targets, std::uint32_t* weights) {
+  const EdgeIndex start = offsets[0];
   for (std::uint64_t i = blockIdx.x; i < n; i += gridDim.x) {
     const EdgeIndex first = from.offsets[original[i]], last = from.offsets[original[i] + 1];
     if (last - first >= block_row)
-      move_row(from, first, last, place, offsets[i], targets, weights, threadIdx.x, blockDim.x);
+      move_row(from, first, last, place, offsets[i] - start, targets, weights, threadIdx.x, blockDim.x);
   }
   const std::uint64_t warps = item_stride() / warp_lanes;
   for (std::uint64_t i = first_item() / warp_lanes; i < n; i += warps) {
     const EdgeIndex first = from.offsets[original[i]], last = from.offsets[original[i] + 1];
     if (last - first < block_row)
-      move_row(from, first, last, place, offsets[i], targets, weights, threadIdx.x % warp_lanes, warp_lanes);
+      move_row(from, first, last, place, offsets[i] - start, targets, weights, threadIdx.x % warp_lanes,
+               warp_lanes);
   }
 }
 
@@ -73,40 +81,16 @@ EdgeIndex sum_of_first(Device& device, const DeviceArray<std::uint32_t>& degrees
   return total;
 }
 
-/// Each row by rising target: lanes that read it side by side then find what they gather side by side, too.
-void sort_rows(Device& device, ResidentRows& rows, std::uint64_t n, EdgeIndex arcs) {
-  const auto                 what = "the rows in another order";
-  DeviceArray<Vertex>        other_targets{device, arcs, what};
-  DeviceArray<std::uint32_t> other_weights{device, rows.weights.size(), what};
-  cub::DoubleBuffer          targets{rows.targets.data(), other_targets.data()};
-  cub::DoubleBuffer          weights{rows.weights.data(), other_weights.data()};
-  const EdgeIndex* const     offsets = rows.offsets.data();
-  const auto                 count = static_cast<std::int64_t>(arcs), segments = static_cast<std::int64_t>(n);
-  std::size_t                bytes = 0;
-  const auto                 sort  = [&](void* room) {
-    check(rows.weights.size() > 0
-                               ? cub::DeviceSegmentedSort::SortPairs(room, bytes, targets, weights, count, segments, offsets,
-                                                                     offsets + 1)
-                               : cub::DeviceSegmentedSort::SortKeys(room, bytes, targets, count, segments, offsets, offsets + 1),
-          "sorting the rows");
-  };
-  sort(nullptr);
-  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
-  sort(room.data());
-  if (targets.Current() != rows.targets.data()) rows.targets = std::move(other_targets);
-  if (weights.Current() != rows.weights.data()) rows.weights = std::move(other_weights);
-}
-
 }  // namespace
 
-DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs) {
+DeviceOrder order_by_degree(Device& device, const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arcs) {
   const auto                 what = "the order of the vertices";
   DeviceOrder                order;
   DeviceArray<std::uint32_t> degrees{device, n, what}, sorted{device, n, what};
   order.original = {device, n, what};
   order.place    = {device, n, what};
   if (n == 0) return order;
-  SPILLWAY_LAUNCH(degrees_of, blocks_for(n), block_threads, rows, n, degrees.data(), order.place.data());
+  SPILLWAY_LAUNCH(degrees_of, blocks_for(n), block_threads, offsets, n, degrees.data(), order.place.data());
   std::size_t bytes = 0;
   const auto  sort  = [&](void* room) {
     check(cub::DeviceRadixSort::SortPairsDescending(room, bytes, degrees.data(), sorted.data(), order.place.data(),
@@ -123,29 +107,67 @@ DeviceOrder order_by_degree(Device& device, const Rows& rows, std::uint64_t n, E
   return order;
 }
 
+DeviceArray<EdgeIndex> ordered_offsets(Device& device, const EdgeIndex* offsets, std::uint64_t n,
+                                       const DeviceOrder& order) {
+  const auto             what = "the rows in another order";
+  DeviceArray<EdgeIndex> moved{device, n + 1, what};
+  SPILLWAY_LAUNCH(row_lengths, blocks_for(n + 1), block_threads, offsets, order.original.data(), n, moved.data());
+  sum_before_each(device, moved);
+  return moved;
+}
+
+void sum_before_each(Device& device, DeviceArray<EdgeIndex>& values) {
+  std::size_t bytes = 0;
+  const auto  sum   = [&](void* room) {
+    check(cub::DeviceScan::ExclusiveSum(room, bytes, values.data(), values.data(), values.size()), "adding up");
+  };
+  sum(nullptr);
+  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), "sums"};
+  sum(room.data());
+}
+
+void move_rows(Device& device, const Rows& from, const DeviceOrder& order, Vertex first, Vertex last,
+               const EdgeIndex* offsets, SortedRows& to) {
+  const std::uint64_t rows = last - first;
+  SPILLWAY_LAUNCH(move_rows, blocks_for(rows * warp_lanes), block_threads, from, order.original.data() + first,
+                  order.place.data(), rows, offsets + first, to.targets.data(), to.weights.data());
+  check(cudaGetLastError(), "reordering the rows");
+  to.sort(device, offsets + first, rows);
+}
+
+void SortedRows::sort(Device& device, const EdgeIndex* offsets, std::uint64_t rows) {
+  if (targets.size() == 0) return;
+  const auto                 what = "the rows in another order";
+  DeviceArray<EdgeIndex>     from_zero{device, rows + 1, what};
+  DeviceArray<Vertex>        other_targets{device, targets.size(), what};
+  DeviceArray<std::uint32_t> other_weights{device, weights.size(), what};
+  cub::DoubleBuffer          keys{targets.data(), other_targets.data()};
+  cub::DoubleBuffer          values{weights.data(), other_weights.data()};
+  SPILLWAY_LAUNCH(less_the_first, blocks_for(rows + 1), block_threads, offsets, rows + 1, from_zero.data());
+  const EdgeIndex* const begins = from_zero.data();
+  const auto  count = static_cast<std::int64_t>(targets.size()), segments = static_cast<std::int64_t>(rows);
+  std::size_t bytes = 0;
+  const auto  sort  = [&](void* room) {
+    check(weights.size() > 0
+                ? cub::DeviceSegmentedSort::SortPairs(room, bytes, keys, values, count, segments, begins, begins + 1)
+                : cub::DeviceSegmentedSort::SortKeys(room, bytes, keys, count, segments, begins, begins + 1),
+          "sorting the rows");
+  };
+  sort(nullptr);
+  const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
+  sort(room.data());
+  if (keys.Current() != targets.data()) targets = std::move(other_targets);
+  if (values.Current() != weights.data()) weights = std::move(other_weights);
+}
+
 ResidentRows reordered(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs, bool weighted,
                        const DeviceOrder& order) {
   const auto   what = "the rows in another order";
   ResidentRows moved;
-  moved.offsets = {device, n + 1, what};
-  moved.targets = {device, arcs, what};
-  if (weighted) moved.weights = {device, arcs, what};
-  {
-    DeviceArray<EdgeIndex> lengths{device, n + 1, what};
-    SPILLWAY_LAUNCH(row_lengths, blocks_for(n + 1), block_threads, rows, order.original.data(), n, lengths.data());
-    std::size_t bytes = 0;
-    const auto  sum   = [&](void* room) {
-      check(cub::DeviceScan::ExclusiveSum(room, bytes, lengths.data(), moved.offsets.data(), n + 1),
-               "reordering the rows");
-    };
-    sum(nullptr);
-    const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
-    sum(room.data());
-  }
-  SPILLWAY_LAUNCH(move_rows, blocks_for(n * warp_lanes), block_threads, rows, order.original.data(),
-                  order.place.data(), n, moved.offsets.data(), moved.targets.data(), moved.weights.data());
-  check(cudaGetLastError(), "reordering the rows");
-  if (arcs > 0) sort_rows(device, moved, n, arcs);
+  moved.offsets = ordered_offsets(device, rows.offsets, n, order);
+  SortedRows sorted{{device, arcs, what}, {device, weighted ? arcs : 0, what}};
+  move_rows(device, rows, order, 0, static_cast<Vertex>(n), moved.offsets.data(), sorted);
+  moved.targets = std::move(sorted.targets), moved.weights = std::move(sorted.weights);
   return moved;
 }
 

@@ -6,8 +6,8 @@
 namespace spillway::cuda {
 
 /// Who is in a finished bucket is noted: edges to them need no look at their values.
-template <class P>
-__device__ void Machine<P>::note_settled(unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::note_settled(unsigned at) {
   if constexpr (settles) {
     begin_phase();
     for_words([&](std::uint64_t index) {
@@ -27,8 +27,8 @@ __device__ void Machine<P>::note_settled(unsigned at) {
 
 /// Those of the bucket, and of any before it, leave the waiting ones and are the frontier. The lowest bucket of
 /// the others is noted.
-template <class P>
-__device__ void Machine<P>::take_bucket(unsigned at, Tally::Taken& into) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::take_bucket(unsigned at, Tally::Taken& into) {
   if constexpr (prioritised) {
     begin_phase();
     if (threadIdx.x == 0) shared_.lowest = ~Count{0};
@@ -68,8 +68,8 @@ __device__ void Machine<P>::take_bucket(unsigned at, Tally::Taken& into) {
   }
 }
 
-template <class P>
-__device__ Count Machine<P>::bucket_of(const Value& value) const {
+template <class P, class Rows>
+__device__ Count Machine<P, Rows>::bucket_of(const Value& value) const {
   if constexpr (prioritised) {
     const auto priority = view_.program.priority(value);
     if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(priority)>>) {
@@ -83,8 +83,8 @@ __device__ Count Machine<P>::bucket_of(const Value& value) const {
 }
 
 /// No vertex that sends now has a lower priority.
-template <class P>
-__device__ auto Machine<P>::bucket_start() const {
+template <class P, class Rows>
+__device__ auto Machine<P, Rows>::bucket_start() const {
   using Priority = std::remove_cvref_t<decltype(view_.program.priority(std::declval<const Value&>()))>;
   if constexpr (std::is_integral_v<Priority>)
     return static_cast<Priority>(bucket_ << view_.delta_shift);
@@ -93,8 +93,8 @@ __device__ auto Machine<P>::bucket_start() const {
 }
 
 /// Of programs with a priority that work in rounds: true if the vertex is to come in a later bucket.
-template <class P>
-__device__ bool Machine<P>::waits_for_its_bucket(Vertex v) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::waits_for_its_bucket(Vertex v) {
   if constexpr (prioritised) {
     if (bucket_of(view_.values[v]) <= bucket_) return false;
     if (!test(view_.waiting, v)) claim(view_.waiting, v);
@@ -103,15 +103,15 @@ __device__ bool Machine<P>::waits_for_its_bucket(Vertex v) {
   return false;
 }
 
-template <class P>
-__device__ bool Machine<P>::is_settled(Vertex v) const {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::is_settled(Vertex v) const {
   if constexpr (settles) return test(view_.settled, v);
   return false;
 }
 
 /// Of programs that settle buckets in place: the vertex, improved to `value`, waits for a later bucket.
-template <class P>
-__device__ bool Machine<P>::comes_later(Vertex v, const Value& value) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::comes_later(Vertex v, const Value& value) {
   if constexpr (in_buckets) {
     const bool later = bucket_of(value) > bucket_, waits = test_now(view_.waiting, v);
     if (later && !waits) claim(view_.waiting, v);

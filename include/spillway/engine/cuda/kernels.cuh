@@ -20,10 +20,10 @@ struct Launch {
 inline constexpr Count  few_votes = 1 << 16;
 inline constexpr double push_vote = 4, push_improvement = 2, push_gather = 4, pull_vertex = 2;
 
-template <class P>
-__device__ bool pulls(const View<P>& view, const Tally& now, const Control& state) {
+template <class P, class Rows>
+__device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control& state) {
   using T = Traits<P>;
-  if (view.pull_blocks == 0 || (Machine<P>::in_buckets && !Machine<P>::settles)) return false;
+  if (view.pull_blocks == 0 || (Machine<P, Rows>::in_buckets && !Machine<P, Rows>::settles)) return false;
   if (view.push_blocks == 0) return true;
   if (view.direction != Direction::automatic) return view.direction == Direction::pull;
   if (T::all_active) return true;
@@ -41,22 +41,23 @@ __device__ bool pulls(const View<P>& view, const Tally& now, const Control& stat
 
 /// Whether the online filter's bins will probably do for what this iteration finds, and cheaply: a pull looks at
 /// everyone, and lists pay only where few are left.
-template <class P>
-__device__ bool fits_bins(const View<P>& view, const Tally& now, const Control& state, bool pull, Count threads) {
+template <class P, class Rows>
+__device__ bool fits_bins(const View<P, Rows>& view, const Tally& now, const Control& state, bool pull,
+                          Count threads) {
   const Count room = view.sizes.bin_entries * threads;
   return pull ? state.open_vertices <= room / 32 : now.edges <= room;
 }
 
 /// What one thread does in a launch: iterations, each in phases with barriers between them. Decisions depend on
 /// what all threads know, so all make the same ones.
-template <class P>
+template <class P, class Rows>
 class Loop {
   using T       = Traits<P>;
-  using Machine = cuda::Machine<P>;
+  using Machine = cuda::Machine<P, Rows>;
   using Global  = typename T::Global;
 
  public:
-  __device__ Loop(const View<P>& view, const Launch& launch, typename Machine::Shared& shared)
+  __device__ Loop(const View<P, Rows>& view, const Launch& launch, typename Machine::Shared& shared)
       : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {}
 
   __device__ void run() {
@@ -221,16 +222,16 @@ class Loop {
     if (view_.filter == Filter::online && state_.overflowed) state_.finished = 1;
   }
 
-  const View<P>& view_;
-  const Launch&  launch_;
-  Machine        machine_;
-  Control        state_;
-  Tally          now_{};      ///< what the frontier is
-  Global         total_{};    ///< of the iteration
-  Count          made_  = 0;  ///< iterations of this launch
-  Count          began_ = 0;
-  unsigned       at_    = 0;  ///< which of the tallies and bitmaps are whose
-  bool           pull_ = false, ballot_ = false, replayed_ = false;
+  const View<P, Rows>& view_;
+  const Launch&        launch_;
+  Machine              machine_;
+  Control              state_;
+  Tally                now_{};      ///< what the frontier is
+  Global               total_{};    ///< of the iteration
+  Count                made_  = 0;  ///< iterations of this launch
+  Count                began_ = 0;
+  unsigned             at_    = 0;  ///< which of the tallies and bitmaps are whose
+  bool                 pull_ = false, ballot_ = false, replayed_ = false;
 };
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a
@@ -240,23 +241,23 @@ inline constexpr int blocks_at_once = sizeof(ValueOf<P>) > 64   ? 1
                                       : sizeof(ValueOf<P>) > 32 ? 2
                                                                 : 4;
 
-template <class P>
+template <class P, class Rows>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
-    iterate(const __grid_constant__ View<P> view, Launch launch) {
-  using Shared = typename Machine<P>::Shared;
+    iterate(const __grid_constant__ View<P, Rows> view, Launch launch) {
+  using Shared = typename Machine<P, Rows>::Shared;
   alignas(16) __shared__ unsigned char storage[sizeof(Shared)];
-  Loop<P>{view, launch, *reinterpret_cast<Shared*>(storage)}.run();
+  Loop<P, Rows>{view, launch, *reinterpret_cast<Shared*>(storage)}.run();
 }
 
 /// First values, the first frontier as a bitmap, and who is open. A warp for every word.
-template <class P>
-__global__ void __launch_bounds__(block_threads) start(const __grid_constant__ View<P> view, bool given) {
+template <class P, class Rows>
+__global__ void __launch_bounds__(block_threads) start(const __grid_constant__ View<P, Rows> view, bool given) {
   using T              = Traits<P>;
-  using Machine        = cuda::Machine<P>;
+  using Machine        = cuda::Machine<P, Rows>;
   using Accumulator    = typename T::Combine::Accumulator;
   const auto degree_in = [](const Rows* rows, int blocks, Vertex v) {
     EdgeIndex edges = 0;
-    for (int b = 0; b < blocks; ++b) edges += rows[b].offsets[v + 1] - rows[b].offsets[v];
+    for (int b = 0; b < blocks; ++b) edges += rows[b].piece(v).length();
     return edges;
   };
   Count               active_vertices = 0, active_edges = 0, open_vertices = 0, open_edges = 0;
@@ -320,11 +321,11 @@ __global__ void rearrange(const Value* from, const Vertex* places, std::uint64_t
 }
 
 /// The rows that only a block should pull.
-template <class P>
-__global__ void find_large(const __grid_constant__ View<P> view, Vertex* found, unsigned* count) {
+template <class P, class Rows>
+__global__ void find_large(const __grid_constant__ View<P, Rows> view, Vertex* found, unsigned* count) {
   for (std::uint64_t v = blockIdx.x * blockDim.x + threadIdx.x; v < view.vertices; v += gridDim.x * blockDim.x) {
     EdgeIndex edges = 0;
-    for (int b = 0; b < view.pull_blocks; ++b) edges += view.pull[b].offsets[v + 1] - view.pull[b].offsets[v];
+    for (int b = 0; b < view.pull_blocks; ++b) edges += view.pull[b].piece(v).length();
     if (edges >= view.sizes.large_degree) found[atomicAdd(count, 1)] = static_cast<Vertex>(v);
   }
 }

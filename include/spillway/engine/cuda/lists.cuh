@@ -7,8 +7,8 @@
 namespace spillway::cuda {
 
 /// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
-template <class P>
-__device__ void Machine<P>::list_frontier(unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::list_frontier(unsigned at) {
   begin_phase();
   for_chunks([&](std::uint64_t base, bool mine) {
     const Word word = mine ? view_.bits[at % 3][base + lane_index()] : 0;
@@ -16,8 +16,8 @@ __device__ void Machine<P>::list_frontier(unsigned at) {
   });
 }
 
-template <class P>
-__device__ void Machine<P>::publish(unsigned at, bool listed) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::publish(unsigned at, bool listed) {
   begin_phase();
   if constexpr (T::all_active) {
     for (std::uint64_t v = thread(); v < view_.vertices; v += threads()) publish_vertex(static_cast<Vertex>(v));
@@ -35,8 +35,8 @@ __device__ void Machine<P>::publish(unsigned at, bool listed) {
 }
 
 /// The frontier is written down, behind the `before` vertices of those before it.
-template <class P>
-__device__ void Machine<P>::record(unsigned at, bool listed, Count before) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::record(unsigned at, bool listed, Count before) {
   Vertex* const to = view_.record + before;
   if (listed) {
     const Tally::Lists& now = *lists_at_;
@@ -54,8 +54,8 @@ __device__ void Machine<P>::record(unsigned at, bool listed, Count before) {
 }
 
 /// A recorded frontier becomes the one at hand, and its messages are published.
-template <class P>
-__device__ void Machine<P>::replay(unsigned at, std::uint64_t first, std::uint64_t last) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::uint64_t last) {
   begin_phase();
   Count               edges_of_all = 0;
   const std::uint64_t stride       = std::uint64_t{warps()} * warp_lanes;
@@ -76,8 +76,8 @@ __device__ void Machine<P>::replay(unsigned at, std::uint64_t first, std::uint64
 }
 
 /// The batch filter: of what a push has found, every vertex once.
-template <class P>
-__device__ void Machine<P>::filter_batch(unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::filter_batch(unsigned at) {
   begin_phase();
   const Count count = tally(at + 1).batched, stride = Count{warps()} * warp_lanes;
   for (Count base = Count{warp_index()} * warp_lanes; base < count; base += stride) {
@@ -93,8 +93,8 @@ __device__ void Machine<P>::filter_batch(unsigned at) {
 }
 
 /// The last frontier's bits are cleared for the one after the next.
-template <class P>
-__device__ void Machine<P>::clear_last(unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::clear_last(unsigned at) {
   if constexpr (!T::all_active) {
     Word* const         last  = view_.bits[(at + 2) % 3];
     const std::uint64_t words = word_count();
@@ -104,8 +104,8 @@ __device__ void Machine<P>::clear_last(unsigned at) {
 }
 
 /// A found vertex is counted and listed; its bit is set already. All lanes come.
-template <class P>
-__device__ void Machine<P>::note_active(Vertex v, bool active, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::note_active(Vertex v, bool active, unsigned at) {
   if (!__any_sync(all_lanes, active)) return;
   const EdgeIndex edges = active ? degree(v) : 0;
   mine_.vertices += active;
@@ -115,8 +115,8 @@ __device__ void Machine<P>::note_active(Vertex v, bool active, unsigned at) {
 }
 
 /// The online filter: every thread may find so many; beyond that the bitmap has to be scanned.
-template <class P>
-__device__ bool Machine<P>::in_bin(bool found, unsigned& overflowed) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::in_bin(bool found, unsigned& overflowed) {
   if (!found) return false;
   if (lists_ && mine_.found++ < view_.sizes.bin_entries) return true;
   if (!mine_.told) overflowed = 1;  // millions that write the same word wait for one another
@@ -125,8 +125,8 @@ __device__ bool Machine<P>::in_bin(bool found, unsigned& overflowed) {
 }
 
 /// Small, large and huge rows go into lists of their own. All lanes come.
-template <class P>
-__device__ void Machine<P>::list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists) {
   const bool     hub   = wants && edges >= view_.sizes.hub_degree;
   const bool     large = wants && !hub && edges >= view_.sizes.large_degree;
   const bool     small = wants && !hub && !large;
@@ -139,8 +139,9 @@ __device__ void Machine<P>::list(Vertex v, EdgeIndex edges, bool wants, unsigned
 }
 
 /// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
-template <class P>
-__device__ EdgeIndex Machine<P>::list_chunk(std::uint64_t base, unsigned wants, unsigned at, Tally::Lists& lists) {
+template <class P, class Rows>
+__device__ EdgeIndex Machine<P, Rows>::list_chunk(std::uint64_t base, unsigned wants, unsigned at,
+                                                  Tally::Lists& lists) {
   EdgeIndex edges = 0;
   unsigned  large = 0, hubs = 0;
 #pragma unroll
@@ -159,8 +160,8 @@ __device__ EdgeIndex Machine<P>::list_chunk(std::uint64_t base, unsigned wants, 
   return edges;
 }
 
-template <class P>
-__device__ void Machine<P>::append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to) {
   const auto     own    = static_cast<unsigned>(__popc(wants));
   const unsigned before = sum_before(own);
   const unsigned all    = __shfl_sync(all_lanes, before + own, warp_lanes - 1);
@@ -172,8 +173,8 @@ __device__ void Machine<P>::append(std::uint64_t base, unsigned wants, unsigned*
     to[place++] = vertex_at(base + static_cast<unsigned>(__ffs(static_cast<int>(wants)) - 1));
 }
 
-template <class P>
-__device__ void Machine<P>::note_touched(Vertex v, bool touched, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::note_touched(Vertex v, bool touched, unsigned at) {
   if constexpr (T::all_active) return;
   if (!__any_sync(all_lanes, touched)) return;
   Tally&         next  = tally(at + 1);

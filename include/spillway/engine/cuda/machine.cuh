@@ -6,7 +6,7 @@
 
 namespace spillway::cuda {
 
-template <class P>
+template <class P, class Rows>
 class Machine {
   using T           = Traits<P>;
   using Value       = typename T::Value;
@@ -16,6 +16,8 @@ class Machine {
   using Global      = typename T::Global;
   using Combine     = typename T::Combine;
   using Accumulator = typename Combine::Accumulator;
+  using Piece       = typename Rows::Piece;
+  using Place       = typename Rows::Place;
 
  public:
   static constexpr bool prioritised     = Prioritises<P>;
@@ -25,7 +27,7 @@ class Machine {
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
   static constexpr bool publishes       = stores_messages || Publishes<P>;
   /// Where everybody is active all the time, vertices may lie in another order here.
-  static constexpr bool may_reorder = T::all_active;
+  static constexpr bool may_reorder = T::all_active || Rows::always_ordered;
   /// Whoever pushes can make the message itself: publishing changes nothing, and values rest while updates meet in
   /// accumulators. That spares a barrier.
   static constexpr bool publishes_on_push =
@@ -40,7 +42,7 @@ class Machine {
     Global total;
   };
 
-  __device__ Machine(const View<P>& view, Shared& shared) : view_(view), shared_(shared) {}
+  __device__ Machine(const View<P, Rows>& view, Shared& shared) : view_(view), shared_(shared) {}
 
   // --- phases; all threads of the grid come to each, and barriers stand between them ---
 
@@ -287,9 +289,9 @@ class Machine {
 
   __device__ EdgeIndex degree(Vertex v) const {
     EdgeIndex edges = 0;
-    for (int b = 0; b < view_.push_blocks; ++b) edges += view_.push[b].offsets[v + 1] - view_.push[b].offsets[v];
+    for (int b = 0; b < view_.push_blocks; ++b) edges += view_.push[b].piece(v).length();
     if (view_.push_blocks == 0)
-      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].offsets[v + 1] - view_.pull[b].offsets[v];
+      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].piece(v).length();
     return edges;
   }
 
@@ -372,9 +374,9 @@ class Machine {
 
   // --- edges ---
 
-  __device__ EdgeOf<P> edge_at(const Rows& rows, EdgeIndex i, Vertex source, Vertex target) const {
+  __device__ EdgeOf<P> edge_at(const Rows& rows, const Place& place, Vertex source, Vertex target) const {
     EdgeOf<P> edge{.source = name_of(source), .target = name_of(target), .weight = {}};
-    if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, rows.weights[i]);
+    if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, rows.weight(place));
     return edge;
   }
 
@@ -426,10 +428,10 @@ class Machine {
 
   /// An edge on its way: of which vertex, and with what.
   struct Sent {
-    EdgeIndex edge;
-    Vertex    source;
-    Message   message;
-    bool      valid;
+    Place   edge;
+    Vertex  source;
+    Message message;
+    bool    valid;
   };
   /// Edges that a lane has under way at once. Values that change in place are read first, which takes time; votes
   /// meet few edges in a push, and gathering waits for nothing.
@@ -465,15 +467,15 @@ class Machine {
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
   template <unsigned stride>
-  __device__ bool          collect(Collected& all, const Rows& rows, EdgeIndex i, EdgeIndex end, Vertex v,
+  __device__ bool          collect(Collected& all, const Rows& rows, const Piece& piece, EdgeIndex i, Vertex v,
                                    unsigned at) const;
-  __device__ static Vertex target_at(const Rows& rows, EdgeIndex i);
-  __device__ bool          could_improve(const Rows& rows, EdgeIndex i, const Collected& all) const;
+  __device__ static Vertex target_at(const Rows& rows, const Place& place);
+  __device__ bool          could_improve(const Rows& rows, const Place& place, const Collected& all) const;
   /// Rows from here on are pulled by eight lanes, and by a warp.
   static constexpr EdgeIndex lane_row = 8, group_row = 64;
   struct OwnRow {
-    Vertex    vertex;
-    EdgeIndex first, last;
+    Vertex vertex;
+    Piece  piece;
   };
   template <unsigned width>
   __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
@@ -483,10 +485,10 @@ class Machine {
   __device__ void pull_long_rows(unsigned at);
   __device__ void pull_large(Vertex v, unsigned at);
 
-  const View<P>& view_;
-  Shared&        shared_;
-  Mine           mine_;
-  bool           everyone_ = false;
+  const View<P, Rows>& view_;
+  Shared&              shared_;
+  Mine                 mine_;
+  bool                 everyone_ = false;
 };
 
 }  // namespace spillway::cuda

@@ -30,7 +30,21 @@ class Device {
   int           index() const { return index_; }
   std::uint64_t stated() const { return stated_; }
   std::uint64_t peak();
-  std::uint64_t room();                                       ///< what is left of the budget
+  std::uint64_t room();  ///< what is left of the budget
+  /// What `allocating` would take, at most.
+  template <class Allocating>
+  static std::uint64_t measured(Allocating&& allocating) {
+    std::uint64_t bytes = 0;
+    measuring()         = &bytes;
+    try {
+      allocating();
+    } catch (...) {
+      measuring() = nullptr;
+      throw;
+    }
+    measuring() = nullptr;
+    return bytes;
+  }
   std::uint64_t cache_bytes() const { return cache_bytes_; }  ///< of the last level
   /// The calling thread's work goes to this GPU; what is held now is where the peak starts from.
   void enter();
@@ -48,6 +62,9 @@ class Device {
  private:
   /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
   struct Staging;
+
+  /// Where this thread adds up what it would take; null while it takes it.
+  static std::uint64_t*& measuring();
 
   bool stages(std::uint64_t bytes);
   void refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const;
@@ -114,12 +131,14 @@ struct ResidentRows {
 };
 
 struct DeviceOrder;
+class OutsideRows;
+class CodedBlock;
 
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
   std::shared_ptr<const DeviceOrder>               order;  ///< that the rows are in; none: that of the host
-  std::vector<std::shared_ptr<const ResidentRows>> held;
-  std::vector<Rows>                                push, pull;
+  std::vector<std::shared_ptr<const void>> held;
+  std::vector<Rows>                        push, pull;
   std::uint64_t                                    uploaded = 0;  ///< bytes that were not there before
 };
 
@@ -136,20 +155,34 @@ class DeviceGraph : public Graph::Attachment {
   DeviceTopology topology(const Topology& topology, bool weighted);
   /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
   DeviceTopology reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists);
+  /// An order by falling degree in `by`, whose offsets are on the device.
+  std::shared_ptr<const DeviceOrder> order(const Block& by, const EdgeIndex* offsets, std::uint64_t vertices);
+  /// The block, which stays where it is, for the device to read.
+  std::shared_ptr<OutsideRows> outside(const Block& block, bool weighted, const Graph& graph);
+  /// The block in coded form; `chunk_arcs` as for `coded_supply`.
+  std::shared_ptr<CodedBlock> coded(const Block& block, const Topology& topology, bool weighted,
+                                    const Graph& graph, std::uint64_t chunk_arcs);
+  /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
+  bool has_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
   /// Rows that were made on the device, of those on the host that they say.
   void keep(ResidentRows rows);
   /// Gives up rows that nobody uses now; false if there are none.
   bool make_room();
 
  private:
-  bool                          give_up_idle();
-  std::shared_ptr<ResidentRows> found(const Block& block) const;
-  std::uint64_t                 missing_bytes(const Topology& topology, bool weighted) const;
-  std::shared_ptr<ResidentRows> resident(const Block& block, bool weighted, std::uint64_t& uploaded);
+  bool                               give_up_idle();
+  bool                               give_up_idle_blocks();
+  std::shared_ptr<ResidentRows>      found(const Block& block) const;
+  std::uint64_t                      missing(const Topology& topology, bool weighted) const;
+  std::shared_ptr<const DeviceOrder> order_locked(const Block& by, const EdgeIndex* offsets,
+                                                  std::uint64_t vertices);
+  std::shared_ptr<ResidentRows>      resident(const Block& block, bool weighted, std::uint64_t& uploaded);
 
   Device                                     device_;
   std::mutex                                 mutex_;
   std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
+  std::vector<std::shared_ptr<OutsideRows>>  outside_;
+  std::vector<std::shared_ptr<CodedBlock>>   coded_;
   std::shared_ptr<const DeviceOrder>         order_;
   const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
   const EdgeIndex*                           unskewed_   = nullptr;  ///< those by which no order would pay
@@ -167,11 +200,12 @@ struct KeptValues : Resident {
 
 /// Frontiers that were recorded there.
 struct KeptFrontiers : Resident {
-  KeptFrontiers(std::shared_ptr<DeviceGraph> on, DeviceArray<Vertex> of)
-      : graph(std::move(on)), vertices(std::move(of)) {}
+  KeptFrontiers(std::shared_ptr<DeviceGraph> on, DeviceArray<Vertex> of, std::shared_ptr<const DeviceOrder> in)
+      : graph(std::move(on)), vertices(std::move(of)), order(std::move(in)) {}
 
-  std::shared_ptr<DeviceGraph> graph;
-  DeviceArray<Vertex>          vertices;
+  std::shared_ptr<DeviceGraph>       graph;
+  DeviceArray<Vertex>                vertices;
+  std::shared_ptr<const DeviceOrder> order;  ///< that they are places in; none: vertices
 };
 
 }  // namespace spillway::cuda

@@ -5,8 +5,8 @@
 
 namespace spillway::cuda {
 
-template <class P>
-__device__ void Machine<P>::pull_word(std::uint64_t index, Word open, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::pull_word(std::uint64_t index, Word open, unsigned at) {
   if (open == 0) return;
   const Vertex v     = vertex_at(index);
   const bool   wants = v < view_.vertices && ((open >> lane_index()) & 1);
@@ -26,34 +26,36 @@ __device__ void Machine<P>::pull_word(std::uint64_t index, Word open, unsigned a
 }
 
 /// Each lane tries a few neighbours of its vertex; then the warp helps those that have more.
-template <class P>
-__device__ bool Machine<P>::pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at) {
-  bool      hit      = false;
-  EdgeIndex found_at = 0;
-  int       found_in = 0;
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at) {
+  bool  hit      = false;
+  Place found_at = {};
+  int   found_in = 0;
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows&     rows  = view_.pull[b];
-    const EdgeIndex first = wants ? rows.offsets[v] : 0, last = wants ? rows.offsets[v + 1] : 0;
-    EdgeIndex       i = first;
+    const Piece     piece = wants ? rows.piece(v) : Piece{};
+    const EdgeIndex last  = piece.length();
+    EdgeIndex       i     = 0;
     if (!hit)
-      for (; i < last && i < first + view_.sizes.probes; ++i)
-        if (is_active(rows.targets[i], at)) {
-          hit = true, found_at = i, found_in = b;
+      for (; i < last && i < view_.sizes.probes; ++i)
+        if (const Place place = Rows::place(piece, i); is_active(rows.target(place), at)) {
+          hit = true, found_at = place, found_in = b;
           break;
         }
-    mine_.looked_at += i - first;
+    mine_.looked_at += i;
     unsigned left = __ballot_sync(all_lanes, !hit && i < last);
     for (; left != 0; left &= left - 1) {
       const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-      const EdgeIndex from = from_lane(i, lane), to = from_lane(last, lane);
+      const Piece     row  = from_lane(piece, lane);
+      const EdgeIndex from = from_lane(i, lane), to = row.length();
       EdgeIndex       place = to;
       for (EdgeIndex base = from; base < to && place == to; base += warp_lanes) {
         const EdgeIndex k    = base + lane_index();
-        const unsigned  mask = __ballot_sync(all_lanes, k < to && is_active(rows.targets[k], at));
+        const unsigned  mask = __ballot_sync(all_lanes, k < to && is_active(rows.target(Rows::place(row, k)), at));
         if (mask != 0) place = base + static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
         mine_.looked_at += lane_index() == 0 ? warp_lanes : 0;
       }
-      if (lane_index() == lane && place != to) hit = true, found_at = place, found_in = b;
+      if (lane_index() == lane && place != to) hit = true, found_at = Rows::place(row, place), found_in = b;
     }
   }
   const Word closed = __ballot_sync(all_lanes, hit);
@@ -61,14 +63,14 @@ __device__ bool Machine<P>::pull_vote(Vertex v, bool wants, std::uint64_t index,
   if (lane_index() == 0) view_.open[index] &= ~closed;
   if (!hit) return false;
   const Rows&  rows   = view_.pull[found_in];
-  const Vertex source = rows.targets[found_at];
+  const Vertex source = rows.target(found_at);
   ++mine_.closed_vertices;
   mine_.closed_edges += degree(v);
   return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v), v), v);
 }
 
-template <class P>
-__device__ auto Machine<P>::nothing(Vertex v) const -> Collected {
+template <class P, class Rows>
+__device__ auto Machine<P, Rows>::nothing(Vertex v) const -> Collected {
   if constexpr (T::in_place)
     return atomics::load(view_.values[v]);
   else
@@ -76,19 +78,20 @@ __device__ auto Machine<P>::nothing(Vertex v) const -> Collected {
 }
 
 /// From every `stride`-th edge from `i` on. What several edges need is asked for before any of it is used.
-template <class P>
+template <class P, class Rows>
 template <unsigned stride>
-__device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex i, EdgeIndex end, Vertex v,
-                                    unsigned at) const {
-  bool hit = false;
+__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const Piece& piece, EdgeIndex i,
+                                          Vertex v, unsigned at) const {
+  bool            hit = false;
+  const EdgeIndex end = piece.length();
   for (; i < end; i += pull_batch * stride) {
     Vertex  source[pull_batch];
     bool    there[pull_batch];
     Message message[pull_batch];
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) {
-      there[k]  = i + k * stride < end && could_improve(rows, i + k * stride, all);
-      source[k] = there[k] ? target_at(rows, i + k * stride) : 0;
+      there[k]  = i + k * stride < end && could_improve(rows, Rows::place(piece, i + k * stride), all);
+      source[k] = there[k] ? target_at(rows, Rows::place(piece, i + k * stride)) : 0;
     }
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
@@ -97,8 +100,9 @@ __device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex 
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) {
       if (!there[k]) continue;
-      hit                 = true;
-      const Update update = compute(message[k], edge_at(rows, i + k * stride, source[k], v), v);
+      hit = true;
+      const Update update =
+          compute(message[k], edge_at(rows, Rows::place(piece, i + k * stride), source[k], v), v);
       if constexpr (T::in_place)
         Combine::improve(all, update);
       else
@@ -109,26 +113,26 @@ __device__ bool Machine<P>::collect(Collected& all, const Rows& rows, EdgeIndex 
 }
 
 /// Where every iteration reads all edges, they are not to push messages out of the caches.
-template <class P>
-__device__ Vertex Machine<P>::target_at(const Rows& rows, EdgeIndex i) {
-  if constexpr (T::all_active) return __ldcs(rows.targets + i);
-  return rows.targets[i];
+template <class P, class Rows>
+__device__ Vertex Machine<P, Rows>::target_at(const Rows& rows, const Place& place) {
+  if constexpr (T::all_active) return rows.passing_target(place);
+  return rows.target(place);
 }
 
 /// False only if the program says that nobody of this bucket or a later one improves `all` along this edge.
-template <class P>
-__device__ bool Machine<P>::could_improve(const Rows& rows, EdgeIndex i, const Collected& all) const {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::could_improve(const Rows& rows, const Place& place, const Collected& all) const {
   if constexpr (in_buckets && CouldImprove<P>)
-    return view_.program.could_improve(__builtin_bit_cast(Weight, rows.weights[i]), all, bucket_start());
+    return view_.program.could_improve(__builtin_bit_cast(Weight, rows.weight(place)), all, bucket_start());
   return true;
 }
 
 /// Rows of `left`, the lanes that own one, are shared out among groups of `width` lanes; each owner gets what its
 /// group has found.
-template <class P>
+template <class P, class Rows>
 template <unsigned width>
-__device__ void Machine<P>::pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all,
-                                           bool& hit, unsigned at) {
+__device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own,
+                                                 Collected& all, bool& hit, unsigned at) {
   constexpr unsigned groups = warp_lanes / width;
   const unsigned     group = lane_index() / width, before = (1u << lane_index()) - 1;
   while (left != 0) {
@@ -137,12 +141,12 @@ __device__ void Machine<P>::pull_by_groups(unsigned left, const Rows& rows, cons
       if (g == group) mine = rest;
       rest &= rest - 1;
     }
-    const unsigned  owner = mine != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mine)) - 1) : 0;
-    const Vertex    to    = from_lane(own.vertex, owner);
-    const EdgeIndex first = from_lane(own.first, owner), end = from_lane(own.last, owner);
-    Collected       part = nothing(to);
-    bool            any  = false;
-    if (mine != 0) any = collect<width>(part, rows, first + lane_index() % width, end, to, at);
+    const unsigned owner = mine != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mine)) - 1) : 0;
+    const Vertex   to    = from_lane(own.vertex, owner);
+    const Piece    row   = from_lane(own.piece, owner);
+    Collected      part  = nothing(to);
+    bool           any   = false;
+    if (mine != 0) any = collect<width>(part, rows, row, lane_index() % width, to, at);
     part                 = combined_over_lanes<Combine, width>(part);
     const unsigned  hits = __ballot_sync(all_lanes, any);
     const unsigned  done = left & ~rest;
@@ -157,19 +161,19 @@ __device__ void Machine<P>::pull_by_groups(unsigned left, const Rows& rows, cons
 }
 
 /// Short rows a lane each, longer ones by a few lanes or the warp. True if the vertex becomes active.
-template <class P>
-__device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   EdgeIndex edges = 0;
   if (wants)
-    for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].offsets[v + 1] - view_.pull[b].offsets[v];
+    for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].piece(v).length();
   const bool mine = wants && edges < view_.sizes.large_degree;  // blocks work on the others
   bool       hit  = false;
   Collected  all  = nothing(wants ? v : 0);
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows&     rows = view_.pull[b];
-    const OwnRow    own{v, mine ? rows.offsets[v] : 0, mine ? rows.offsets[v + 1] : 0};
-    const EdgeIndex length = own.last - own.first;
-    if (length < lane_row) hit |= collect<1>(all, rows, own.first, own.last, v, at);
+    const OwnRow    own{v, mine ? rows.piece(v) : Piece{}};
+    const EdgeIndex length = own.piece.length();
+    if (length < lane_row) hit |= collect<1>(all, rows, own.piece, 0, v, at);
     pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
     pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
   }
@@ -178,8 +182,8 @@ __device__ bool Machine<P>::pull_rows(Vertex v, bool wants, unsigned at) {
 }
 
 /// What was collected reaches the vertex.
-template <class P>
-__device__ bool Machine<P>::collected(Vertex v, const Collected& all) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::collected(Vertex v, const Collected& all) {
   if constexpr (T::in_place) {
     return Combine::improve_atomically(view_.values[v], all) && !comes_later(v, all);
   } else {
@@ -195,8 +199,8 @@ __device__ bool Machine<P>::collected(Vertex v, const Collected& all) {
 }
 
 /// A block that is done with a row takes the next one: the longest are a hundred times as long as the shortest.
-template <class P>
-__device__ void Machine<P>::pull_long_rows(unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::pull_long_rows(unsigned at) {
   const unsigned count = view_.pull_large_count;
   if (view_.fixed) {
     for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) pull_large(view_.pull_large[i], at);
@@ -217,8 +221,8 @@ __device__ void Machine<P>::pull_long_rows(unsigned at) {
   }
 }
 
-template <class P>
-__device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::pull_large(Vertex v, unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return;
   if (is_settled(v)) return;
@@ -229,10 +233,10 @@ __device__ void Machine<P>::pull_large(Vertex v, unsigned at) {
   Collected all = nothing(v);
   bool      hit = false;
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows&     rows = view_.pull[b];
-    const EdgeIndex end  = rows.offsets[v + 1];
-    hit |= collect<block_threads>(all, rows, rows.offsets[v] + threadIdx.x, end, v, at);
-    if (threadIdx.x == 0) mine_.looked_at += end - rows.offsets[v];
+    const Rows& rows  = view_.pull[b];
+    const Piece piece = rows.piece(v);
+    hit |= collect<block_threads>(all, rows, piece, threadIdx.x, v, at);
+    if (threadIdx.x == 0) mine_.looked_at += piece.length();
   }
   all = combined_over_lanes<Combine, warp_lanes>(all);
   if (__any_sync(all_lanes, hit) && lane_index() == 0) hits = 1;

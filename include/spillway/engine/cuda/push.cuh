@@ -5,56 +5,58 @@
 
 namespace spillway::cuda {
 
-template <class P>
-__device__ void Machine<P>::push_everyone(unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_everyone(unsigned at) {
   for (int b = 0; b < view_.push_blocks; ++b)
     for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps())
       push_row(view_.push[b], static_cast<Vertex>(u), lane_index(), warp_lanes, at);
 }
 
-template <class P>
-__device__ void Machine<P>::push_hubs(const Rows& rows, unsigned count, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_hubs(const Rows& rows, unsigned count, unsigned at) {
   for (unsigned i = 0; i < count; ++i) push_row(rows, view_.hubs[at % 2][i], thread(), threads(), at);
 }
 
-template <class P>
-__device__ void Machine<P>::push_large(const Rows& rows, unsigned count, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_large(const Rows& rows, unsigned count, unsigned at) {
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x)
     push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
 }
 
 /// Every `stride`-th edge of a row, from `begin` on; warps stay together.
-template <class P>
-__device__ void Machine<P>::push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride,
+                                           unsigned at) {
   const Message   message = sent_by(v);
-  const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1], lane = lane_index();
-  for (EdgeIndex base = first + begin - lane; base < last; base += push_batch * stride) {
+  const Piece     piece   = rows.piece(v);
+  const EdgeIndex length = piece.length(), lane = lane_index();
+  for (EdgeIndex base = begin - lane; base < length; base += push_batch * stride) {
     Sent sent[push_batch];
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
       const EdgeIndex i = base + k * stride + lane;
-      sent[k]           = {i, v, message, i < last};
+      sent[k]           = {Rows::place(piece, i), v, message, i < length};
     }
     push_edges(rows, sent, at);
   }
-  if (begin == 0) mine_.looked_at += last - first;
+  if (begin == 0) mine_.looked_at += length;
 }
 
 /// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees. Of few
 /// vertices it takes fewer, so that all warps have some.
-template <class P>
-__device__ void Machine<P>::push_small(const Rows& rows, unsigned count, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_small(const Rows& rows, unsigned count, unsigned at) {
   const unsigned some  = (count + warps() - 1) / warps();
   const unsigned group = some < warp_lanes ? some : warp_lanes;
   if (group == 0) return;
   for (std::uint64_t base = warp_index() * group; base < count; base += warps() * group) {
-    const bool      mine    = lane_index() < group && base + lane_index() < count;
-    const Vertex    v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
-    const EdgeIndex first   = mine ? rows.offsets[v] : 0;
-    const auto      edges   = static_cast<unsigned>(mine ? rows.offsets[v + 1] - first : 0);
-    const Message   message = mine ? sent_by(v) : Message{};
-    const unsigned  before  = sum_before(edges);
-    const unsigned  all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
+    const bool     mine    = lane_index() < group && base + lane_index() < count;
+    const Vertex   v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
+    const Piece    piece   = mine ? rows.piece(v) : Piece{};
+    const auto     edges   = static_cast<unsigned>(piece.length());
+    const Message  message = mine ? sent_by(v) : Message{};
+    const unsigned before  = sum_before(edges);
+    const unsigned all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
     mine_.looked_at += edges;
     for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
       Sent sent[push_batch];
@@ -63,7 +65,8 @@ __device__ void Machine<P>::push_small(const Rows& rows, unsigned count, unsigne
         const unsigned k     = step + j * warp_lanes + lane_index();
         const unsigned owner = owner_of(k, before);
         const unsigned ahead = __shfl_sync(all_lanes, before, static_cast<int>(owner));
-        sent[j] = {from_lane(first, owner) + (k - ahead), from_lane(v, owner), from_lane(message, owner), k < all};
+        sent[j] = {Rows::place(from_lane(piece, owner), k - ahead), from_lane(v, owner), from_lane(message, owner),
+                   k < all};
       }
       push_edges(rows, sent, at);
     }
@@ -71,22 +74,22 @@ __device__ void Machine<P>::push_small(const Rows& rows, unsigned count, unsigne
 }
 
 /// The lane whose edges include the k-th of all: the last one with no more than k before it.
-template <class P>
-__device__ unsigned Machine<P>::owner_of(unsigned k, unsigned before) {
+template <class P, class Rows>
+__device__ unsigned Machine<P, Rows>::owner_of(unsigned k, unsigned before) {
   unsigned low = 0;
   for (unsigned half = warp_lanes / 2; half > 0; half /= 2)
     if (__shfl_sync(all_lanes, before, static_cast<int>(low + half)) <= k) low += half;
   return low;
 }
 
-template <class P>
-__device__ void Machine<P>::push_edges(const Rows& rows, const Sent (&sent)[push_batch], unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Sent (&sent)[push_batch], unsigned at) {
   Vertex to[push_batch];
   bool   valid[push_batch];
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) {
     valid[k] = sent[k].valid;
-    to[k]    = valid[k] ? rows.targets[sent[k].edge] : 0;
+    to[k]    = valid[k] ? rows.target(sent[k].edge) : 0;
   }
   if constexpr (T::in_place) {
 #pragma unroll
@@ -111,13 +114,13 @@ __device__ void Machine<P>::push_edges(const Rows& rows, const Sent (&sent)[push
   }
 }
 
-template <class P>
-__device__ auto Machine<P>::update_of(const Rows& rows, const Sent& sent, Vertex v) const -> Update {
+template <class P, class Rows>
+__device__ auto Machine<P, Rows>::update_of(const Rows& rows, const Sent& sent, Vertex v) const -> Update {
   return compute(sent.message, edge_at(rows, sent.edge, sent.source, v), v);
 }
 
-template <class P>
-__device__ bool Machine<P>::vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   if (!eager_ && !test_now(view_.open, v)) return false;
   const EdgeIndex edges = degree(v);  // asked for before the bit is, so that one does not wait for the other
   if (!take(view_.open, v)) return false;
@@ -128,14 +131,14 @@ __device__ bool Machine<P>::vote(const Rows& rows, const Sent& sent, Vertex v, u
   return true;
 }
 
-template <class P>
-__device__ bool Machine<P>::improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   const Update update = update_of(rows, sent, v);
   return Combine::improve_atomically(view_.values[v], update) && !comes_later(v, update) && touch(v, at);
 }
 
-template <class P>
-__device__ bool Machine<P>::gather(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::gather(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return false;
   const Update update = update_of(rows, sent, v);
@@ -147,8 +150,8 @@ __device__ bool Machine<P>::gather(const Rows& rows, const Sent& sent, Vertex v,
 }
 
 /// Lanes that write to one vertex combine their updates first, and one of them writes. All lanes come.
-template <class P>
-__device__ bool Machine<P>::gather_together(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::gather_together(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
   bool wants = sent.valid;
   if constexpr (tracks_open) wants = wants && test(view_.open, v);
   Accumulator sum = detail::converted<Accumulator>(Combine::identity());
@@ -171,16 +174,16 @@ __device__ bool Machine<P>::gather_together(const Rows& rows, const Sent& sent, 
 }
 
 /// The vertex has something new: true if it is to be noted, the first time or, for the batch filter, every time.
-template <class P>
-__device__ bool Machine<P>::touch(Vertex v, unsigned at) {
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::touch(Vertex v, unsigned at) {
   if constexpr (T::all_active) return false;
   if (view_.batch != nullptr) return true;
   Word* const next = view_.bits[(at + 1) % 3];
   return !test_now(next, v) && claim(next, v);
 }
 
-template <class P>
-__device__ void Machine<P>::note_pushed(Vertex v, bool found, unsigned at) {
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::note_pushed(Vertex v, bool found, unsigned at) {
   if (view_.batch != nullptr) {
     const Count place = reserve(&tally(at + 1).batched, found);
     if (found) view_.batch[place] = v;

@@ -11,20 +11,21 @@
 #include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/order.hpp>
+#include <spillway/engine/cuda/supply.cuh>
 #include <spillway/error.hpp>
 
 namespace spillway::cuda {
 
 /// State, lists and counters of one run.
-template <class P>
+template <class P, class Rows>
 class DeviceRun {
   using T       = Traits<P>;
   using Value   = typename T::Value;
-  using Machine = cuda::Machine<P>;
+  using Machine = cuda::Machine<P, Rows>;
 
  public:
-  DeviceRun(Device& device, const P& program, const Topology& topology, const DeviceTopology& rows,
-            const RunOptions& options, double delta, std::uint64_t max_iterations)
+  DeviceRun(Device& device, const P& program, const Topology& topology, const RunOptions& options, double delta,
+            std::uint64_t max_iterations)
       : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
     view_.vertices = n_;
     view_.arcs     = topology.arcs;
@@ -41,8 +42,15 @@ class DeviceRun {
     view_.hot            = no_vertex;
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
-    set_rows(rows);
     allocate();
+  }
+
+  void set_rows(const Supply<Rows>& rows) {
+    view_.push_blocks = static_cast<int>(rows.push.size());
+    view_.pull_blocks = static_cast<int>(rows.pull.size());
+    std::ranges::copy(rows.push, view_.push);
+    std::ranges::copy(rows.pull, view_.pull);
+    if (rows.order) use(*rows.order);
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -52,14 +60,13 @@ class DeviceRun {
   }
 
   /// Frontiers to walk, which lie on the device already or are brought there.
-  void replay(const Schedule& schedule) {
-    if (const auto* kept = dynamic_cast<const KeptFrontiers*>(schedule.resident().get())) {
+  void replay(const Schedule& schedule, const DeviceOrder* order) {
+    const auto* const kept = dynamic_cast<const KeptFrontiers*>(schedule.resident().get());
+    if (kept && kept->order.get() == order) {
       view_.replay = kept->vertices.data();
     } else {
-      const std::uint64_t count = schedule.vertices().size();
-      recorded_                 = {device_, std::max<std::uint64_t>(count, 1), "the recorded frontiers"};
-      device_.upload(recorded_.data(), schedule.vertices().data(), count * sizeof(Vertex));
-      view_.replay = recorded_.data();  // not null even where there is nothing to walk
+      recorded_    = in_order(schedule, kept, order);
+      view_.replay = recorded_.data();
     }
     starts_             = {device_, schedule.starts().size(), "the recorded frontiers"};
     view_.replay_starts = starts_.data();
@@ -67,7 +74,34 @@ class DeviceRun {
     starts_.upload(schedule.starts().data());
   }
 
-  /// The rows are in this order, and so are the values from here on. Two thirds of what a multiprocessor has of
+  /// Recorded frontiers as the rows of this run have their vertices; not null even where there is nothing to walk.
+  DeviceArray<Vertex> in_order(const Schedule& schedule, const KeptFrontiers* kept, const DeviceOrder* order) {
+    const auto          what  = "the recorded frontiers";
+    const std::uint64_t count = kept ? kept->vertices.size() : schedule.vertices().size();
+    DeviceArray<Vertex> vertices{device_, std::max<std::uint64_t>(count, 1), what};
+    if (kept && kept->order)
+      look_up(kept->order->original, kept->vertices, count, vertices);
+    else if (kept)
+      copy(kept->vertices, count, vertices);
+    else
+      device_.upload(vertices.data(), schedule.vertices().data(), count * sizeof(Vertex));
+    if (!order) return vertices;
+    DeviceArray<Vertex> places{device_, std::max<std::uint64_t>(count, 1), what};
+    look_up(order->place, vertices, count, places);
+    return places;
+  }
+
+  static void look_up(const DeviceArray<Vertex>& table, const DeviceArray<Vertex>& in, std::uint64_t count,
+                      DeviceArray<Vertex>& to) {
+    SPILLWAY_LAUNCH(rearrange, grid_of(count), block_threads, table.data(), in.data(), count, to.data());
+    check(cudaGetLastError(), "reading recorded frontiers");
+  }
+  static void copy(const DeviceArray<Vertex>& from, std::uint64_t count, DeviceArray<Vertex>& to) {
+    check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDeviceToDevice, nullptr),
+          "reading recorded frontiers");
+  }
+
+  /// The rows are in this order, and so are the values. Two thirds of what a multiprocessor has of
   /// memory near it are for the messages of hubs.
   void use(const DeviceOrder& order) {
     int near = 0;
@@ -95,10 +129,10 @@ class DeviceRun {
   RunStatistics run(Progress& progress) {
     RunStatistics statistics;
     prepare();
-    SPILLWAY_LAUNCH(start<P>, grid_of(n_), block_threads, view_, given_);
+    SPILLWAY_LAUNCH((start<P, Rows>), grid_of(n_), block_threads, view_, given_);
     check(cudaGetLastError(), "setting the first values");
     int  blocks = 0, processors = 0;
-    auto kernel = iterate<P>;
+    auto kernel = iterate<P, Rows>;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
     blocks              = std::min(blocks, options_.cuda.blocks > 0 ? options_.cuda.blocks : usual_blocks());
@@ -153,13 +187,6 @@ class DeviceRun {
         std::clamp<std::uint64_t>((threads + block_threads - 1) / block_threads, 1, 8192));
   }
 
-  void set_rows(const DeviceTopology& rows) {
-    view_.push_blocks = static_cast<int>(rows.push.size());
-    view_.pull_blocks = static_cast<int>(rows.pull.size());
-    std::ranges::copy(rows.push, view_.push);
-    std::ranges::copy(rows.pull, view_.pull);
-  }
-
   void allocate() {
     const std::uint64_t words = (n_ + warp_lanes - 1) / warp_lanes;
     if constexpr (Machine::stores_messages) messages_ = {device_, n_, "the messages of the vertices"};
@@ -212,7 +239,7 @@ class DeviceRun {
     settled_.clear();
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
-    SPILLWAY_LAUNCH(find_large<P>, grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
+    SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
     check(cudaGetLastError(), "finding long rows");
     count_.download(&view_.pull_large_count);
     if (view_.fixed) sort_long_rows();
@@ -259,7 +286,7 @@ class DeviceRun {
   Device&           device_;
   std::uint64_t     n_;
   const RunOptions& options_;
-  View<P>           view_;
+  View<P, Rows>     view_;
   bool              given_ = false;  ///< first values
 
   DeviceArray<Value>                            values_;
@@ -293,7 +320,7 @@ template <class P>
 DeviceTopology chosen_order(DeviceGraph& graph, const Topology& topology, DeviceTopology rows,
                             const RunOptions& options, std::uint64_t max_iterations) {
   constexpr std::uint64_t pays_after = 8;  // iterations
-  if constexpr (Machine<P>::may_reorder) {
+  if constexpr (Machine<P, PlainRows>::may_reorder) {
     const VertexOrder order = options.cuda.order;
     if (order == VertexOrder::natural || topology.vertices == 0) return rows;
     // The last bits are not to depend on whether there is room for another order today.
@@ -352,40 +379,75 @@ void bring_home(Continuation<Value>& continuation, Schedule& home, const Graph& 
   Buffer<Vertex> vertices{kept.vertices.size(), graph.budget(), "the recorded frontiers"};
   kept.graph->device().enter();
   kept.vertices.download(vertices.data());
+  if (kept.order) {
+    std::vector<Vertex> original(kept.order->original.size());
+    kept.order->original.download(original.data());
+    // Frontiers that were never filled to the end have rubbish behind it.
+    const std::uint64_t used = continuation.replay->starts().back();
+    for (std::uint64_t i = 0; i < used; ++i) vertices[i] = original[vertices[i]];
+  }
   home                = continuation.replay->at_home(std::move(vertices));
   continuation.replay = &home;
 }
 
-/// All that a run needs on the device; where rows that other runs have left are in the way, they go.
+/// What a run is to do.
 template <class P>
-std::unique_ptr<DeviceRun<P>> prepared(DeviceGraph& there, const P& program, const Topology& topology,
-                                       const DeviceTopology& rows, const RunOptions& options, double delta,
-                                       std::uint64_t                   max_iterations,
-                                       const Continuation<ValueOf<P>>& continuation) {
-  const auto make = [&] {
-    auto run =
-        std::make_unique<DeviceRun<P>>(there.device(), program, topology, rows, options, delta, max_iterations);
-    if (continuation.record) run->record();
-    if (continuation.replay) run->replay(*continuation.replay);
-    if (!continuation.resident && continuation.values.size() == 0) run->start_afresh();
-    return run;
-  };
+struct Asked {
+  const P&                  program;
+  const Topology&           topology;
+  const RunOptions&         options;
+  double                    delta;
+  std::uint64_t             max_iterations;
+  Continuation<ValueOf<P>>& continuation;
+};
+
+template <class P, class Rows>
+std::unique_ptr<DeviceRun<P, Rows>> made(Device& device, const Asked<P>& asked, const Supply<Rows>& rows) {
+  auto run = std::make_unique<DeviceRun<P, Rows>>(device, asked.program, asked.topology, asked.options,
+                                                  asked.delta, asked.max_iterations);
+  run->set_rows(rows);
+  const auto& going_on = asked.continuation;
+  if (going_on.record) run->record();
+  if (going_on.replay) run->replay(*going_on.replay, rows.order.get());
+  if (!going_on.resident && going_on.values.size() == 0) run->start_afresh();
+  return run;
+}
+
+/// What a run needs on the device beside the rows.
+template <class P>
+std::uint64_t state_bytes(Device& device, const Asked<P>& asked) {
+  constexpr std::uint64_t bits_and_pieces = 1u << 16;  // rounding of what is allocated
+  const auto              all             = Device::measured([&] {
+    DeviceRun<P, PlainRows> run{device,        asked.program, asked.topology,
+                                asked.options, asked.delta,   asked.max_iterations};
+    if (asked.continuation.record || asked.continuation.replay) run.record();
+    run.start_afresh();
+  });
+  return all + asked.topology.vertices * sizeof(ValueOf<P>) + bits_and_pieces;  // once more in another order
+}
+
+/// All that a run needs on the device beside the rows; where rows that other runs have left are in the way, they
+/// go.
+template <class P, class Rows>
+std::unique_ptr<DeviceRun<P, Rows>> prepared(DeviceGraph& there, const Asked<P>& asked, const Supply<Rows>& rows) {
   try {
-    return make();
+    return made<P, Rows>(there.device(), asked, rows);
   } catch (const DeviceError&) {
     if (!there.make_room()) throw;
   }
-  return make();
+  return made<P, Rows>(there.device(), asked, rows);
 }
 
 /// The frontiers that a run has walked stay where they are.
-template <class P>
-void hand_over_record(Schedule& record, DeviceRun<P>& run, const std::shared_ptr<DeviceGraph>& there,
-                      const RunStatistics& statistics, std::uint64_t vertices) {
+template <class Run>
+void hand_over_record(Schedule& record, Run& run, const std::shared_ptr<DeviceGraph>& there,
+                      const std::shared_ptr<const DeviceOrder>& order, const RunStatistics& statistics,
+                      std::uint64_t vertices) {
   std::vector<std::uint64_t> starts{0};
   for (const IterationStatistics& made : statistics.per_iteration)
     starts.push_back(starts.back() + made.active_vertices);
-  record.set_resident(std::make_shared<KeptFrontiers>(there, run.take_recorded()), std::move(starts), vertices);
+  record.set_resident(std::make_shared<KeptFrontiers>(there, run.take_recorded(), order), std::move(starts),
+                      vertices);
 }
 
 /// Values that a run is to go on from, brought to the device; none if it starts afresh or they lie there already.
@@ -399,9 +461,8 @@ DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values) {
 
 /// Runs from `given`, if there are any. Values that another run has kept (`kept`) are no longer what they were
 /// when a run over them fails: the CPU cannot go on from them.
-template <class P>
-RunStatistics run_from(DeviceRun<P>& run, Device& device, DeviceArray<ValueOf<P>>& given, bool kept,
-                       Progress& progress) {
+template <class Run, class Value>
+RunStatistics run_from(Run& run, Device& device, DeviceArray<Value>& given, bool kept, Progress& progress) {
   if (given.size() > 0) run.start_from(given);
   device.wait();
   RunStatistics statistics;
@@ -416,62 +477,115 @@ RunStatistics run_from(DeviceRun<P>& run, Device& device, DeviceArray<ValueOf<P>
   return statistics;
 }
 
-template <class P>
-Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
-                         double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
-  using Value      = ValueOf<P>;
-  using Clock      = std::chrono::steady_clock;
-  auto       start = Clock::now();
-  const auto lap   = [&] {
-    const auto since = std::exchange(start, Clock::now());
-    return std::chrono::duration<double, std::milli>(start - since).count();
-  };
-  const auto there  = DeviceGraph::of(graph, options.device);
-  Device&    device = there->device();
-  Schedule   home;
-  if (lies_elsewhere<Value>(continuation, *there)) bring_home(continuation, home, graph);
-  device.enter();
-  DeviceTopology     rows   = there->topology(topology, Traits<P>::weighted);
-  DeviceArray<Value> values = uploaded(device, continuation.values);
-  device.wait();
-  const double transfer = lap();
-  rows                  = chosen_order<P>(*there, topology, std::move(rows), options, max_iterations);
-  device.wait();
-  const double ordering = lap();
+/// Milliseconds since it was last asked.
+class Laps {
+ public:
+  double lap() {
+    const auto since = std::exchange(start_, Clock::now());
+    return std::chrono::duration<double, std::milli>(start_ - since).count();
+  }
 
-  auto  run  = prepared(*there, program, topology, rows, options, delta, max_iterations, continuation);
-  auto* kept = continuation.resident ? &kept_values<Value>(*continuation.resident, topology.vertices) : nullptr;
+ private:
+  using Clock              = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// Over rows that are at hand, from `values` if there are any.
+template <class P, class Rows>
+Outcome<P> run_over(const Supply<Rows>& rows, const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
+                    const Asked<P>& asked, DeviceArray<ValueOf<P>> values, Laps& laps) {
+  using Value         = ValueOf<P>;
+  Device&    device   = there->device();
+  auto       run      = prepared<P, Rows>(*there, asked, rows);
+  auto&      going_on = asked.continuation;
+  const auto n        = asked.topology.vertices;
+  auto*      kept     = going_on.resident ? &kept_values<Value>(*going_on.resident, n) : nullptr;
   if (rows.order) {
-    run->use(*rows.order);
     if (kept || values.size() > 0) values = rearranged(device, kept ? kept->values : values, rows.order->original);
     kept = nullptr;  // a copy goes on
   }
   Outcome<P> outcome;
-  outcome.statistics        = run_from(*run, device, kept ? kept->values : values, kept != nullptr,
-                                options.progress ? *options.progress : Progress::none());
-  outcome.statistics.run_ms = lap();
-  if (continuation.record)
-    hand_over_record(*continuation.record, *run, there, outcome.statistics, topology.vertices);
+  Progress&  progress       = asked.options.progress ? *asked.options.progress : Progress::none();
+  outcome.statistics        = run_from(*run, device, kept ? kept->values : values, kept != nullptr, progress);
+  outcome.statistics.run_ms = laps.lap();
+  if (going_on.record) hand_over_record(*going_on.record, *run, there, rows.order, outcome.statistics, n);
 
   outcome.global  = run->global();
   outcome.history = run->take_history();
   values          = run->take_values();
   run.reset();  // its memory may be needed now
   if (rows.order) values = rearranged(device, values, rows.order->place);
-  if (continuation.keep) {
+  if (going_on.keep) {
     outcome.resident = std::make_shared<KeptValues<Value>>(there, std::move(values));
   } else {
-    outcome.values = {topology.vertices, graph.budget(), "the values of the vertices"};
+    outcome.values = {n, graph.budget(), "the values of the vertices"};
     values.download(outcome.values.data());
   }
-  outcome.statistics.prepare_ms     = ordering;
-  outcome.statistics.transfer_ms    = transfer + lap();
+  outcome.statistics.transfer_ms    = laps.lap();
   outcome.statistics.device         = "cuda:" + std::to_string(device.index());
   outcome.statistics.device_bytes   = device.peak();
   outcome.statistics.uploaded_bytes = rows.uploaded;
+  outcome.statistics.edges_resident = rows.resident;
+  outcome.statistics.edges_outside  = rows.on_host;
   outcome.budget                    = graph.budget();
-  outcome.threads                   = thread_count(options.threads);
+  outcome.threads                   = thread_count(asked.options.threads);
   return outcome;
+}
+
+/// The whole graph on the device.
+template <class P>
+Outcome<P> run_resident(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked) {
+  Device&        device = there->device();
+  Laps           laps;
+  DeviceTopology rows   = there->topology(asked.topology, Traits<P>::weighted);
+  auto           values = uploaded(device, asked.continuation.values);
+  device.wait();
+  const double transfer = laps.lap();
+  rows = chosen_order<P>(*there, asked.topology, std::move(rows), asked.options, asked.max_iterations);
+  device.wait();
+  const double ordering = laps.lap();
+  Outcome<P> outcome = run_over<P>(resident_supply(std::move(rows)), there, graph, asked, std::move(values), laps);
+  outcome.statistics.prepare_ms = ordering;
+  outcome.statistics.transfer_ms += transfer;
+  return outcome;
+}
+
+/// Rows in host memory, some of them on the device.
+template <class P, class Rows>
+Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
+                       std::uint64_t state) {
+  const RunOptions& options = asked.options;
+  Laps              laps;
+  auto              values = uploaded(there->device(), asked.continuation.values);
+  const Room        room{.state = state, .edges = options.supply.resident.value_or(~std::uint64_t{0})};
+  Supply<Rows>      rows;
+  if constexpr (std::is_same_v<Rows, CodedRows>)
+    rows = coded_supply(*there, graph, asked.topology, Traits<P>::weighted, room, options.supply.chunk_arcs);
+  else
+    rows = plain_supply(*there, graph, asked.topology, Traits<P>::weighted, room);
+  there->device().wait();
+  const double preparing        = laps.lap();
+  Outcome<P>   outcome          = run_over<P>(rows, there, graph, asked, std::move(values), laps);
+  outcome.statistics.prepare_ms = preparing;
+  outcome.statistics.method     = "zerocopy";
+  return outcome;
+}
+
+template <class P>
+Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
+                         double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
+  const auto there  = DeviceGraph::of(graph, options.device);
+  Device&    device = there->device();
+  Schedule   home;
+  if (lies_elsewhere<ValueOf<P>>(continuation, *there)) bring_home(continuation, home, graph);
+  device.enter();
+  const Asked<P>      asked{program, topology, options, delta, max_iterations, continuation};
+  const std::uint64_t state = state_bytes(device, asked);
+  if (options.method == Method::frontier ||
+      (options.method == Method::automatic && there->has_room_for(topology, Traits<P>::weighted, state)))
+    return run_resident(there, graph, asked);
+  if (options.supply.compress == Compress::off) return run_outside<P, PlainRows>(there, graph, asked, state);
+  return run_outside<P, CodedRows>(there, graph, asked, state);
 }
 
 }  // namespace spillway::cuda

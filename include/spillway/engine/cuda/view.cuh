@@ -13,6 +13,8 @@ using Word  = std::uint32_t;  ///< of a bitmap
 using Count = unsigned long long;
 
 inline constexpr unsigned warp_lanes = 32;
+/// Parts that a row may lie in: of out- and of in-edges, on the device and on the host.
+inline constexpr int most_pieces = 4;
 #if defined(SPILLWAY_EMULATED)
 inline constexpr unsigned block_threads = 64;  // each takes a turn
 #else
@@ -80,7 +82,7 @@ struct Census {
   Count small_rows, large_rows, hub_rows, long_pulls, overflows, batched, settled;
 };
 
-template <class P>
+template <class P, class Rows>
 struct View {
   using T           = Traits<P>;
   using Accumulator = typename T::Combine::Accumulator;
@@ -88,7 +90,7 @@ struct View {
   P             program;
   std::uint64_t vertices;
   EdgeIndex     arcs;
-  Rows          push[2], pull[2];
+  Rows          push[most_pieces], pull[most_pieces];
   int           push_blocks, pull_blocks;
 
   typename T::Value*   values;

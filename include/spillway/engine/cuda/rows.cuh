@@ -1,0 +1,144 @@
+// How rows lie where kernels read them: in device memory, or in host memory that the device reads in place.
+// Kernels are compiled for each form.
+#pragma once
+
+#include <cstdint>
+
+#include <spillway/program.hpp>
+
+namespace spillway::cuda {
+
+/// Targets and weights as they are.
+struct PlainRows {
+  const EdgeIndex*     begins  = nullptr;
+  const EdgeIndex*     ends    = nullptr;
+  const Vertex*        targets = nullptr;
+  const std::uint32_t* weights = nullptr;
+
+  static constexpr bool always_ordered = false;  ///< by degree
+
+  /// A vertex's row, or the part of it that is here.
+  struct Piece {
+    EdgeIndex            first, edges;
+    __device__ EdgeIndex length() const { return edges; }
+  };
+  /// Where an edge is.
+  using Place = EdgeIndex;
+
+  __device__ Piece        piece(Vertex v) const { return {begins[v], ends[v] - begins[v]}; }
+  __device__ static Place place(const Piece& piece, EdgeIndex k) { return piece.first + k; }
+
+  __device__ Vertex target(Place place) const { return targets[place]; }
+  __device__ std::uint32_t weight(Place place) const { return weights[place]; }
+  /// Of a row that is read once and not soon again: it is not to push anything else out of the caches.
+  __device__ Vertex passing_target(Place place) const { return __ldcs(targets + place); }
+};
+
+/// Rows in ascending order, coded in groups of 32: some 14 bits an arc of a Kronecker graph whose hubs come first.
+///
+/// A row begins with an entry of two words for every group: its smallest target, and how and where the others are.
+/// A row of one group has a header of one word instead (two, if that target is large), and its piece says so.
+/// A group is coded as Elias and Fano do it: of every target, less the smallest, the `low` lowest bits lie one
+/// behind the other; the rest of all of them is in up to three words of unary, as many zeros as it grows by and a
+/// one for each. Without such words the low bits are all. Weights come behind, each of as many bits as the largest
+/// needs. So any edge can be read without those before it.
+struct CodedRows {
+  static constexpr bool     always_ordered = true;
+  static constexpr unsigned group          = 32;
+  static constexpr unsigned most_unary     = 3;
+
+  struct Piece {
+    std::uint32_t                  first;             ///< in units of 2^shift words
+    std::uint32_t                  edges_and_header;  ///< highest bit: the header is the short one
+    static constexpr std::uint32_t one_group = 1u << 31;
+
+    __device__ EdgeIndex length() const { return edges_and_header & ~one_group; }
+  };
+  struct Place {
+    Piece         piece;
+    std::uint32_t k;
+  };
+
+  const Piece*         pieces      = nullptr;
+  const std::uint32_t* code        = nullptr;
+  unsigned             shift       = 0;
+  unsigned             weight_bits = 0;
+
+  /// How a group is coded: five bits, two, and 25; in the header of a single group one says that its smallest
+  /// target is in a word of its own, and 24 are that target.
+  struct Group {
+    unsigned low, unary;
+
+    static constexpr unsigned where_at = 7, far_bit = 1u << 7, target_at = 8;
+    static constexpr unsigned most_where = (1u << 25) - 1, most_near = (1u << 24) - 1;
+
+    __device__ static Group of(std::uint32_t bits) { return {bits & 31, (bits >> 5) & 3}; }
+    __device__ std::uint32_t bits() const { return low | unary << 5; }
+    __device__ unsigned      low_words(unsigned count) const { return (count * low + 31) / 32; }
+  };
+
+  __device__ Piece        piece(Vertex v) const { return pieces[v]; }
+  __device__ static Place place(const Piece& piece, EdgeIndex k) { return {piece, static_cast<std::uint32_t>(k)}; }
+
+  __device__ Vertex target(const Place& place) const {
+    const Found    at  = find(place);
+    const unsigned i   = place.k % group;
+    const auto     low = bits_at(at.words + at.how.unary, i * at.how.low, at.how.low);
+    return at.smallest + low + (at.how.unary == 0 ? 0 : (nth_one(at.words, i) - i) << at.how.low);
+  }
+  __device__ Vertex passing_target(const Place& place) const { return target(place); }
+
+  __device__ std::uint32_t weight(const Place& place) const {
+    const Found    at     = find(place);
+    const auto     length = static_cast<unsigned>(place.piece.length()), before = place.k / group * group;
+    const unsigned count = length - before < group ? length - before : group;
+    return bits_at(at.words + at.how.unary + at.how.low_words(count), place.k % group * weight_bits, weight_bits);
+  }
+
+ private:
+  struct Found {
+    Group                how;
+    Vertex               smallest;
+    const std::uint32_t* words;
+  };
+
+  __device__ Found find(const Place& place) const {
+    const std::uint32_t* const row = code + (std::uint64_t{place.piece.first} << shift);
+    if (place.piece.edges_and_header & Piece::one_group) {
+      const std::uint32_t header = row[0];
+      const bool          far    = (header & Group::far_bit) != 0;
+      return {Group::of(header), far ? row[1] : header >> Group::target_at, row + (far ? 2 : 1)};
+    }
+    const std::uint32_t* const entry = row + 2 * (place.k / group);
+    return {Group::of(entry[1]), entry[0], entry + (entry[1] >> Group::where_at)};
+  }
+
+  /// `count` bits (at most 32) from bit `first` on. There is always a word behind the last one.
+  __device__ static std::uint32_t bits_at(const std::uint32_t* words, unsigned first, unsigned count) {
+    const std::uint32_t* const at   = words + first / 32;
+    const std::uint64_t        both = std::uint64_t{at[0]} | std::uint64_t{at[1]} << 32;
+    return static_cast<std::uint32_t>((both >> (first % 32)) & ((std::uint64_t{1} << count) - 1));
+  }
+
+  /// Where the n-th one is, from zero on. There is one.
+  __device__ static unsigned nth_one(const std::uint32_t* words, unsigned n) {
+    unsigned place = 0, word = *words;
+    for (unsigned ones = static_cast<unsigned>(__popc(word)); n >= ones;
+         ones          = static_cast<unsigned>(__popc(word))) {
+      n -= ones;
+      word = *++words;
+      place += 32;
+    }
+#pragma unroll
+    for (unsigned half = 16; half > 0; half /= 2) {
+      const auto ones = static_cast<unsigned>(__popc(word & ((1u << half) - 1)));
+      if (n < ones) continue;
+      n -= ones;
+      word >>= half;
+      place += half;
+    }
+    return place;
+  }
+};
+
+}  // namespace spillway::cuda

@@ -1,0 +1,48 @@
+// What brings rows to a device that has no room for all of them: some lie there, the others in host memory that it
+// reads in place.
+#pragma once
+
+#include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/rows.cuh>
+
+namespace spillway::cuda {
+
+/// The rows of a run in one form; a row may lie in several parts.
+template <class Form>
+struct Supply {
+  std::shared_ptr<const DeviceOrder>       order;  ///< that the rows are in; none: that of the host
+  std::vector<std::shared_ptr<const void>> held;
+  std::vector<Form>                        push, pull;
+  std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
+  std::uint64_t                            resident = 0;  ///< bytes of edges on the device
+  std::uint64_t                            on_host  = 0;  ///< and in host memory
+};
+
+/// What a run leaves for edges.
+struct Room {
+  std::uint64_t state;  ///< bytes that it needs for itself
+  std::uint64_t edges;  ///< that edges may take on the device, if there is as much
+};
+
+/// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or else
+/// where the graph has them.
+struct WholeRows {
+  DeviceTopology rows;
+  bool           outside = false;
+};
+WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                     const RunOptions& options, std::uint64_t beside);
+
+/// All rows on the device.
+Supply<PlainRows> resident_supply(DeviceTopology rows);
+
+/// Every row as it is: its first edges on the device, as far as there is room, the others where the graph has
+/// them.
+Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               const Room& room);
+
+/// Likewise, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
+Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               const Room& room, std::uint64_t chunk_arcs);
+
+}  // namespace spillway::cuda

@@ -1,0 +1,479 @@
+#include "engine/cuda/coding.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/fail.hpp"
+#include "engine/cuda/grid.cuh"
+
+#include <spillway/engine/cuda/warp.cuh>
+#include <spillway/engine/parallel.hpp>
+#include <spillway/error.hpp>
+
+namespace spillway::cuda {
+namespace {
+
+using Piece = CodedRows::Piece;
+using Group = CodedRows::Group;
+
+constexpr unsigned group     = CodedRows::group;
+constexpr auto     what_code = "the coded rows";
+static_assert(group == warp_lanes);
+
+/// Rows of a chunk, by the places of their vertices, and what coding them needs.
+struct Chunk {
+  std::uint64_t        rows;
+  const EdgeIndex*     offsets;  ///< of the rows, from the chunk's first arc on: less offsets[0]
+  const Vertex*        targets;
+  const std::uint32_t* weights;
+  unsigned             weight_bits, shift;
+  const EdgeIndex*     groups;  ///< before each row, and all
+  EdgeIndex*           words;   ///< of each group; later: before it, and all
+  EdgeIndex*           starts;  ///< words of each row; later: before it, and all
+  unsigned long long*  shares;  ///< words of groups by their place in the row
+  std::uint32_t*       code;
+  unsigned*            too_long;
+
+  __device__ EdgeIndex degree(std::uint64_t row) const { return offsets[row + 1] - offsets[row]; }
+};
+
+/// A warp's group: lane i has the i-th target.
+struct Loaded {
+  std::uint64_t row;
+  EdgeIndex     index;  ///< of the group in its row
+  EdgeIndex     first;  ///< arc of the chunk
+  unsigned      count;
+  Vertex        target, smallest;
+  Group         how;
+
+  __device__ unsigned words(unsigned weight_bits) const {
+    return how.unary + how.low_words(count) + (count * weight_bits + 31) / 32;
+  }
+};
+
+/// The row that the group is of.
+__device__ std::uint64_t owner_of(const Chunk& chunk, EdgeIndex which) {
+  std::uint64_t low = 0, high = chunk.rows;  // the last row with no more than `which` before it
+  while (high - low > 1) {
+    const std::uint64_t middle                   = low + (high - low) / 2;
+    (chunk.groups[middle] <= which ? low : high) = middle;
+  }
+  return low;
+}
+
+/// The shortest code; without unary where that is as short, since it is read faster. Lanes try a number of low
+/// bits each.
+__device__ Group chosen(unsigned count, Vertex range) {
+  const unsigned low     = lane_index();
+  const unsigned unary   = (count + (range >> low) + 31) / 32;
+  const bool     fits    = (range >> low) <= 32 * CodedRows::most_unary && unary <= CodedRows::most_unary;
+  const unsigned words   = fits ? unary + (count * low + 31) / 32 : 0xFFFFu;
+  const unsigned best    = __reduce_min_sync(all_lanes, words << 5 | low);
+  const unsigned width   = 32 - static_cast<unsigned>(__clz(static_cast<int>(range)));
+  const bool     plainly = width < 32 && (count * width + 31) / 32 <= best >> 5;
+  if (plainly) return {width, 0};
+  const unsigned chosen_low = best & 31;
+  return {chosen_low, (count + (range >> chosen_low) + 31) / 32};
+}
+
+__device__ Loaded loaded(const Chunk& chunk, EdgeIndex which) {
+  Loaded at{};
+  at.row                 = owner_of(chunk, which);
+  at.index               = which - chunk.groups[at.row];
+  const EdgeIndex degree = chunk.degree(at.row), begin = at.index * group;
+  at.first            = chunk.offsets[at.row] - chunk.offsets[0] + begin;
+  at.count            = static_cast<unsigned>(degree - begin < group ? degree - begin : group);
+  const unsigned lane = lane_index() < at.count ? lane_index() : at.count - 1;
+  at.target           = chunk.targets[at.first + lane];
+  at.smallest         = __shfl_sync(all_lanes, at.target, 0);
+  at.how              = chosen(at.count, __shfl_sync(all_lanes, at.target, warp_lanes - 1) - at.smallest);
+  return at;
+}
+
+__global__ void count_groups(Chunk chunk, EdgeIndex* groups) {
+  for (std::uint64_t row = first_item(); row <= chunk.rows; row += item_stride())
+    groups[row] = row < chunk.rows ? (chunk.degree(row) + group - 1) / group : 0;
+}
+
+__global__ void measure(Chunk chunk, EdgeIndex all) {
+  for (EdgeIndex which = first_item() / warp_lanes; which <= all; which += item_stride() / warp_lanes) {
+    if (which == all) {
+      if (lane_index() == 0) chunk.words[all] = 0;
+      continue;
+    }
+    const Loaded   at    = loaded(chunk, which);
+    const unsigned words = at.words(chunk.weight_bits);
+    if (lane_index() != 0) continue;
+    chunk.words[which]  = words;
+    const EdgeIndex bin = at.index < 256 ? at.index : 255;
+    atomicAdd(chunk.shares + bin, static_cast<unsigned long long>(words + 2));
+  }
+}
+
+__device__ unsigned header_words(const Chunk& chunk, std::uint64_t row, EdgeIndex groups) {
+  if (groups != 1) return static_cast<unsigned>(2 * groups);
+  return chunk.targets[chunk.offsets[row] - chunk.offsets[0]] > Group::most_near ? 2 : 1;
+}
+
+__device__ EdgeIndex aligned(EdgeIndex words, unsigned shift) { return (((words - 1) >> shift) + 1) << shift; }
+
+/// `chunk.words` are sums by now.
+__global__ void measure_rows(Chunk chunk) {
+  for (std::uint64_t row = first_item(); row <= chunk.rows; row += item_stride()) {
+    EdgeIndex words = 0;
+    if (row < chunk.rows && chunk.degree(row) > 0) {
+      const EdgeIndex first = chunk.groups[row], last = chunk.groups[row + 1];
+      words =
+          aligned(header_words(chunk, row, last - first) + chunk.words[last] - chunk.words[first], chunk.shift);
+    }
+    chunk.starts[row] = words;
+  }
+}
+
+/// The lowest `count` bits of `value`, at bit `first`; the words are zero there.
+__device__ void put_bits(std::uint32_t* words, unsigned first, std::uint32_t value, unsigned count) {
+  if (count == 0) return;
+  const std::uint64_t both = (std::uint64_t{value} & ((std::uint64_t{1} << count) - 1)) << (first % 32);
+  atomicOr(words + first / 32, static_cast<std::uint32_t>(both));
+  if (first % 32 + count > 32) atomicOr(words + first / 32 + 1, static_cast<std::uint32_t>(both >> 32));
+}
+
+__global__ void write_groups(Chunk chunk, EdgeIndex all) {
+  for (EdgeIndex which = first_item() / warp_lanes; which < all; which += item_stride() / warp_lanes) {
+    const Loaded         at    = loaded(chunk, which);
+    const EdgeIndex      first = chunk.groups[at.row], groups = chunk.groups[at.row + 1] - first;
+    const unsigned       header = header_words(chunk, at.row, groups);
+    std::uint32_t* const row    = chunk.code + chunk.starts[at.row];
+    std::uint32_t* const words  = row + header + (chunk.words[which] - chunk.words[first]);
+    const bool           mine   = lane_index() < at.count;
+    const Vertex         beyond = at.target - at.smallest;
+    if (mine && at.how.unary > 0) {
+      const unsigned one = (beyond >> at.how.low) + lane_index();
+      atomicOr(words + one / 32, 1u << (one % 32));
+    }
+    if (mine) put_bits(words + at.how.unary, lane_index() * at.how.low, beyond, at.how.low);
+    if (mine && chunk.weight_bits > 0)
+      put_bits(words + at.how.unary + at.how.low_words(at.count), lane_index() * chunk.weight_bits,
+               chunk.weights[at.first + lane_index()], chunk.weight_bits);
+    if (lane_index() != 0) continue;
+    if (groups == 1) {
+      row[0] = at.how.bits() | (header == 2 ? Group::far_bit : at.smallest << Group::target_at);
+      if (header == 2) row[1] = at.smallest;
+    } else {
+      std::uint32_t* const entry = row + 2 * at.index;
+      const EdgeIndex      where = static_cast<EdgeIndex>(words - entry);
+      if (where > Group::most_where) *chunk.too_long = 1;
+      entry[0] = at.smallest;
+      entry[1] = at.how.bits() | static_cast<std::uint32_t>(where) << Group::where_at;
+    }
+  }
+}
+
+/// Where the chunk's rows are, which lie from word `before` on.
+__global__ void place_rows(Chunk chunk, std::uint64_t before, Piece* pieces) {
+  for (std::uint64_t row = first_item(); row < chunk.rows; row += item_stride()) {
+    const EdgeIndex degree = chunk.degree(row), where = (before + chunk.starts[row]) >> chunk.shift;
+    if (degree >= Piece::one_group || where > 0xFFFFFFFFu) *chunk.too_long = 1;
+    pieces[row] = {static_cast<std::uint32_t>(where),
+                   static_cast<std::uint32_t>(degree) | (degree > 0 && degree <= group ? Piece::one_group : 0)};
+  }
+}
+
+/// The last place whose row begins no later than at multiples of `arcs`.
+__global__ void chunk_starts(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arcs, std::uint64_t count,
+                             EdgeIndex* starts) {
+  for (std::uint64_t i = first_item(); i < count; i += item_stride()) {
+    std::uint64_t low = 0, high = n + 1;
+    while (high - low > 1) {
+      const std::uint64_t middle                 = low + (high - low) / 2;
+      (offsets[middle] <= i * arcs ? low : high) = middle;
+    }
+    starts[i] = i == 0 ? 0 : low;
+  }
+}
+
+__global__ void largest_of(const std::uint32_t* values, EdgeIndex count, unsigned* largest) {
+  unsigned most = 0;
+  for (EdgeIndex i = first_item(); i < count; i += item_stride()) most = values[i] > most ? values[i] : most;
+  most = __reduce_max_sync(all_lanes, most);
+  if (lane_index() == 0) atomicMax(largest, most);
+}
+
+// --- heads ---
+
+struct Heads {
+  CodedRows     rows;  ///< on the host
+  std::uint64_t vertices, words;
+  std::uint64_t groups;  ///< that are heads
+  Vertex        more_before;
+
+  __device__ std::uint64_t head_groups(Vertex v) const { return groups + (v < more_before ? 1 : 0); }
+  __device__ std::uint64_t start(Vertex v) const { return std::uint64_t{rows.pieces[v].first} << rows.shift; }
+  __device__ std::uint64_t end(Vertex v) const { return v + std::uint64_t{1} < vertices ? start(v + 1) : words; }
+  __device__ std::uint64_t groups_of(Vertex v) const { return (rows.pieces[v].length() + group - 1) / group; }
+  /// Words of the head, unaligned; the row is longer.
+  __device__ std::uint64_t head_words(Vertex v) const {
+    const std::uint64_t        heads = head_groups(v);
+    const std::uint32_t* const entry = rows.code + start(v) + 2 * heads;
+    return 2 * heads + (2 * heads + (entry[1] >> Group::where_at) - 2 * groups_of(v));
+  }
+};
+
+__global__ void measure_heads(Heads heads, EdgeIndex* words) {
+  for (std::uint64_t i = first_item(); i <= heads.vertices; i += item_stride()) {
+    EdgeIndex all = 0;
+    if (i < heads.vertices) {
+      const auto v = static_cast<Vertex>(i);
+      if (heads.groups_of(v) <= heads.head_groups(v))
+        all = heads.end(v) - heads.start(v);
+      else if (heads.head_groups(v) > 0)
+        all = aligned(heads.head_words(v), heads.rows.shift);
+    }
+    words[i] = all;
+  }
+}
+
+/// A warp for every row. `starts` are sums by now.
+__global__ void copy_heads(Heads heads, const EdgeIndex* starts, std::uint32_t* code, Piece* head_pieces,
+                           Piece* tail_pieces) {
+  for (std::uint64_t i = first_item() / warp_lanes; i < heads.vertices; i += item_stride() / warp_lanes) {
+    const auto                 v    = static_cast<Vertex>(i);
+    const Piece                row  = heads.rows.pieces[v];
+    const std::uint64_t        kept = heads.head_groups(v), groups = heads.groups_of(v);
+    const std::uint32_t* const from  = heads.rows.code + heads.start(v);
+    std::uint32_t* const       to    = code + starts[i];
+    const auto                 place = static_cast<std::uint32_t>(starts[i] >> heads.rows.shift);
+    if (groups <= kept) {
+      const std::uint64_t words = heads.end(v) - heads.start(v);
+      for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) to[k] = from[k];
+      if (lane_index() == 0) head_pieces[v] = {place, row.edges_and_header}, tail_pieces[v] = {row.first, 0};
+      continue;
+    }
+    const std::uint64_t words = kept > 0 ? heads.head_words(v) : 0, nearer = 2 * (groups - kept);
+    for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) {
+      std::uint32_t word = from[k < 2 * kept ? k : k + nearer];
+      if (k < 2 * kept && k % 2 == 1) word -= static_cast<std::uint32_t>(nearer << Group::where_at);
+      to[k] = word;
+    }
+    if (lane_index() != 0) continue;
+    const auto edges = static_cast<std::uint32_t>(kept * group);
+    head_pieces[v]   = {place, edges};
+    // A row of one group that stays outside keeps its short header.
+    tail_pieces[v] = {static_cast<std::uint32_t>(row.first + (2 * kept >> heads.rows.shift)),
+                      row.edges_and_header - edges};
+  }
+}
+
+template <class T>
+T last_of(Device& device, const DeviceArray<T>& values) {
+  T last{};
+  device.download(&last, values.data() + values.size() - 1, sizeof(T));
+  return last;
+}
+
+unsigned weight_bits_of(Device& device, const std::uint32_t* weights, EdgeIndex arcs) {
+  DeviceArray<unsigned> largest{device, 1, what_code};
+  largest.clear();
+  SPILLWAY_LAUNCH(largest_of, blocks_for(arcs), block_threads, weights, arcs, largest.data());
+  unsigned most = 0;
+  largest.download(&most);
+  return std::max(1u, static_cast<unsigned>(std::bit_width(most)));
+}
+
+}  // namespace
+
+/// Codes a chunk at a time.
+class CodedBlock::Coder {
+ public:
+  Coder(CodedBlock& block, Device& device, const Rows& from, std::shared_ptr<MemoryBudget> budget)
+      : block_(block), device_(device), from_(from), budget_(std::move(budget)), too_long_(device, 1, what_code) {
+    too_long_.clear();
+    offsets_ = ordered_offsets(device, from.offsets, block.vertices_, *block.order_);
+  }
+
+  /// Where chunks begin, and the last ends.
+  std::vector<EdgeIndex> chunks(EdgeIndex arcs, EdgeIndex chunk_arcs) {
+    const std::uint64_t    count = arcs / chunk_arcs + 1;
+    DeviceArray<EdgeIndex> starts{device_, count, what_code};
+    SPILLWAY_LAUNCH(chunk_starts, blocks_for(count), block_threads, offsets_.data(), block_.vertices_, chunk_arcs,
+                    count, starts.data());
+    std::vector<EdgeIndex> all(count);
+    starts.download(all.data());
+    all.push_back(block_.vertices_);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+
+  void code(Vertex first, Vertex last) {
+    EdgeIndex ends[2];
+    device_.download(&ends[0], offsets_.data() + first, sizeof(EdgeIndex));
+    device_.download(&ends[1], offsets_.data() + last, sizeof(EdgeIndex));
+    const EdgeIndex     arcs = ends[1] - ends[0];
+    const std::uint64_t rows = last - first;
+    SortedRows          sorted{{device_, arcs, what_code}, {device_, block_.weighted ? arcs : 0, what_code}};
+    move_rows(device_, from_, *block_.order_, first, last, offsets_.data(), sorted);
+
+    DeviceArray<EdgeIndex> groups{device_, rows + 1, what_code}, starts{device_, rows + 1, what_code};
+    Chunk                  chunk{.rows        = rows,
+                                 .offsets     = offsets_.data() + first,
+                                 .targets     = sorted.targets.data(),
+                                 .weights     = sorted.weights.data(),
+                                 .weight_bits = block_.weight_bits_,
+                                 .shift       = block_.shift_,
+                                 .groups      = groups.data(),
+                                 .words       = nullptr,
+                                 .starts      = starts.data(),
+                                 .shares      = nullptr,
+                                 .code        = nullptr,
+                                 .too_long    = too_long_.data()};
+    SPILLWAY_LAUNCH(count_groups, blocks_for(rows + 1), block_threads, chunk, groups.data());
+    sum_before_each(device_, groups);
+    const EdgeIndex                 all = last_of(device_, groups);
+    DeviceArray<EdgeIndex>          words{device_, all + 1, what_code};
+    DeviceArray<unsigned long long> shares{device_, bins, what_code};
+    shares.clear();
+    chunk.words = words.data(), chunk.shares = shares.data();
+    SPILLWAY_LAUNCH(measure, blocks_for((all + 1) * warp_lanes), block_threads, chunk, all);
+    sum_before_each(device_, words);
+    SPILLWAY_LAUNCH(measure_rows, blocks_for(rows + 1), block_threads, chunk);
+    sum_before_each(device_, starts);
+    const EdgeIndex size = last_of(device_, starts);
+
+    DeviceArray<std::uint32_t> code{device_, size + 1, what_code};
+    code.clear();
+    chunk.code = code.data();
+    SPILLWAY_LAUNCH(write_groups, blocks_for(all * warp_lanes), block_threads, chunk, all);
+    SPILLWAY_LAUNCH(place_rows, blocks_for(rows), block_threads, chunk, block_.words_,
+                    block_.pieces_.data() + first);
+    check(cudaGetLastError(), "coding the rows");
+    Buffer<std::uint32_t> part{size, budget_, what_code};
+    if (size > 0) device_.download(part.data(), code.data(), size * sizeof(std::uint32_t));
+    Share share{.last = last, .words = {}};
+    static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
+    device_.download(share.words, shares.data(), sizeof(share.words));
+    block_.shares_.push_back(share);
+    block_.words_ += size;
+    parts_.push_back(std::move(part));
+    unsigned too_long = 0;
+    too_long_.download(&too_long);
+    if (too_long)
+      throw DeviceError{ExitCode::does_not_fit, "the graph has too long a row to be coded; use --compress off"};
+  }
+
+  /// All parts as one, for the device to read.
+  void finish() {
+    block_.code_     = {block_.words_ + 1, budget_, what_code};  // reading bits looks at a word more
+    std::uint64_t at = 0;
+    for (Buffer<std::uint32_t>& part : parts_) {
+      std::uint32_t* const to = block_.code_.data() + at;
+      for_each_share(thread_count(0), part.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+        std::copy(part.data() + begin, part.data() + end, to + begin);
+      });
+      at += part.size();
+      part = {};
+    }
+    block_.readable_ = {block_.code_.data(), block_.code_.size() * sizeof(std::uint32_t), budget_, what_code};
+  }
+
+ private:
+  CodedBlock&                        block_;
+  Device&                            device_;
+  Rows                               from_;
+  std::shared_ptr<MemoryBudget>      budget_;
+  DeviceArray<unsigned>              too_long_;
+  DeviceArray<EdgeIndex>             offsets_;
+  std::vector<Buffer<std::uint32_t>> parts_;
+};
+
+CodedBlock::CodedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool has_weights,
+                       std::shared_ptr<const DeviceOrder> order, const std::shared_ptr<MemoryBudget>& budget,
+                       std::uint64_t chunk_arcs)
+    : weighted(has_weights), order_(std::move(order)), vertices_(vertices), pieces_(device, vertices, what_code) {
+  constexpr std::uint64_t bytes_an_arc = 64;  // that coding a chunk holds, about
+  if (weighted) weight_bits_ = weight_bits_of(device, from.weights, arcs);
+  // Places are counted in units of one word or two; where two are not enough, they are found to be too large.
+  if (arcs * (weighted ? 2 : 1) > 0xF0000000u) shift_ = 1;
+  Coder coder{*this, device, from, budget};
+  if (chunk_arcs == 0) chunk_arcs = std::clamp<std::uint64_t>(device.room() / bytes_an_arc, 1u << 16, 1u << 26);
+  const std::vector<EdgeIndex> chunks = coder.chunks(arcs, chunk_arcs);
+  for (std::size_t i = 0; i + 1 < chunks.size(); ++i)
+    coder.code(static_cast<Vertex>(chunks[i]), static_cast<Vertex>(chunks[i + 1]));
+  coder.finish();
+}
+
+CodedBlock::Cut CodedBlock::cut_for(std::uint64_t room) const {
+  const std::uint64_t most = room / sizeof(std::uint32_t);
+  std::uint64_t       used = 0;
+  for (std::uint64_t at = 0; at < bins; ++at) {
+    std::uint64_t all = 0;
+    for (const Share& share : shares_) all += share.words[at];
+    if (used + all > most || at == bins - 1) {
+      Cut cut{.groups = at};
+      for (const Share& share : shares_) {
+        if (used + share.words[at] > most || at == bins - 1) break;
+        used += share.words[at];
+        cut.more_before = share.last;
+      }
+      return cut;
+    }
+    used += all;
+  }
+  return {};
+}
+
+void CodedBlock::keep_heads(Device& device, std::uint64_t room) {
+  if (room == room_) return;
+  drop_heads();
+  const std::uint64_t all = (words_ + 1) * sizeof(std::uint32_t);
+  if (room >= all) {
+    heads_ = {device, words_ + 1, what_code};
+    heads_.upload(code_.data());
+    room_ = room;
+    return;
+  }
+  Cut cut = cut_for(room);
+  while ((cut.groups > 0 || cut.more_before > 0) && !take_heads(device, cut, room)) {
+    if (cut.more_before > 0)
+      cut.more_before = 0;
+    else
+      --cut.groups;
+  }
+  room_ = room;
+}
+
+/// False if they are larger than they were thought to be.
+bool CodedBlock::take_heads(Device& device, const Cut& cut, std::uint64_t room) {
+  const Heads            heads{.rows     = {pieces_.data(), readable_.as<std::uint32_t>(), shift_, weight_bits_},
+                               .vertices = vertices_,
+                               .words    = words_,
+                               .groups   = cut.groups,
+                               .more_before = cut.more_before};
+  DeviceArray<EdgeIndex> starts{device, vertices_ + 1, what_code};
+  SPILLWAY_LAUNCH(measure_heads, blocks_for(vertices_ + 1), block_threads, heads, starts.data());
+  sum_before_each(device, starts);
+  const EdgeIndex size = last_of(device, starts);
+  if ((size + 1) * sizeof(std::uint32_t) > room) return false;
+  heads_       = {device, size + 1, what_code};
+  head_pieces_ = {device, vertices_, what_code};
+  tail_pieces_ = {device, vertices_, what_code};
+  SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, heads, starts.data(),
+                  heads_.data(), head_pieces_.data(), tail_pieces_.data());
+  check(cudaGetLastError(), "keeping rows");
+  device.wait();
+  return true;
+}
+
+void CodedBlock::drop_heads() {
+  heads_ = {}, head_pieces_ = {}, tail_pieces_ = {};
+  room_ = ~std::uint64_t{0};
+}
+
+std::vector<CodedRows> CodedBlock::parts() const {
+  const auto* const host = readable_.as<std::uint32_t>();
+  if (heads_.size() == 0) return {{pieces_.data(), host, shift_, weight_bits_}};
+  if (tail_pieces_.size() == 0) return {{pieces_.data(), heads_.data(), shift_, weight_bits_}};
+  return {{head_pieces_.data(), heads_.data(), shift_, weight_bits_},
+          {tail_pieces_.data(), host, shift_, weight_bits_}};
+}
+
+}  // namespace spillway::cuda

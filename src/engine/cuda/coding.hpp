@@ -1,0 +1,70 @@
+// Rows in coded form (rows.cuh): made by the device, kept by the host, their beginnings kept by the device, too.
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/host_memory.hpp"
+
+#include <spillway/engine/cuda/order.hpp>
+#include <spillway/engine/cuda/supply.cuh>
+
+namespace spillway::cuda {
+
+/// The rows of one side of a graph, hubs first.
+class CodedBlock {
+ public:
+  /// `from` is read chunk by chunk, each of at most about `chunk_arcs` (0: as there is room for).
+  CodedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool weighted,
+             std::shared_ptr<const DeviceOrder> order, const std::shared_ptr<MemoryBudget>& budget,
+             std::uint64_t chunk_arcs);
+
+  /// The device keeps the first groups of all rows, as many as take no more than `room` bytes. Where not all fit,
+  /// `places_bytes` more say where they are.
+  void keep_heads(Device& device, std::uint64_t room);
+  /// Gives them up; the rows can still be read.
+  void drop_heads();
+
+  std::uint64_t places_bytes() const { return 2 * vertices_ * sizeof(Piece); }
+
+  /// The parts that rows lie in.
+  std::vector<CodedRows> parts() const;
+  std::uint64_t          resident_bytes() const { return heads_.size() * sizeof(std::uint32_t); }
+  std::uint64_t          bytes() const { return words_ * sizeof(std::uint32_t); }
+
+  const std::shared_ptr<const DeviceOrder>& order() const { return order_; }
+
+  const Vertex*    on_host    = nullptr;  ///< the targets that it was made of
+  const EdgeIndex* ordered_by = nullptr;  ///< the rows whose lengths the order is by
+  bool             weighted   = false;
+
+ private:
+  using Piece = CodedRows::Piece;
+  /// How many groups of a row are heads: one more where the row is before `more_before`.
+  struct Cut {
+    std::uint64_t groups      = 0;
+    Vertex        more_before = 0;
+  };
+  /// What the groups of some rows take, by their place in the row; the last bin is of all others.
+  static constexpr unsigned bins = 256;
+  struct Share {
+    Vertex        last;
+    std::uint64_t words[bins];
+  };
+  class Coder;
+
+  Cut  cut_for(std::uint64_t room) const;
+  bool take_heads(Device& device, const Cut& cut, std::uint64_t room);
+
+  std::shared_ptr<const DeviceOrder> order_;
+  std::uint64_t                      vertices_ = 0, words_ = 0;
+  unsigned                           shift_ = 0, weight_bits_ = 0;
+  std::vector<Share>                 shares_;
+  Buffer<std::uint32_t>              code_;
+  HostReadable                       readable_;
+  DeviceArray<Piece>                 pieces_;                    ///< whole rows, where the host has them
+  std::uint64_t                      room_ = ~std::uint64_t{0};  ///< that heads were chosen for
+  DeviceArray<std::uint32_t>         heads_;
+  DeviceArray<Piece>                 head_pieces_, tail_pieces_;  ///< none where all of every row is there
+};
+
+}  // namespace spillway::cuda

@@ -1,0 +1,70 @@
+#include "engine/cuda/host_memory.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+
+#include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/parallel.hpp>
+
+namespace spillway::cuda {
+namespace {
+
+constexpr std::uint64_t page = 4096, small = 1u << 20;  // what is small shares its pages with others
+
+/// Pages that are not there yet are asked for by all threads: pinning would ask for one after the other.
+void touch(const void* data, std::uint64_t bytes) {
+  for_each_share(thread_count(0), bytes, [&](std::uint64_t begin, std::uint64_t end, int) {
+    const auto* const at = static_cast<const volatile char*>(data);
+    for (std::uint64_t i = begin; i < end; i += page) static_cast<void>(at[i]);
+  });
+}
+
+void copy_by_all(void* to, const void* from, std::uint64_t bytes) {
+  for_each_share(thread_count(0), bytes, [&](std::uint64_t begin, std::uint64_t end, int) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  });
+}
+
+}  // namespace
+
+HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget,
+                           std::string_view what)
+    : bytes_(bytes) {
+  if (bytes == 0) return;
+  const char* const doing = "pinning memory";
+  if (bytes < small) {
+    check(cudaMallocHost(&owned_, bytes), doing);
+    std::memcpy(owned_, data, bytes);
+    void* there = nullptr;
+    check(cudaHostGetDevicePointer(&there, owned_, 0), doing);
+    on_device_ = there;
+    return;
+  }
+  touch(data, bytes);
+  constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
+  if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;
+  copy_ = Pages{bytes, budget, what};
+  copy_by_all(copy_.data(), data, bytes);
+  if (!pinned(copy_.data(), bytes, flags)) check(cudaErrorMemoryAllocation, doing);
+}
+
+HostReadable::~HostReadable() {
+  if (pinned_) cudaHostUnregister(pinned_);
+  if (owned_) cudaFreeHost(owned_);
+}
+
+bool HostReadable::pinned(const void* data, std::uint64_t bytes, unsigned flags) {
+  void* const writable = const_cast<void*>(data);  // the device only reads it
+  if (cudaHostRegister(writable, bytes, flags) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  pinned_     = writable;
+  void* there = nullptr;
+  check(cudaHostGetDevicePointer(&there, writable, 0), "pinning memory");
+  on_device_ = there;
+  return true;
+}
+
+}  // namespace spillway::cuda

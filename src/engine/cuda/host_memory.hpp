@@ -1,0 +1,50 @@
+// Host memory that a device reads in place.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <spillway/engine/memory.hpp>
+
+namespace spillway::cuda {
+
+/// Pinned where it lies; what cannot be pinned there (a few kinds of mapped files) is copied.
+class HostReadable {
+ public:
+  HostReadable() = default;
+  HostReadable(const void* data, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget,
+               std::string_view what);
+  HostReadable(HostReadable&& other) noexcept { swap(other); }
+  HostReadable& operator=(HostReadable&& other) noexcept {
+    HostReadable{std::move(other)}.swap(*this);
+    return *this;
+  }
+  ~HostReadable();
+
+  /// Where the device finds it.
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(on_device_);
+  }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  bool pinned(const void* data, std::uint64_t bytes, unsigned flags);
+  void swap(HostReadable& other) noexcept {
+    std::swap(pinned_, other.pinned_);
+    std::swap(owned_, other.owned_);
+    std::swap(on_device_, other.on_device_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(copy_, other.copy_);
+  }
+
+  void*         pinned_    = nullptr;  ///< to be let go of
+  void*         owned_     = nullptr;  ///< to be freed
+  const void*   on_device_ = nullptr;
+  std::uint64_t bytes_     = 0;
+  Pages         copy_;
+};
+
+}  // namespace spillway::cuda

@@ -1,0 +1,44 @@
+// Rows as they are, in host memory that the device reads in place; their beginnings may lie on the device.
+#pragma once
+
+#include "engine/cuda/host_memory.hpp"
+
+#include <spillway/engine/cuda/supply.cuh>
+
+namespace spillway::cuda {
+
+class OutsideRows {
+ public:
+  OutsideRows(Device& device, const Block& block, const Graph& graph);
+
+  void add_weights(const Graph& graph);
+
+  /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
+  /// not all fit, `places_bytes` more say where the others begin.
+  void          keep_heads(Device& device, std::uint64_t room);
+  std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
+
+  std::vector<PlainRows> parts() const;
+  /// All of every row where the host has it, in the form of algorithms that are no programs.
+  Rows          whole() const { return {offsets_.data(), targets_.as<Vertex>(), weights_.as<std::uint32_t>()}; }
+  std::uint64_t resident_bytes() const { return (head_targets_.size() + head_weights_.size()) * sizeof(Vertex); }
+  std::uint64_t bytes() const { return targets_.bytes() + weights_.bytes(); }
+
+  const Rows& on_host() const { return on_host_; }
+  bool        has_weights() const { return weights_.bytes() > 0 || arcs_ == 0; }
+
+ private:
+  EdgeIndex longest_heads(Device& device, EdgeIndex most) const;
+
+  Rows                       on_host_;
+  std::uint64_t              vertices_;
+  EdgeIndex                  arcs_;
+  DeviceArray<EdgeIndex>     offsets_;
+  HostReadable               targets_, weights_;
+  std::uint64_t              room_ = ~std::uint64_t{0};  ///< that heads were chosen for
+  DeviceArray<EdgeIndex>     head_offsets_, tail_begins_;
+  DeviceArray<Vertex>        head_targets_;
+  DeviceArray<std::uint32_t> head_weights_;
+};
+
+}  // namespace spillway::cuda

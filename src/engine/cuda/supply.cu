@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <utility>
+
+#include "engine/cuda/coding.hpp"
+#include "engine/cuda/outside.hpp"
+
+#include <spillway/engine/cuda/supply.cuh>
+
+namespace spillway::cuda {
+namespace {
+
+/// Both directions, and both sides of an undirected view, may share rows: each is asked for once.
+template <class Form, class Find>
+Supply<Form> supplied(DeviceGraph& there, const Topology& topology, const Room& room, Find&& find) {
+  using Kept = decltype(find(topology.push.front()));
+  Supply<Form>                                supply;
+  std::vector<std::pair<const Vertex*, Kept>> kept;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const Block& block : *blocks)
+      if (std::ranges::find(kept, block.rows.targets, &std::pair<const Vertex*, Kept>::first) == kept.end())
+        kept.emplace_back(block.rows.targets, find(block));
+  Device&       device = there.device();
+  std::uint64_t needed = room.state;
+  for (const auto& [targets, rows] : kept) needed += rows->places_bytes();
+  device.require(room.state, "the state of the vertices");
+  const std::uint64_t left  = device.room() > needed ? device.room() - needed : 0;
+  const std::uint64_t share = kept.empty() ? 0 : std::min(left, room.edges) / kept.size();
+  for (const auto& [targets, rows] : kept) {
+    rows->keep_heads(device, share);
+    supply.resident += rows->resident_bytes();
+    supply.on_host += rows->bytes();
+    supply.held.push_back(rows);
+  }
+  const auto add = [&](const Block& block, std::vector<Form>& to) {
+    const auto found = std::ranges::find(kept, block.rows.targets, &std::pair<const Vertex*, Kept>::first);
+    for (const Form& part : found->second->parts()) to.push_back(part);
+  };
+  for (const Block& block : topology.push) add(block, supply.push);
+  for (const Block& block : topology.pull) add(block, supply.pull);
+  return supply;
+}
+
+}  // namespace
+
+Supply<PlainRows> resident_supply(DeviceTopology rows) {
+  Supply<PlainRows> supply;
+  const auto        plain = [](const Rows& there) {
+    return PlainRows{there.offsets, there.offsets + 1, there.targets, there.weights};
+  };
+  for (const Rows& there : rows.push) supply.push.push_back(plain(there));
+  for (const Rows& there : rows.pull) supply.pull.push_back(plain(there));
+  supply.order    = std::move(rows.order);
+  supply.uploaded = rows.uploaded;
+  for (auto& held : rows.held) supply.held.push_back(std::move(held));
+  return supply;
+}
+
+Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               const Room& room) {
+  return supplied<PlainRows>(there, topology, room,
+                             [&](const Block& block) { return there.outside(block, weighted, graph); });
+}
+
+Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               const Room& room, std::uint64_t chunk_arcs) {
+  auto        supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
+    return there.coded(block, topology, weighted, graph, chunk_arcs);
+  });
+  const auto& first  = topology.push.empty() ? topology.pull.front() : topology.push.front();
+  supply.order       = there.coded(first, topology, weighted, graph, chunk_arcs)->order();
+  return supply;
+}
+
+WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                     const RunOptions& options, std::uint64_t beside) {
+  if (options.method == Method::frontier ||
+      (options.method == Method::automatic && there.has_room_for(topology, weighted, beside)))
+    return {there.topology(topology, weighted), false};
+  DeviceTopology outside;
+  const auto     add = [&](const Block& block, std::vector<Rows>& to) {
+    auto rows = there.outside(block, weighted, graph);
+    to.push_back(rows->whole());
+    outside.held.push_back(std::move(rows));
+  };
+  for (const Block& block : topology.push) add(block, outside.push);
+  for (const Block& block : topology.pull) add(block, outside.pull);
+  return {std::move(outside), true};
+}
+
+std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {
+  const std::scoped_lock lock{mutex_};
+  const auto             same  = [&](const auto& other) { return other->on_host().targets == block.rows.targets; };
+  auto                   found = std::ranges::find_if(outside_, same);
+  if (found == outside_.end())
+    found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
+  if (weighted && !(*found)->has_weights()) (*found)->add_weights(graph);
+  return *found;
+}
+
+std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topology& topology, bool weighted,
+                                               const Graph& graph, std::uint64_t chunk_arcs) {
+  const Block& by   = topology.push.empty() ? topology.pull.front() : topology.push.front();
+  const auto   same = [&](const auto& other) {
+    return other->on_host == block.rows.targets && other->ordered_by == by.rows.offsets &&
+           other->weighted == weighted;
+  };
+  {
+    const std::scoped_lock lock{mutex_};
+    const auto             found = std::ranges::find_if(coded_, same);
+    if (found != coded_.end()) return *found;
+  }
+  const auto rows  = outside(block, weighted, graph);
+  const auto among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
+  auto       fresh = std::make_shared<CodedBlock>(
+      device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
+      order(by, among->whole().offsets, topology.vertices), graph.budget(), chunk_arcs);
+  fresh->on_host    = block.rows.targets;
+  fresh->ordered_by = by.rows.offsets;
+  const std::scoped_lock lock{mutex_};
+  // With and without weights, in one order or another: one of them is kept.
+  std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
+  coded_.push_back(fresh);
+  return fresh;
+}
+
+}  // namespace spillway::cuda
