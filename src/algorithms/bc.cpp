@@ -94,6 +94,9 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   if (total.device_note.empty()) total.device_note = part.device_note;
   total.device_bytes = std::max(total.device_bytes, part.device_bytes);
   total.uploaded_bytes += part.uploaded_bytes;
+  total.method         = part.method;
+  total.edges_resident = std::max(total.edges_resident, part.edges_resident);
+  total.edges_outside  = std::max(total.edges_outside, part.edges_outside);
   total.iterations += part.iterations;
   total.edges_processed += part.edges_processed;
   total.counters += part.counters;

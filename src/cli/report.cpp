@@ -137,6 +137,8 @@ Json answer_json(const Answer& answer) {
           {"device_note", statistics.device_note},
           {"device_memory", {{"peak", statistics.device_bytes}}},
           {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},
+          {"method", statistics.method.empty() ? "frontier" : statistics.method},
+          {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_outside}}},
           {"kernel_launches", statistics.counters.kernel_launches},
           {"gpu", gpu_json(statistics.counters)},
           {"direction_switches", statistics.counters.switches},

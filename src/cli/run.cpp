@@ -62,6 +62,22 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   return tuning;
 }
 
+Method method_of(const RunArguments& arguments) {
+  return arguments.method == "frontier"   ? Method::frontier
+         : arguments.method == "zerocopy" ? Method::zerocopy
+                                          : Method::automatic;
+}
+
+SupplyOptions supply_of(const RunArguments& arguments) {
+  SupplyOptions supply;
+  supply.compress = arguments.compress == "on"    ? Compress::on
+                    : arguments.compress == "off" ? Compress::off
+                                                  : Compress::automatic;
+  if (arguments.resident)
+    supply.resident = arguments.resident == "0" ? 0 : size_argument("--resident", arguments.resident);
+  return supply;
+}
+
 /// The seed of "random:SEED"; nothing of "unit".
 std::optional<std::uint64_t> weight_seed(const std::string& text) {
   if (text == "unit") return std::nullopt;
@@ -78,9 +94,10 @@ void check(const RunArguments& arguments) {
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
   if (arguments.weights) weight_seed(*arguments.weights);
-  if (arguments.method != "auto" && arguments.method != "frontier")
-    throw usage_error("--method takes auto or frontier, not '{}'", printable(arguments.method));
+  if (arguments.method == "zerocopy" && arguments.device == "cpu")
+    throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
   device_of(arguments);
+  supply_of(arguments);
   check_streams(arguments);
 }
 
@@ -142,7 +159,9 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
                               .progress      = &bar,
                               .tuning        = {},
                               .device        = device_of(arguments),
-                              .cuda          = cuda_tuning_of(arguments)};
+                              .cuda          = cuda_tuning_of(arguments),
+                              .method        = method_of(arguments),
+                              .supply        = supply_of(arguments)};
   Answer              found{
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   for (std::uint64_t i = 0; i < repeat; ++i) {
@@ -173,6 +192,12 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
     note(common, fmt::format("{}: there are no columns to write, so it holds the facts", *question.output));
 }
 
+/// Where the edges were, if not all on the GPU.
+std::string words_on_edges(const RunStatistics& statistics) {
+  if (statistics.method != "zerocopy") return {};
+  return fmt::format(" (edges in host memory, {} of them kept there)", human_bytes(statistics.edges_resident));
+}
+
 /// For people. The answer itself is what --quiet leaves.
 void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const RunArguments& arguments,
                   const Common& common) {
@@ -191,7 +216,8 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
   if (found.prepare_ms.front() >= worth_telling_ms)
     fmt::print(out, ", prepared in {:.2f} s", found.prepare_ms.front() / 1000);
   if (const RunStatistics& statistics = found.result.statistics; statistics.device != "cpu")
-    fmt::print(out, ", on {}, {:.2f} s to and from it", statistics.device, found.transfer_ms.front() / 1000);
+    fmt::print(out, ", on {}{}, {:.2f} s to and from it", statistics.device, words_on_edges(statistics),
+               found.transfer_ms.front() / 1000);
   if (found.verified && found.verdict.problem.empty()) fmt::print(out, ", verified: {}", found.verdict.how);
   fmt::print(out, "\n");
 }
@@ -294,7 +320,20 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
   command->add_option("--device-memory,--gpu-memory", arguments->device_memory,
                       "Most memory to hold on the GPU, e.g. 4GiB (default: what is free)");
-  command->add_option("--method", arguments->method, "auto (default) or frontier");
+  command
+      ->add_option(
+          "--method", arguments->method,
+          "Where edges are: all on the device (frontier), or in host memory that the GPU reads (zerocopy); "
+          "auto (default): the second where they do not fit")
+      ->check(CLI::IsMember({"auto", "frontier", "zerocopy"}));
+  command
+      ->add_option(
+          "--compress", arguments->compress,
+          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: auto, on or off")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
+  command->add_option(
+      "--resident", arguments->resident,
+      "Of edges that do not fit, most to keep on the GPU, e.g. 1GiB (default: what there is room for)");
   command->add_option(
       "-o,--output", arguments->output,
       "Write all results: .csv, .tsv, .json or .npy, or - for csv on standard output; graphs in any "

@@ -16,8 +16,8 @@ struct RunArguments {
   std::string                named;  ///< the algorithm as the user names it: for a plug-in, its path
   LoadArguments              load;
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
-  std::string                filter = "jit", fusion = "all", order = "auto";
-  std::optional<std::string> output, id_map, weights, sources, device_memory;
+  std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto";
+  std::optional<std::string> output, id_map, weights, sources, device_memory, resident;
   bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
   unsigned                   bin_entries = CudaTuning{}.bin_entries;
   ParameterValues            given;  ///< of the algorithm's own parameters
