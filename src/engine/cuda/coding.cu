@@ -64,9 +64,10 @@ __device__ std::uint64_t owner_of(const Chunk& chunk, EdgeIndex which) {
 /// The shortest code; without unary where that is as short, since it is read faster. Lanes try a number of low
 /// bits each.
 __device__ Group chosen(unsigned count, Vertex range) {
-  const unsigned low     = lane_index();
-  const unsigned unary   = (count + (range >> low) + 31) / 32;
-  const bool     fits    = (range >> low) <= 32 * CodedRows::most_unary && unary <= CodedRows::most_unary;
+  const unsigned low   = lane_index();
+  const unsigned unary = (count + (range >> low) + 31) / 32;
+  const bool     fits  = (range >> low) <= 32 * CodedRows::most_unary && unary <= CodedRows::most_unary &&
+                    low + CodedRows::most_unary <= group;  // a lane reads a word
   const unsigned words   = fits ? unary + (count * low + 31) / 32 : 0xFFFFu;
   const unsigned best    = __reduce_min_sync(all_lanes, words << 5 | low);
   const unsigned width   = 32 - static_cast<unsigned>(__clz(static_cast<int>(range)));
@@ -394,7 +395,11 @@ CodedBlock::CodedBlock(Device& device, const Rows& from, std::uint64_t vertices,
   // Places are counted in units of one word or two; where two are not enough, they are found to be too large.
   if (arcs * (weighted ? 2 : 1) > 0xF0000000u) shift_ = 1;
   Coder coder{*this, device, from, budget};
-  if (chunk_arcs == 0) chunk_arcs = std::clamp<std::uint64_t>(device.room() / bytes_an_arc, 1u << 16, 1u << 26);
+  // Heads end where a chunk does: there are to be some.
+  constexpr std::uint64_t usual_chunks = 64, small_chunk = 1u << 20;
+  if (chunk_arcs == 0)
+    chunk_arcs = std::max<std::uint64_t>(
+        std::min(device.room() / bytes_an_arc, std::max(arcs / usual_chunks, small_chunk)), 1024);
   const std::vector<EdgeIndex> chunks = coder.chunks(arcs, chunk_arcs);
   for (std::size_t i = 0; i + 1 < chunks.size(); ++i)
     coder.code(static_cast<Vertex>(chunks[i]), static_cast<Vertex>(chunks[i + 1]));

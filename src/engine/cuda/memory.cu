@@ -52,6 +52,15 @@ int device_count() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+void refuse_long_rows(const Block& block) {
+  const std::uint64_t rows = std::uint64_t{block.last} - block.first;
+  if (block.rows.offsets[rows] < longest_row) return;
+  for (std::uint64_t v = 0; v < rows; ++v)
+    if (block.rows.offsets[v + 1] - block.rows.offsets[v] >= longest_row)
+      throw DeviceError{ExitCode::does_not_fit,
+                        "the graph has a vertex of 2^31 arcs or more, too many for a GPU; use --device cpu"};
+}
+
 /// Two buffers take turns: threads fill one while the other is on the bus.
 struct Device::Staging {
   static constexpr std::uint64_t bytes   = 16u << 20;
@@ -370,6 +379,7 @@ std::shared_ptr<ResidentRows> DeviceGraph::resident(const Block& block, bool wei
   const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
   auto                there = found(block);
   if (!there) {
+    refuse_long_rows(block);
     there          = std::make_shared<ResidentRows>();
     there->on_host = block.rows;
     there->offsets = {device_, rows + 1, "the offsets of the rows"};

@@ -52,6 +52,7 @@ OutsideRows::OutsideRows(Device& device, const Block& block, const Graph& graph)
       arcs_(block.rows.offsets[vertices_]),
       offsets_(device, vertices_ + 1, what_rows),
       targets_(block.rows.targets, arcs_ * sizeof(Vertex), graph.budget(), what_rows) {
+  refuse_long_rows(block);
   offsets_.upload(block.rows.offsets);
 }
 

@@ -18,6 +18,7 @@ class Machine {
   using Accumulator = typename Combine::Accumulator;
   using Piece       = typename Rows::Piece;
   using Place       = typename Rows::Place;
+  using Window      = typename Rows::Window;
 
  public:
   static constexpr bool prioritised     = Prioritises<P>;
@@ -374,9 +375,9 @@ class Machine {
 
   // --- edges ---
 
-  __device__ EdgeOf<P> edge_at(const Rows& rows, const Place& place, Vertex source, Vertex target) const {
+  __device__ EdgeOf<P> edge_of(std::uint32_t weight, Vertex source, Vertex target) const {
     EdgeOf<P> edge{.source = name_of(source), .target = name_of(target), .weight = {}};
-    if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, rows.weight(place));
+    if constexpr (T::weighted) edge.weight = __builtin_bit_cast(Weight, weight);
     return edge;
   }
 
@@ -427,8 +428,9 @@ class Machine {
   // --- push (push.cuh) ---
 
   /// An edge on its way: of which vertex, and with what.
+  template <class Edge>  // a Place of its own, or a lane's part of a Window
   struct Sent {
-    Place   edge;
+    Edge    edge;
     Vertex  source;
     Message message;
     bool    valid;
@@ -440,20 +442,21 @@ class Machine {
   __device__ void            push_everyone(unsigned at);
   __device__ void            push_hubs(const Rows& rows, unsigned count, unsigned at);
   __device__ void            push_large(const Rows& rows, unsigned count, unsigned at);
-  __device__ void            push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride, unsigned at);
+  __device__ void            push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride, unsigned at);
   __device__ void            push_small(const Rows& rows, unsigned count, unsigned at);
   __device__ static unsigned owner_of(unsigned k, unsigned before);
-  __device__ void            push_edges(const Rows& rows, const Sent (&sent)[push_batch], unsigned at);
-  __device__ Update          update_of(const Rows& rows, const Sent& sent, Vertex v) const;
-  __device__ bool            vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
-  __device__ bool            improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
-  __device__ bool            is_settled(Vertex v) const;
-  __device__ bool            comes_later(Vertex v, const Value& value);
-  __device__ bool            gather(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
-  __device__ bool            gather_together(const Rows& rows, const Sent& sent, Vertex v, unsigned at);
-  __device__ bool            touch(Vertex v, unsigned at);
-  __device__ void            note_touched(Vertex v, bool touched, unsigned at);
-  __device__ void            note_pushed(Vertex v, bool found, unsigned at);
+  template <class Edge>
+  __device__ void        push_edges(const Rows& rows, const Sent<Edge> (&sent)[push_batch], unsigned at);
+  __device__ bool        is_up_for(Vertex v) const;
+  __device__ bool        vote(const Update& update, Vertex v, unsigned at);
+  __device__ bool        improve(const Update& update, Vertex v, unsigned at);
+  __device__ bool        is_settled(Vertex v) const;
+  __device__ bool        comes_later(Vertex v, const Value& value);
+  __device__ bool        gather(const Update& update, Vertex v, unsigned at);
+  __device__ bool        gather_together(const Update& update, bool valid, Vertex v, unsigned at);
+  __device__ bool        touch(Vertex v, unsigned at);
+  __device__ void        note_touched(Vertex v, bool touched, unsigned at);
+  __device__ void        note_pushed(Vertex v, bool found, unsigned at);
   __device__ static bool test_now(const Word* bits, Vertex v) { return (__ldcg(bits + v / 32) >> (v % 32)) & 1; }
 
   // --- pull (pull.cuh) ---
@@ -467,12 +470,11 @@ class Machine {
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
   template <unsigned stride>
-  __device__ bool          collect(Collected& all, const Rows& rows, const Piece& piece, EdgeIndex i, Vertex v,
-                                   unsigned at) const;
-  __device__ static Vertex target_at(const Rows& rows, const Place& place);
-  __device__ bool          could_improve(const Rows& rows, const Place& place, const Collected& all) const;
+  __device__ bool collect(Collected& all, const Rows& rows, const Piece& piece, unsigned i, Vertex v,
+                          unsigned at) const;
+  __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;
   /// Rows from here on are pulled by eight lanes, and by a warp.
-  static constexpr EdgeIndex lane_row = 8, group_row = 64;
+  static constexpr unsigned lane_row = 8, group_row = 64;
   struct OwnRow {
     Vertex vertex;
     Piece  piece;

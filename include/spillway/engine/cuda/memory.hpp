@@ -75,6 +75,9 @@ class Device {
   std::unique_ptr<Staging> staging_;
 };
 
+/// Rows of 2^31 arcs and more are for the CPU.
+void refuse_long_rows(const Block& block);
+
 /// How many GPUs there are; 0 also without a driver.
 int device_count();
 

@@ -28,45 +28,53 @@ __device__ void Machine<P, Rows>::pull_word(std::uint64_t index, Word open, unsi
 /// Each lane tries a few neighbours of its vertex; then the warp helps those that have more.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at) {
-  bool  hit      = false;
-  Place found_at = {};
-  int   found_in = 0;
+  bool   hit      = false;
+  Place  found_at = {};
+  Vertex source   = 0;
+  int    found_in = 0;
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows&     rows  = view_.pull[b];
-    const Piece     piece = wants ? rows.piece(v) : Piece{};
-    const EdgeIndex last  = piece.length();
-    EdgeIndex       i     = 0;
+    const Rows&    rows  = view_.pull[b];
+    const Piece    piece = wants ? rows.piece(v) : Piece{};
+    const unsigned last  = piece.length();
+    unsigned       i     = 0;
     if (!hit)
-      for (; i < last && i < view_.sizes.probes; ++i)
-        if (const Place place = Rows::place(piece, i); is_active(rows.target(place), at)) {
-          hit = true, found_at = place, found_in = b;
-          break;
-        }
+      for (; i < last && i < view_.sizes.probes; ++i) {
+        const Place  place  = Rows::place(piece, i);
+        const Vertex target = rows.target(place);
+        if (!is_active(target, at)) continue;
+        hit = true, found_at = place, source = target, found_in = b;
+        break;
+      }
     mine_.looked_at += i;
     unsigned left = __ballot_sync(all_lanes, !hit && i < last);
     for (; left != 0; left &= left - 1) {
-      const auto      lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-      const Piece     row  = from_lane(piece, lane);
-      const EdgeIndex from = from_lane(i, lane), to = row.length();
-      EdgeIndex       place = to;
-      for (EdgeIndex base = from; base < to && place == to; base += warp_lanes) {
-        const EdgeIndex k    = base + lane_index();
-        const unsigned  mask = __ballot_sync(all_lanes, k < to && is_active(rows.target(Rows::place(row, k)), at));
-        if (mask != 0) place = base + static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+      const auto     lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+      const Piece    row  = from_lane(piece, lane);
+      const unsigned from = from_lane(i, lane), to = row.length();
+      for (unsigned base = from / warp_lanes * warp_lanes; base < to; base += warp_lanes) {
+        const unsigned k      = base + lane_index();
+        const bool     there  = k >= from && k < to;
+        const Vertex   target = rows.template target_in<false>(rows.window(row, base, false), there);
+        const unsigned mask   = __ballot_sync(all_lanes, there && is_active(target, at));
         mine_.looked_at += lane_index() == 0 ? warp_lanes : 0;
+        if (mask == 0) continue;
+        const auto   finder = static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+        const Vertex found  = __shfl_sync(all_lanes, target, static_cast<int>(finder));
+        if (lane_index() == lane)
+          hit = true, found_at = Rows::place(row, base + finder), source = found, found_in = b;
+        break;
       }
-      if (lane_index() == lane && place != to) hit = true, found_at = Rows::place(row, place), found_in = b;
     }
   }
   const Word closed = __ballot_sync(all_lanes, hit);
   if (closed == 0) return false;
   if (lane_index() == 0) view_.open[index] &= ~closed;
   if (!hit) return false;
-  const Rows&  rows   = view_.pull[found_in];
-  const Vertex source = rows.target(found_at);
+  std::uint32_t weight = 0;
+  if constexpr (T::weighted) weight = view_.pull[found_in].weight(found_at);
   ++mine_.closed_vertices;
   mine_.closed_edges += degree(v);
-  return applied(view_.values[v], compute(message_of(source), edge_at(rows, found_at, source, v), v), v);
+  return applied(view_.values[v], compute(message_of(source), edge_of(weight, source, v), v), v);
 }
 
 template <class P, class Rows>
@@ -77,32 +85,53 @@ __device__ auto Machine<P, Rows>::nothing(Vertex v) const -> Collected {
     return detail::converted<Accumulator>(Combine::identity());
 }
 
-/// From every `stride`-th edge from `i` on. What several edges need is asked for before any of it is used.
+/// From every `stride`-th edge from `i` on. What several edges need is asked for before any of it is used. Where a
+/// warp has a row, all lanes come and read it together.
 template <class P, class Rows>
 template <unsigned stride>
-__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const Piece& piece, EdgeIndex i,
+__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const Piece& piece, unsigned i,
                                           Vertex v, unsigned at) const {
-  bool            hit = false;
-  const EdgeIndex end = piece.length();
-  for (; i < end; i += pull_batch * stride) {
-    Vertex  source[pull_batch];
-    bool    there[pull_batch];
-    Message message[pull_batch];
+  constexpr bool together = stride >= warp_lanes;
+  using Edge              = std::conditional_t<together, Window, Place>;
+  const unsigned end      = piece.length();
+  bool           hit      = false;
+  for (unsigned own = together ? lane_index() : 0; i - own < end; i += pull_batch * stride) {
+    Edge          edge[pull_batch];
+    Vertex        source[pull_batch];
+    bool          there[pull_batch];
+    Message       message[pull_batch];
+    std::uint32_t weight[pull_batch] = {};
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) {
-      there[k]  = i + k * stride < end && could_improve(rows, Rows::place(piece, i + k * stride), all);
-      source[k] = there[k] ? target_at(rows, Rows::place(piece, i + k * stride)) : 0;
+      there[k] = i + k * stride < end;
+      if constexpr (together)
+        edge[k] = rows.window(piece, i - own + k * stride, T::weighted);
+      else
+        edge[k] = Rows::place(piece, i + k * stride);
     }
+    if constexpr (in_buckets && CouldImprove<P>) {
+#pragma unroll
+      for (unsigned k = 0; k < pull_batch; ++k) {
+        weight[k] = rows.weight_in(edge[k], there[k]);
+        there[k]  = there[k] && could_improve(weight[k], all);
+      }
+    }
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k)
+      source[k] = rows.template target_in<T::all_active>(edge[k], there[k]);
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
+    if constexpr (T::weighted && !(in_buckets && CouldImprove<P>)) {
+#pragma unroll
+      for (unsigned k = 0; k < pull_batch; ++k) weight[k] = rows.weight_in(edge[k], there[k]);
+    }
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) {
       if (!there[k]) continue;
-      hit = true;
-      const Update update =
-          compute(message[k], edge_at(rows, Rows::place(piece, i + k * stride), source[k], v), v);
+      hit                 = true;
+      const Update update = compute(message[k], edge_of(weight[k], source[k], v), v);
       if constexpr (T::in_place)
         Combine::improve(all, update);
       else
@@ -112,18 +141,12 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
   return hit;
 }
 
-/// Where every iteration reads all edges, they are not to push messages out of the caches.
+/// False only if the program says that nobody of this bucket or a later one improves `all` along an edge like
+/// this.
 template <class P, class Rows>
-__device__ Vertex Machine<P, Rows>::target_at(const Rows& rows, const Place& place) {
-  if constexpr (T::all_active) return rows.passing_target(place);
-  return rows.target(place);
-}
-
-/// False only if the program says that nobody of this bucket or a later one improves `all` along this edge.
-template <class P, class Rows>
-__device__ bool Machine<P, Rows>::could_improve(const Rows& rows, const Place& place, const Collected& all) const {
+__device__ bool Machine<P, Rows>::could_improve(std::uint32_t weight, const Collected& all) const {
   if constexpr (in_buckets && CouldImprove<P>)
-    return view_.program.could_improve(__builtin_bit_cast(Weight, rows.weight(place)), all, bucket_start());
+    return view_.program.could_improve(__builtin_bit_cast(Weight, weight), all, bucket_start());
   return true;
 }
 
@@ -170,9 +193,9 @@ __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   bool       hit  = false;
   Collected  all  = nothing(wants ? v : 0);
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows&     rows = view_.pull[b];
-    const OwnRow    own{v, mine ? rows.piece(v) : Piece{}};
-    const EdgeIndex length = own.piece.length();
+    const Rows&    rows = view_.pull[b];
+    const OwnRow   own{v, mine ? rows.piece(v) : Piece{}};
+    const unsigned length = own.piece.length();
     if (length < lane_row) hit |= collect<1>(all, rows, own.piece, 0, v, at);
     pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
     pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);

@@ -25,17 +25,17 @@ __device__ void Machine<P, Rows>::push_large(const Rows& rows, unsigned count, u
 
 /// Every `stride`-th edge of a row, from `begin` on; warps stay together.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, EdgeIndex begin, EdgeIndex stride,
+__device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride,
                                            unsigned at) {
-  const Message   message = sent_by(v);
-  const Piece     piece   = rows.piece(v);
-  const EdgeIndex length = piece.length(), lane = lane_index();
-  for (EdgeIndex base = begin - lane; base < length; base += push_batch * stride) {
-    Sent sent[push_batch];
+  const Message  message = sent_by(v);
+  const Piece    piece   = rows.piece(v);
+  const unsigned length = piece.length(), lane = lane_index();
+  for (EdgeIndex base = begin - lane; base < length; base += EdgeIndex{push_batch} * stride) {
+    Sent<Window> sent[push_batch];
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
-      const EdgeIndex i = base + k * stride + lane;
-      sent[k]           = {Rows::place(piece, i), v, message, i < length};
+      const auto first = static_cast<unsigned>(base + EdgeIndex{k} * stride);
+      sent[k]          = {rows.window(piece, first, T::weighted), v, message, first + lane < length};
     }
     push_edges(rows, sent, at);
   }
@@ -53,13 +53,13 @@ __device__ void Machine<P, Rows>::push_small(const Rows& rows, unsigned count, u
     const bool     mine    = lane_index() < group && base + lane_index() < count;
     const Vertex   v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
     const Piece    piece   = mine ? rows.piece(v) : Piece{};
-    const auto     edges   = static_cast<unsigned>(piece.length());
+    const unsigned edges   = piece.length();
     const Message  message = mine ? sent_by(v) : Message{};
     const unsigned before  = sum_before(edges);
     const unsigned all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
     mine_.looked_at += edges;
     for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
-      Sent sent[push_batch];
+      Sent<Place> sent[push_batch];
 #pragma unroll
       for (unsigned j = 0; j < push_batch; ++j) {
         const unsigned k     = step + j * warp_lanes + lane_index();
@@ -83,65 +83,76 @@ __device__ unsigned Machine<P, Rows>::owner_of(unsigned k, unsigned before) {
 }
 
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Sent (&sent)[push_batch], unsigned at) {
-  Vertex to[push_batch];
-  bool   valid[push_batch];
+template <class Edge>
+__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Sent<Edge> (&sent)[push_batch], unsigned at) {
+  Vertex        to[push_batch];
+  bool          valid[push_batch];
+  std::uint32_t weight[push_batch] = {};
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) {
     valid[k] = sent[k].valid;
-    to[k]    = valid[k] ? rows.target(sent[k].edge) : 0;
+    to[k]    = rows.template target_in<false>(sent[k].edge, valid[k]);
   }
   if constexpr (T::in_place) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) valid[k] = valid[k] && !is_settled(to[k]);
+    for (unsigned k = 0; k < push_batch; ++k) {
+      valid[k] = valid[k] && !is_settled(to[k]);
+      if (!valid[k]) to[k] = 0;  // of a window's end, anything
+    }
+  }
+  if constexpr (T::weighted) {
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k) weight[k] = rows.weight_in(sent[k].edge, valid[k]);
+  }
+  const auto update_of = [&](unsigned k) {
+    return compute(sent[k].message, edge_of(weight[k], sent[k].source, to[k]), to[k]);
+  };
+  if constexpr (T::in_place) {
     Value seen[push_batch];
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::glance(view_.values[valid[k] ? to[k] : 0]);
+    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::glance(view_.values[to[k]]);
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k)
-      valid[k] = valid[k] && Combine::improves(seen[k], update_of(rows, sent[k], to[k]));
+    for (unsigned k = 0; k < push_batch; ++k) valid[k] = valid[k] && Combine::improves(seen[k], update_of(k));
   }
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) {
     if constexpr (T::voting)
-      note_pushed(to[k], valid[k] && vote(rows, sent[k], to[k], at), at);
+      note_pushed(to[k], valid[k] && is_up_for(to[k]) && vote(update_of(k), to[k], at), at);
     else if constexpr (T::in_place)
-      note_pushed(to[k], valid[k] && improve(rows, sent[k], to[k], at), at);
+      note_pushed(to[k], valid[k] && improve(update_of(k), to[k], at), at);
     else if (view_.sizes.aggregate)
-      note_pushed(to[k], gather_together(rows, sent[k], to[k], at), at);
+      note_pushed(to[k], gather_together(valid[k] ? update_of(k) : Update{}, valid[k], to[k], at), at);
     else
-      note_pushed(to[k], valid[k] && gather(rows, sent[k], to[k], at), at);
+      note_pushed(to[k], valid[k] && gather(update_of(k), to[k], at), at);
   }
 }
 
+/// False if the vote comes too late, for all that can be seen without taking the vertex's bit.
 template <class P, class Rows>
-__device__ auto Machine<P, Rows>::update_of(const Rows& rows, const Sent& sent, Vertex v) const -> Update {
-  return compute(sent.message, edge_at(rows, sent.edge, sent.source, v), v);
+__device__ bool Machine<P, Rows>::is_up_for(Vertex v) const {
+  return eager_ || test_now(view_.open, v);
 }
 
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::vote(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
-  if (!eager_ && !test_now(view_.open, v)) return false;
+__device__ bool Machine<P, Rows>::vote(const Update& update, Vertex v, unsigned at) {
   const EdgeIndex edges = degree(v);  // asked for before the bit is, so that one does not wait for the other
   if (!take(view_.open, v)) return false;
   ++mine_.closed_vertices;
   mine_.closed_edges += edges;
-  if (!applied(view_.values[v], update_of(rows, sent, v), v)) return false;
+  if (!applied(view_.values[v], update, v)) return false;
   if (view_.batch == nullptr) claim(view_.bits[(at + 1) % 3], v);
   return true;
 }
 
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::improve(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
-  const Update update = update_of(rows, sent, v);
+__device__ bool Machine<P, Rows>::improve(const Update& update, Vertex v, unsigned at) {
   return Combine::improve_atomically(view_.values[v], update) && !comes_later(v, update) && touch(v, at);
 }
 
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::gather(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
+__device__ bool Machine<P, Rows>::gather(const Update& update, Vertex v, unsigned at) {
   if constexpr (tracks_open)
     if (!test(view_.open, v)) return false;
-  const Update update = update_of(rows, sent, v);
   if constexpr (Combine::idempotent)
     Combine::improve_atomically(view_.sums[v], update);
   else
@@ -151,11 +162,11 @@ __device__ bool Machine<P, Rows>::gather(const Rows& rows, const Sent& sent, Ver
 
 /// Lanes that write to one vertex combine their updates first, and one of them writes. All lanes come.
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::gather_together(const Rows& rows, const Sent& sent, Vertex v, unsigned at) {
-  bool wants = sent.valid;
+__device__ bool Machine<P, Rows>::gather_together(const Update& update, bool valid, Vertex v, unsigned at) {
+  bool wants = valid;
   if constexpr (tracks_open) wants = wants && test(view_.open, v);
   Accumulator sum = detail::converted<Accumulator>(Combine::identity());
-  if (wants) sum = detail::converted<Accumulator>(update_of(rows, sent, v));
+  if (wants) sum = detail::converted<Accumulator>(update);
   const unsigned peers = __match_any_sync(all_lanes, wants ? v : no_vertex);
   const bool     leads = wants && (peers & ((1u << lane_index()) - 1)) == 0;
   unsigned       rest  = leads ? peers & (peers - 1) : 0;

@@ -8,6 +8,9 @@
 
 namespace spillway::cuda {
 
+/// Rows are shorter than this: edges are counted in 32 bits within one, with room to step beyond its end.
+inline constexpr EdgeIndex longest_row = EdgeIndex{1} << 31;
+
 /// Targets and weights as they are.
 struct PlainRows {
   const EdgeIndex*     begins  = nullptr;
@@ -19,19 +22,36 @@ struct PlainRows {
 
   /// A vertex's row, or the part of it that is here.
   struct Piece {
-    EdgeIndex            first, edges;
-    __device__ EdgeIndex length() const { return edges; }
+    EdgeIndex           first;
+    unsigned            edges;
+    __device__ unsigned length() const { return edges; }
   };
   /// Where an edge is.
   using Place = EdgeIndex;
+  /// 32 edges of a row, one for each lane.
+  using Window = EdgeIndex;
 
-  __device__ Piece        piece(Vertex v) const { return {begins[v], ends[v] - begins[v]}; }
-  __device__ static Place place(const Piece& piece, EdgeIndex k) { return piece.first + k; }
+  __device__ Piece piece(Vertex v) const {
+    const EdgeIndex first = begins[v];
+    return {first, static_cast<unsigned>(ends[v] - first)};
+  }
+  __device__ static Place place(const Piece& piece, unsigned k) { return piece.first + k; }
 
   __device__ Vertex target(Place place) const { return targets[place]; }
   __device__ std::uint32_t weight(Place place) const { return weights[place]; }
-  /// Of a row that is read once and not soon again: it is not to push anything else out of the caches.
-  __device__ Vertex passing_target(Place place) const { return __ldcs(targets + place); }
+
+  /// The edges from `k`, a multiple of 32, on. What is asked of a window is asked by all lanes; those that do not
+  /// want to know get anything.
+  __device__ Window window(const Piece& piece, unsigned k, bool) const {
+    return piece.first + k + threadIdx.x % 32;
+  }
+  template <bool passing>
+  __device__ Vertex target_in(Window edge, bool wants) const {
+    if (!wants) return 0;
+    // What is read once and not soon again is not to push anything else out of the caches.
+    return passing ? __ldcs(targets + edge) : targets[edge];
+  }
+  __device__ std::uint32_t weight_in(Window edge, bool wants) const { return wants ? weights[edge] : 0; }
 };
 
 /// Rows in ascending order, coded in groups of 32: some 14 bits an arc of a Kronecker graph whose hubs come first.
@@ -52,7 +72,7 @@ struct CodedRows {
     std::uint32_t                  edges_and_header;  ///< highest bit: the header is the short one
     static constexpr std::uint32_t one_group = 1u << 31;
 
-    __device__ EdgeIndex length() const { return edges_and_header & ~one_group; }
+    __device__ unsigned length() const { return edges_and_header & ~one_group; }
   };
   struct Place {
     Piece         piece;
@@ -78,7 +98,7 @@ struct CodedRows {
   };
 
   __device__ Piece        piece(Vertex v) const { return pieces[v]; }
-  __device__ static Place place(const Piece& piece, EdgeIndex k) { return {piece, static_cast<std::uint32_t>(k)}; }
+  __device__ static Place place(const Piece& piece, unsigned k) { return {piece, k}; }
 
   __device__ Vertex target(const Place& place) const {
     const Found    at  = find(place);
@@ -86,13 +106,44 @@ struct CodedRows {
     const auto     low = bits_at(at.words + at.how.unary, i * at.how.low, at.how.low);
     return at.smallest + low + (at.how.unary == 0 ? 0 : (nth_one(at.words, i) - i) << at.how.low);
   }
-  __device__ Vertex passing_target(const Place& place) const { return target(place); }
 
   __device__ std::uint32_t weight(const Place& place) const {
-    const Found    at     = find(place);
-    const auto     length = static_cast<unsigned>(place.piece.length()), before = place.k / group * group;
-    const unsigned count = length - before < group ? length - before : group;
+    const Found    at    = find(place);
+    const unsigned rest  = place.piece.length() - place.k / group * group;
+    const unsigned count = rest < group ? rest : group;
     return bits_at(at.words + at.how.unary + at.how.low_words(count), place.k % group * weight_bits, weight_bits);
+  }
+
+  template <bool passing>
+  __device__ Vertex target_in(const Place& place, bool wants) const {
+    return wants ? target(place) : 0;
+  }
+  __device__ std::uint32_t weight_in(const Place& place, bool wants) const { return wants ? weight(place) : 0; }
+
+  /// A group, each lane with one word of it: read once, in as few requests as there can be.
+  struct Window {
+    Group         how;
+    Vertex        smallest;
+    std::uint32_t word, weight_word;
+  };
+
+  __device__ Window window(const Piece& piece, unsigned k, bool weighted) const {
+    if (k >= piece.length()) return {};
+    const Found    at   = find({piece, k});
+    const unsigned rest = piece.length() - k, count = rest < group ? rest : group, lane = threadIdx.x % 32;
+    const unsigned words = at.how.unary + at.how.low_words(count);
+    Window         window{at.how, at.smallest, lane < words ? at.words[lane] : 0, 0};
+    if (weighted && lane < (count * weight_bits + 31) / 32) window.weight_word = at.words[words + lane];
+    return window;
+  }
+  template <bool passing>
+  __device__ Vertex target_in(const Window& window, bool) const {
+    const unsigned lane = threadIdx.x % 32, low = window.how.low, unary = window.how.unary;
+    const Vertex   beyond = bits_across(window.word, unary * 32 + lane * low, low);
+    return window.smallest + beyond + (unary == 0 ? 0 : (nth_one_across(window.word, unary, lane) - lane) << low);
+  }
+  __device__ std::uint32_t weight_in(const Window& window, bool) const {
+    return bits_across(window.weight_word, threadIdx.x % 32 * weight_bits, weight_bits);
   }
 
  private:
@@ -120,6 +171,29 @@ struct CodedRows {
     return static_cast<std::uint32_t>((both >> (first % 32)) & ((std::uint64_t{1} << count) - 1));
   }
 
+  /// Likewise of words that the lanes have, one each.
+  __device__ static std::uint32_t bits_across(std::uint32_t word, unsigned first, unsigned count) {
+    constexpr unsigned  all  = 0xFFFFFFFFu;
+    const std::uint32_t low  = __shfl_sync(all, word, static_cast<int>(first / 32 % 32));
+    const std::uint32_t high = __shfl_sync(all, word, static_cast<int>((first / 32 + 1) % 32));
+    const std::uint64_t both = std::uint64_t{low} | std::uint64_t{high} << 32;
+    return static_cast<std::uint32_t>((both >> (first % 32)) & ((std::uint64_t{1} << count) - 1));
+  }
+
+  __device__ static unsigned nth_one_across(std::uint32_t word, unsigned words, unsigned n) {
+    constexpr unsigned all = 0xFFFFFFFFu;
+    unsigned           in = __shfl_sync(all, word, 0), place = 0;
+    for (unsigned k = 1; k < words; ++k) {
+      const unsigned next = __shfl_sync(all, word, static_cast<int>(k));
+      const auto     ones = static_cast<unsigned>(__popc(in));
+      if (place + 32 != 32 * k || n < ones) continue;
+      n -= ones;
+      in = next;
+      place += 32;
+    }
+    return place + nth_one_in(in, n);
+  }
+
   /// Where the n-th one is, from zero on. There is one.
   __device__ static unsigned nth_one(const std::uint32_t* words, unsigned n) {
     unsigned place = 0, word = *words;
@@ -129,6 +203,11 @@ struct CodedRows {
       word = *++words;
       place += 32;
     }
+    return place + nth_one_in(word, n);
+  }
+
+  __device__ static unsigned nth_one_in(unsigned word, unsigned n) {
+    unsigned place = 0;
 #pragma unroll
     for (unsigned half = 16; half > 0; half /= 2) {
       const auto ones = static_cast<unsigned>(__popc(word & ((1u << half) - 1)));

@@ -24,8 +24,8 @@ struct Room {
   std::uint64_t edges;  ///< that edges may take on the device, if there is as much
 };
 
-/// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or else
-/// where the graph has them.
+/// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or
+/// else where the graph has them.
 struct WholeRows {
   DeviceTopology rows;
   bool           outside = false;
