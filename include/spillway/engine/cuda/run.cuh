@@ -77,7 +77,7 @@ class DeviceRun {
   /// Recorded frontiers as the rows of this run have their vertices; not null even where there is nothing to walk.
   DeviceArray<Vertex> in_order(const Schedule& schedule, const KeptFrontiers* kept, const DeviceOrder* order) {
     const auto          what  = "the recorded frontiers";
-    const std::uint64_t count = kept ? kept->vertices.size() : schedule.vertices().size();
+    const std::uint64_t count = schedule.starts().back();  // what is recorded may have room for more
     DeviceArray<Vertex> vertices{device_, std::max<std::uint64_t>(count, 1), what};
     if (kept && kept->order)
       look_up(kept->order->original, kept->vertices, count, vertices);
