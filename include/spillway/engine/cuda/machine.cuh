@@ -18,7 +18,7 @@ class Machine {
   using Accumulator = typename Combine::Accumulator;
   using Piece       = typename Rows::Piece;
   using Place       = typename Rows::Place;
-  using Window      = typename Rows::Window;
+  using Span        = typename Rows::Span;
 
  public:
   static constexpr bool prioritised     = Prioritises<P>;
@@ -37,10 +37,11 @@ class Machine {
 
   /// What the warps of a block add up together.
   struct Shared {
-    Count  vertices, edges, closed_vertices, closed_edges, looked_at;
-    Count  lowest;
-    Global totals[block_warps];
-    Global total;
+    Count         vertices, edges, closed_vertices, closed_edges, looked_at;
+    Count         lowest;
+    Global        totals[block_warps];
+    Global        total;
+    std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
   };
 
   __device__ Machine(const View<P, Rows>& view, Shared& shared) : view_(view), shared_(shared) {}
@@ -173,8 +174,9 @@ class Machine {
 
   __device__ static unsigned warp_index() { return thread() / warp_lanes; }
   __device__ static unsigned warps() { return threads() / warp_lanes; }
-  __device__ static Vertex   vertex_at(std::uint64_t word) {
-      return static_cast<Vertex>(word * warp_lanes + lane_index());
+  __device__ std::uint32_t* staged() const { return shared_.staged[threadIdx.x / warp_lanes]; }
+  __device__ static Vertex  vertex_at(std::uint64_t word) {
+     return static_cast<Vertex>(word * warp_lanes + lane_index());
   }
   __device__ std::uint64_t word_count() const { return (view_.vertices + warp_lanes - 1) / warp_lanes; }
 
@@ -428,9 +430,7 @@ class Machine {
   // --- push (push.cuh) ---
 
   /// An edge on its way: of which vertex, and with what.
-  template <class Edge>  // a Place of its own, or a lane's part of a Window
   struct Sent {
-    Edge    edge;
     Vertex  source;
     Message message;
     bool    valid;
@@ -445,18 +445,37 @@ class Machine {
   __device__ void            push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride, unsigned at);
   __device__ void            push_small(const Rows& rows, unsigned count, unsigned at);
   __device__ static unsigned owner_of(unsigned k, unsigned before);
-  template <class Edge>
-  __device__ void        push_edges(const Rows& rows, const Sent<Edge> (&sent)[push_batch], unsigned at);
-  __device__ bool        is_up_for(Vertex v) const;
-  __device__ bool        vote(const Update& update, Vertex v, unsigned at);
-  __device__ bool        improve(const Update& update, Vertex v, unsigned at);
-  __device__ bool        is_settled(Vertex v) const;
-  __device__ bool        comes_later(Vertex v, const Value& value);
-  __device__ bool        gather(const Update& update, Vertex v, unsigned at);
-  __device__ bool        gather_together(const Update& update, bool valid, Vertex v, unsigned at);
-  __device__ bool        touch(Vertex v, unsigned at);
-  __device__ void        note_touched(Vertex v, bool touched, unsigned at);
-  __device__ void        note_pushed(Vertex v, bool found, unsigned at);
+  /// Where the edges of a lane are: apart, or side by side with those of the other lanes.
+  struct Apart {
+    Place             place[push_batch];
+    __device__ Vertex target(const Rows& rows, unsigned k, bool wants) const {
+      return wants ? rows.target(place[k]) : 0;
+    }
+    __device__ std::uint32_t weight(const Rows& rows, unsigned k, bool wants) const {
+      return wants ? rows.weight(place[k]) : 0;
+    }
+  };
+  struct Together {
+    Span              span;
+    __device__ Vertex target(const Rows& rows, unsigned k, bool wants) const {
+      return rows.template target_in<false>(span, k, wants);
+    }
+    __device__ std::uint32_t weight(const Rows& rows, unsigned k, bool wants) const {
+      return rows.weight_in(span, k, wants);
+    }
+  };
+  template <class Edges>
+  __device__ void push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[push_batch], unsigned at);
+  __device__ bool is_up_for(Vertex v) const;
+  __device__ bool vote(const Update& update, Vertex v, unsigned at);
+  __device__ bool improve(const Update& update, Vertex v, unsigned at);
+  __device__ bool is_settled(Vertex v) const;
+  __device__ bool comes_later(Vertex v, const Value& value);
+  __device__ bool gather(const Update& update, Vertex v, unsigned at);
+  __device__ bool gather_together(const Update& update, bool valid, Vertex v, unsigned at);
+  __device__ bool touch(Vertex v, unsigned at);
+  __device__ void note_touched(Vertex v, bool touched, unsigned at);
+  __device__ void note_pushed(Vertex v, bool found, unsigned at);
   __device__ static bool test_now(const Word* bits, Vertex v) { return (__ldcg(bits + v / 32) >> (v % 32)) & 1; }
 
   // --- pull (pull.cuh) ---
@@ -470,8 +489,7 @@ class Machine {
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
   template <unsigned stride>
-  __device__ bool collect(Collected& all, const Rows& rows, const Piece& piece, unsigned i, Vertex v,
-                          unsigned at) const;
+  __device__ bool collect(Collected& all, const Rows& rows, const Piece& piece, Vertex v, unsigned at) const;
   __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;
   /// Rows from here on are pulled by eight lanes, and by a warp.
   static constexpr unsigned lane_row = 8, group_row = 64;

@@ -52,10 +52,10 @@ __device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t 
       const Piece    row  = from_lane(piece, lane);
       const unsigned from = from_lane(i, lane), to = row.length();
       for (unsigned base = from / warp_lanes * warp_lanes; base < to; base += warp_lanes) {
-        const unsigned k      = base + lane_index();
-        const bool     there  = k >= from && k < to;
-        const Vertex   target = rows.template target_in<false>(rows.window(row, base, false), there);
-        const unsigned mask   = __ballot_sync(all_lanes, there && is_active(target, at));
+        const unsigned k     = base + lane_index();
+        const bool     there = k >= from && k < to;
+        const Vertex target = rows.template target_in<false>(rows.template span<1>(row, base, staged()), 0, there);
+        const unsigned mask = __ballot_sync(all_lanes, there && is_active(target, at));
         mine_.looked_at += lane_index() == 0 ? warp_lanes : 0;
         if (mask == 0) continue;
         const auto   finder = static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
@@ -85,47 +85,51 @@ __device__ auto Machine<P, Rows>::nothing(Vertex v) const -> Collected {
     return detail::converted<Accumulator>(Combine::identity());
 }
 
-/// From every `stride`-th edge from `i` on. What several edges need is asked for before any of it is used. Where a
-/// warp has a row, all lanes come and read it together.
+/// What `width` threads collect from a row; of it, what this one does. What several edges need is asked for before
+/// any of it is used. Warps that have a row for themselves, or share it, read edges that lie side by side
+/// together.
 template <class P, class Rows>
-template <unsigned stride>
-__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const Piece& piece, unsigned i,
-                                          Vertex v, unsigned at) const {
-  constexpr bool together = stride >= warp_lanes;
-  using Edge              = std::conditional_t<together, Window, Place>;
-  const unsigned end      = piece.length();
-  bool           hit      = false;
-  for (unsigned own = together ? lane_index() : 0; i - own < end; i += pull_batch * stride) {
-    Edge          edge[pull_batch];
+template <unsigned width>
+__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const Piece& piece, Vertex v,
+                                          unsigned at) const {
+  constexpr bool     together = width >= warp_lanes;
+  constexpr unsigned step     = together ? warp_lanes : width;  // between a lane's edges
+  const unsigned     number = threadIdx.x % width, lane = together ? lane_index() : number, end = piece.length();
+  bool               hit = false;
+  for (unsigned base = (number - lane) * pull_batch; base < end; base += pull_batch * width) {
+    Span          span{};
     Vertex        source[pull_batch];
     bool          there[pull_batch];
     Message       message[pull_batch];
     std::uint32_t weight[pull_batch] = {};
+    if constexpr (together) span = rows.template span<pull_batch>(piece, base, staged());
+    const auto place     = [&](unsigned k) { return Rows::place(piece, base + k * step + lane); };
+    const auto target_of = [&](unsigned k) -> Vertex {
+      if constexpr (together) return rows.template target_in<T::all_active>(span, k, there[k]);
+      return there[k] ? rows.target(place(k)) : 0;
+    };
+    const auto weight_of = [&](unsigned k) -> std::uint32_t {
+      if constexpr (together) return rows.weight_in(span, k, there[k]);
+      return there[k] ? rows.weight(place(k)) : 0;
+    };
 #pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) {
-      there[k] = i + k * stride < end;
-      if constexpr (together)
-        edge[k] = rows.window(piece, i - own + k * stride, T::weighted);
-      else
-        edge[k] = Rows::place(piece, i + k * stride);
-    }
+    for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * step + lane < end;
     if constexpr (in_buckets && CouldImprove<P>) {
 #pragma unroll
       for (unsigned k = 0; k < pull_batch; ++k) {
-        weight[k] = rows.weight_in(edge[k], there[k]);
+        weight[k] = weight_of(k);
         there[k]  = there[k] && could_improve(weight[k], all);
       }
     }
 #pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k)
-      source[k] = rows.template target_in<T::all_active>(edge[k], there[k]);
+    for (unsigned k = 0; k < pull_batch; ++k) source[k] = target_of(k);
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
     if constexpr (T::weighted && !(in_buckets && CouldImprove<P>)) {
 #pragma unroll
-      for (unsigned k = 0; k < pull_batch; ++k) weight[k] = rows.weight_in(edge[k], there[k]);
+      for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);
     }
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) {
@@ -169,7 +173,7 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
     const Piece    row   = from_lane(own.piece, owner);
     Collected      part  = nothing(to);
     bool           any   = false;
-    if (mine != 0) any = collect<width>(part, rows, row, lane_index() % width, to, at);
+    if (mine != 0) any = collect<width>(part, rows, row, to, at);
     part                 = combined_over_lanes<Combine, width>(part);
     const unsigned  hits = __ballot_sync(all_lanes, any);
     const unsigned  done = left & ~rest;
@@ -196,7 +200,7 @@ __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
     const Rows&    rows = view_.pull[b];
     const OwnRow   own{v, mine ? rows.piece(v) : Piece{}};
     const unsigned length = own.piece.length();
-    if (length < lane_row) hit |= collect<1>(all, rows, own.piece, 0, v, at);
+    if (length < lane_row) hit |= collect<1>(all, rows, own.piece, v, at);
     pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
     pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
   }
@@ -258,7 +262,7 @@ __device__ void Machine<P, Rows>::pull_large(Vertex v, unsigned at) {
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows& rows  = view_.pull[b];
     const Piece piece = rows.piece(v);
-    hit |= collect<block_threads>(all, rows, piece, threadIdx.x, v, at);
+    hit |= collect<block_threads>(all, rows, piece, v, at);
     if (threadIdx.x == 0) mine_.looked_at += piece.length();
   }
   all = combined_over_lanes<Combine, warp_lanes>(all);

@@ -23,21 +23,22 @@ __device__ void Machine<P, Rows>::push_large(const Rows& rows, unsigned count, u
     push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
 }
 
-/// Every `stride`-th edge of a row, from `begin` on; warps stay together.
+/// A row by `stride` threads, of which this one is number `begin`; warps stay together and take some edges that
+/// lie side by side each.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride,
                                            unsigned at) {
   const Message  message = sent_by(v);
   const Piece    piece   = rows.piece(v);
   const unsigned length = piece.length(), lane = lane_index();
-  for (EdgeIndex base = begin - lane; base < length; base += EdgeIndex{push_batch} * stride) {
-    Sent<Window> sent[push_batch];
+  for (EdgeIndex first = EdgeIndex{begin - lane} * push_batch; first < length;
+       first += EdgeIndex{push_batch} * stride) {
+    const auto     base = static_cast<unsigned>(first);
+    const Together edges{rows.template span<push_batch>(piece, base, staged())};
+    Sent           sent[push_batch];
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) {
-      const auto first = static_cast<unsigned>(base + EdgeIndex{k} * stride);
-      sent[k]          = {rows.window(piece, first, T::weighted), v, message, first + lane < length};
-    }
-    push_edges(rows, sent, at);
+    for (unsigned k = 0; k < push_batch; ++k) sent[k] = {v, message, base + k * warp_lanes + lane < length};
+    push_edges(rows, edges, sent, at);
   }
   if (begin == 0) mine_.looked_at += length;
 }
@@ -59,16 +60,17 @@ __device__ void Machine<P, Rows>::push_small(const Rows& rows, unsigned count, u
     const unsigned all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
     mine_.looked_at += edges;
     for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
-      Sent<Place> sent[push_batch];
+      Sent  sent[push_batch];
+      Apart edges;
 #pragma unroll
       for (unsigned j = 0; j < push_batch; ++j) {
         const unsigned k     = step + j * warp_lanes + lane_index();
         const unsigned owner = owner_of(k, before);
         const unsigned ahead = __shfl_sync(all_lanes, before, static_cast<int>(owner));
-        sent[j] = {Rows::place(from_lane(piece, owner), k - ahead), from_lane(v, owner), from_lane(message, owner),
-                   k < all};
+        edges.place[j]       = Rows::place(from_lane(piece, owner), k - ahead);
+        sent[j]              = {from_lane(v, owner), from_lane(message, owner), k < all};
       }
-      push_edges(rows, sent, at);
+      push_edges(rows, edges, sent, at);
     }
   }
 }
@@ -83,26 +85,27 @@ __device__ unsigned Machine<P, Rows>::owner_of(unsigned k, unsigned before) {
 }
 
 template <class P, class Rows>
-template <class Edge>
-__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Sent<Edge> (&sent)[push_batch], unsigned at) {
+template <class Edges>
+__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[push_batch],
+                                             unsigned at) {
   Vertex        to[push_batch];
   bool          valid[push_batch];
   std::uint32_t weight[push_batch] = {};
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) {
     valid[k] = sent[k].valid;
-    to[k]    = rows.template target_in<false>(sent[k].edge, valid[k]);
+    to[k]    = edges.target(rows, k, valid[k]);
   }
   if constexpr (T::in_place) {
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
       valid[k] = valid[k] && !is_settled(to[k]);
-      if (!valid[k]) to[k] = 0;  // of a window's end, anything
+      if (!valid[k]) to[k] = 0;
     }
   }
   if constexpr (T::weighted) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) weight[k] = rows.weight_in(sent[k].edge, valid[k]);
+    for (unsigned k = 0; k < push_batch; ++k) weight[k] = edges.weight(rows, k, valid[k]);
   }
   const auto update_of = [&](unsigned k) {
     return compute(sent[k].message, edge_of(weight[k], sent[k].source, to[k]), to[k]);

@@ -28,8 +28,9 @@ struct PlainRows {
   };
   /// Where an edge is.
   using Place = EdgeIndex;
-  /// 32 edges of a row, one for each lane.
-  using Window = EdgeIndex;
+  /// Edges of a row that lie side by side, 32 after 32 of them, one for each lane.
+  using Span                             = EdgeIndex;
+  static constexpr unsigned staged_words = 0;
 
   __device__ Piece piece(Vertex v) const {
     const EdgeIndex first = begins[v];
@@ -40,18 +41,21 @@ struct PlainRows {
   __device__ Vertex target(Place place) const { return targets[place]; }
   __device__ std::uint32_t weight(Place place) const { return weights[place]; }
 
-  /// The edges from `k`, a multiple of 32, on. What is asked of a window is asked by all lanes; those that do not
-  /// want to know get anything.
-  __device__ Window window(const Piece& piece, unsigned k, bool) const {
+  /// The edges from `k` on, a multiple of 32 below the row's length; the others use `staged` to read them
+  /// together. All lanes come, here and when they ask; those that do not want to know get anything.
+  template <unsigned>
+  __device__ Span span(const Piece& piece, unsigned k, std::uint32_t*) const {
     return piece.first + k + threadIdx.x % 32;
   }
   template <bool passing>
-  __device__ Vertex target_in(Window edge, bool wants) const {
+  __device__ Vertex target_in(Span span, unsigned group, bool wants) const {
     if (!wants) return 0;
     // What is read once and not soon again is not to push anything else out of the caches.
-    return passing ? __ldcs(targets + edge) : targets[edge];
+    return passing ? __ldcs(targets + span + group * 32) : targets[span + group * 32];
   }
-  __device__ std::uint32_t weight_in(Window edge, bool wants) const { return wants ? weights[edge] : 0; }
+  __device__ std::uint32_t weight_in(Span span, unsigned group, bool wants) const {
+    return wants ? weights[span + group * 32] : 0;
+  }
 };
 
 /// Rows in ascending order, coded in groups of 32: some 14 bits an arc of a Kronecker graph whose hubs come first.
@@ -100,50 +104,58 @@ struct CodedRows {
   __device__ Piece        piece(Vertex v) const { return pieces[v]; }
   __device__ static Place place(const Piece& piece, unsigned k) { return {piece, k}; }
 
-  __device__ Vertex target(const Place& place) const {
-    const Found    at  = find(place);
-    const unsigned i   = place.k % group;
-    const auto     low = bits_at(at.words + at.how.unary, i * at.how.low, at.how.low);
-    return at.smallest + low + (at.how.unary == 0 ? 0 : (nth_one(at.words, i) - i) << at.how.low);
-  }
-
+  __device__ Vertex target(const Place& place) const { return target_at(find(place), place.k % group); }
   __device__ std::uint32_t weight(const Place& place) const {
-    const Found    at    = find(place);
-    const unsigned rest  = place.piece.length() - place.k / group * group;
-    const unsigned count = rest < group ? rest : group;
-    return bits_at(at.words + at.how.unary + at.how.low_words(count), place.k % group * weight_bits, weight_bits);
+    const unsigned rest = place.piece.length() - place.k / group * group;
+    return weight_at(find(place), rest < group ? rest : group, place.k % group);
   }
 
-  template <bool passing>
-  __device__ Vertex target_in(const Place& place, bool wants) const {
-    return wants ? target(place) : 0;
-  }
-  __device__ std::uint32_t weight_in(const Place& place, bool wants) const { return wants ? weight(place) : 0; }
-
-  /// A group, each lane with one word of it: read once, in as few requests as there can be.
-  struct Window {
-    Group         how;
-    Vertex        smallest;
-    std::uint32_t word, weight_word;
+  /// Groups that lie side by side, read once and in as few requests as there can be: whole lines of 32 words.
+  /// Lanes have what there is to know of a group each.
+  struct Span {
+    std::uint32_t        how;
+    Vertex               smallest;
+    unsigned             first, count;  ///< word, edges
+    const std::uint32_t* staged;
   };
+  static constexpr unsigned most_groups  = 4;
+  static constexpr unsigned staged_words = most_groups * 2 * group + group + 1;  ///< of a warp
 
-  __device__ Window window(const Piece& piece, unsigned k, bool weighted) const {
-    if (k >= piece.length()) return {};
-    const Found    at   = find({piece, k});
-    const unsigned rest = piece.length() - k, count = rest < group ? rest : group, lane = threadIdx.x % 32;
-    const unsigned words = at.how.unary + at.how.low_words(count);
-    Window         window{at.how, at.smallest, lane < words ? at.words[lane] : 0, 0};
-    if (weighted && lane < (count * weight_bits + 31) / 32) window.weight_word = at.words[words + lane];
-    return window;
+  template <unsigned groups>
+  __device__ Span span(const Piece& piece, unsigned k, std::uint32_t* staged) const {
+    static_assert(groups <= most_groups);
+    constexpr unsigned   all  = 0xFFFFFFFFu;
+    const unsigned       lane = threadIdx.x % 32, rest = piece.length() - k;
+    const unsigned       there = rest < groups * group ? (rest + group - 1) / group : groups;
+    const unsigned       mine  = lane < there ? lane : there - 1;
+    const Found          at    = find({piece, k + mine * group});
+    const unsigned       count = rest - mine * group < group ? rest - mine * group : group;
+    const unsigned       words = at.how.unary + at.how.low_words(count) + (count * weight_bits + 31) / 32;
+    const std::uint64_t  own   = static_cast<std::uint64_t>(at.words - code);
+    const std::uint64_t  line  = __shfl_sync(all, own, 0) / 32 * 32;
+    const auto           first = static_cast<unsigned>(own - line);
+    const unsigned       end   = __shfl_sync(all, first + words, static_cast<int>(there - 1));
+    const std::uint32_t* from  = code + line;
+    constexpr unsigned   usual = groups + 1;  // lines, without weights
+    std::uint32_t        read[usual];
+    __syncwarp();  // whoever still reads what was there before
+#pragma unroll
+    for (unsigned i = 0; i < usual; ++i) read[i] = lane + i * 32 < end ? from[lane + i * 32] : 0;
+#pragma unroll
+    for (unsigned i = 0; i < usual; ++i) staged[lane + i * 32] = read[i];
+    for (unsigned i = lane + usual * 32; i < end; i += 32) staged[i] = from[i];
+    __syncwarp();
+    return {at.how.bits(), at.smallest, first, count, staged};
   }
   template <bool passing>
-  __device__ Vertex target_in(const Window& window, bool) const {
-    const unsigned lane = threadIdx.x % 32, low = window.how.low, unary = window.how.unary;
-    const Vertex   beyond = bits_across(window.word, unary * 32 + lane * low, low);
-    return window.smallest + beyond + (unary == 0 ? 0 : (nth_one_across(window.word, unary, lane) - lane) << low);
+  __device__ Vertex target_in(const Span& span, unsigned which, bool wants) const {
+    const Found at = found_in(span, which);
+    return wants ? target_at(at, threadIdx.x % 32) : 0;
   }
-  __device__ std::uint32_t weight_in(const Window& window, bool) const {
-    return bits_across(window.weight_word, threadIdx.x % 32 * weight_bits, weight_bits);
+  __device__ std::uint32_t weight_in(const Span& span, unsigned which, bool wants) const {
+    const Found    at    = found_in(span, which);
+    const unsigned count = __shfl_sync(0xFFFFFFFFu, span.count, static_cast<int>(which));
+    return wants ? weight_at(at, count, threadIdx.x % 32) : 0;
   }
 
  private:
@@ -164,34 +176,26 @@ struct CodedRows {
     return {Group::of(entry[1]), entry[0], entry + (entry[1] >> Group::where_at)};
   }
 
+  __device__ static Found found_in(const Span& span, unsigned which) {
+    constexpr unsigned all  = 0xFFFFFFFFu;
+    const auto         lane = static_cast<int>(which);
+    return {Group::of(__shfl_sync(all, span.how, lane)), __shfl_sync(all, span.smallest, lane),
+            span.staged + __shfl_sync(all, span.first, lane)};
+  }
+
+  __device__ static Vertex target_at(const Found& at, unsigned i) {
+    const std::uint32_t low = bits_at(at.words + at.how.unary, i * at.how.low, at.how.low);
+    return at.smallest + low + (at.how.unary == 0 ? 0 : (nth_one(at.words, i) - i) << at.how.low);
+  }
+  __device__ std::uint32_t weight_at(const Found& at, unsigned count, unsigned i) const {
+    return bits_at(at.words + at.how.unary + at.how.low_words(count), i * weight_bits, weight_bits);
+  }
+
   /// `count` bits (at most 32) from bit `first` on. There is always a word behind the last one.
   __device__ static std::uint32_t bits_at(const std::uint32_t* words, unsigned first, unsigned count) {
     const std::uint32_t* const at   = words + first / 32;
     const std::uint64_t        both = std::uint64_t{at[0]} | std::uint64_t{at[1]} << 32;
     return static_cast<std::uint32_t>((both >> (first % 32)) & ((std::uint64_t{1} << count) - 1));
-  }
-
-  /// Likewise of words that the lanes have, one each.
-  __device__ static std::uint32_t bits_across(std::uint32_t word, unsigned first, unsigned count) {
-    constexpr unsigned  all  = 0xFFFFFFFFu;
-    const std::uint32_t low  = __shfl_sync(all, word, static_cast<int>(first / 32 % 32));
-    const std::uint32_t high = __shfl_sync(all, word, static_cast<int>((first / 32 + 1) % 32));
-    const std::uint64_t both = std::uint64_t{low} | std::uint64_t{high} << 32;
-    return static_cast<std::uint32_t>((both >> (first % 32)) & ((std::uint64_t{1} << count) - 1));
-  }
-
-  __device__ static unsigned nth_one_across(std::uint32_t word, unsigned words, unsigned n) {
-    constexpr unsigned all = 0xFFFFFFFFu;
-    unsigned           in = __shfl_sync(all, word, 0), place = 0;
-    for (unsigned k = 1; k < words; ++k) {
-      const unsigned next = __shfl_sync(all, word, static_cast<int>(k));
-      const auto     ones = static_cast<unsigned>(__popc(in));
-      if (place + 32 != 32 * k || n < ones) continue;
-      n -= ones;
-      in = next;
-      place += 32;
-    }
-    return place + nth_one_in(in, n);
   }
 
   /// Where the n-th one is, from zero on. There is one.
