@@ -87,6 +87,17 @@ WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& top
   return {std::move(outside), true};
 }
 
+/// Measured on an H200 (docs/performance.md): a pass over rows in place moves them at the first rate, coded ones
+/// spare more than half of that, and coding them goes at the second.
+bool worth_coding(DeviceGraph& there, const Topology& topology, bool weighted, double passes) {
+  constexpr double in_place = 30e9, spared = 0.6, coding = 3.5e9;  // bytes a second
+  const Block&     block = topology.push.empty() ? topology.pull.front() : topology.push.front();
+  if (there.has_coded(block, weighted)) return true;
+  const double bytes = static_cast<double>(topology.arcs) * (weighted ? 8 : 4);
+  there.passes_uncoded.fetch_add(passes);  // those of the runs before it, too: who comes again will come again
+  return there.passes_uncoded * spared * bytes / in_place > bytes / coding;
+}
+
 std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {
   const std::scoped_lock lock{mutex_};
   const auto             same  = [&](const auto& other) { return other->on_host().targets == block.rows.targets; };
@@ -95,6 +106,13 @@ std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weigh
     found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
   if (weighted && !(*found)->has_weights()) (*found)->add_weights(graph);
   return *found;
+}
+
+bool DeviceGraph::has_coded(const Block& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return std::ranges::any_of(coded_, [&](const auto& other) {
+    return other->on_host == block.rows.targets && other->weighted == weighted;
+  });
 }
 
 std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topology& topology, bool weighted,

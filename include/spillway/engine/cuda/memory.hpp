@@ -1,6 +1,7 @@
 // Memory of a GPU: counted against a budget before it is asked for, given back with its owner.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -139,10 +140,10 @@ class CodedBlock;
 
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
-  std::shared_ptr<const DeviceOrder>               order;  ///< that the rows are in; none: that of the host
+  std::shared_ptr<const DeviceOrder>       order;  ///< that the rows are in; none: that of the host
   std::vector<std::shared_ptr<const void>> held;
   std::vector<Rows>                        push, pull;
-  std::uint64_t                                    uploaded = 0;  ///< bytes that were not there before
+  std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
 };
 
 /// What a device keeps of a graph from run to run.
@@ -165,6 +166,9 @@ class DeviceGraph : public Graph::Attachment {
   /// The block in coded form; `chunk_arcs` as for `coded_supply`.
   std::shared_ptr<CodedBlock> coded(const Block& block, const Topology& topology, bool weighted,
                                     const Graph& graph, std::uint64_t chunk_arcs);
+  bool                        has_coded(const Block& block, bool weighted);
+  /// Over rows that are not coded, so far.
+  std::atomic<double> passes_uncoded = 0;
   /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
   bool has_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
   /// Rows that were made on the device, of those on the host that they say.

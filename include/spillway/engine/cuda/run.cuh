@@ -571,6 +571,14 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
   return outcome;
 }
 
+/// How often a run will pass over all edges, about: a vote looks at few, what is improved is improved again.
+template <class P>
+double passes_of(const Asked<P>& asked) {
+  constexpr double many = 30;  // iterations until most fixed points
+  if constexpr (Traits<P>::all_active) return std::min(static_cast<double>(asked.max_iterations), many);
+  return Traits<P>::voting ? 0.1 : 2;
+}
+
 template <class P>
 Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
                          double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
@@ -584,8 +592,12 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   if (options.method == Method::frontier ||
       (options.method == Method::automatic && there->has_room_for(topology, Traits<P>::weighted, state)))
     return run_resident(there, graph, asked);
-  if (options.supply.compress == Compress::off) return run_outside<P, PlainRows>(there, graph, asked, state);
-  return run_outside<P, CodedRows>(there, graph, asked, state);
+  using enum Compress;
+  const Compress compress = options.supply.compress;
+  if (compress == on ||
+      (compress == automatic && worth_coding(*there, topology, Traits<P>::weighted, passes_of(asked))))
+    return run_outside<P, CodedRows>(there, graph, asked, state);
+  return run_outside<P, PlainRows>(there, graph, asked, state);
 }
 
 }  // namespace spillway::cuda

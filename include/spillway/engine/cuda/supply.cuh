@@ -33,6 +33,10 @@ struct WholeRows {
 WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                      const RunOptions& options, std::uint64_t beside);
 
+/// Whether coding these rows is worth its time, for a run that passes over all of them about so often: it is where
+/// they are coded already, where this run makes good for it, or where the runs before it together would have.
+bool worth_coding(DeviceGraph& there, const Topology& topology, bool weighted, double passes);
+
 /// All rows on the device.
 Supply<PlainRows> resident_supply(DeviceTopology rows);
 
