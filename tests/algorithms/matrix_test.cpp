@@ -50,7 +50,14 @@ void expect_right(const Algorithm& algorithm, const Graph& given, const std::str
   for (const ParameterValues& variant : variants_of(algorithm.name)) {
     const auto values = filled(algorithm, graph, variant);
     if (!values || takes_too_long(*values, graph)) continue;
+#if defined(SPILLWAY_EMULATED)
+    static unsigned turn = 0;  // every graph takes every other way: emulating takes its time
+    ++turn;
+#endif
     for (const RunOptions& way : ways_to_run()) {
+#if defined(SPILLWAY_EMULATED)
+      if (++turn % 2 == 0) continue;
+#endif
       const Result result = algorithm.run(graph, *values, way);
 #if defined(SPILLWAY_TEST_ON_GPU)
       if (graph.vertex_count() > 0) {  // otherwise nobody need compute

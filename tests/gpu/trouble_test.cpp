@@ -97,6 +97,46 @@ TEST_F(GpuRun, IsTheSameEveryTimeWhereThatIsAskedFor) {
   }
 }
 
+/// A simple graph shares its rows with the one that it was made of, but for the weights.
+TEST_F(GpuRun, FindsWeightsOfRowsThatItReadWithout) {
+  const Graph      graph = with_unit_weights(generate("grid", {{"rows", "20"}, {"columns", "30"}}), 1);
+  const RunOptions way{
+      .device = {.kind = cuda}, .method = Method::zerocopy, .supply = {.compress = Compress::off}};
+  for (const char* name : {"tc", "sswp", "cc", "sssp"}) {
+    const Algorithm&      algorithm = algorithm_named(name);
+    const ParameterValues values =
+        completed_parameters(algorithm, std::string_view{name} == "sssp" || std::string_view{name} == "sswp"
+                                            ? ParameterValues{{"source", "0"}}
+                                            : ParameterValues{});
+    const Result result = algorithm.run(graph, values, way);
+    EXPECT_EQ(result.statistics.method, "zerocopy") << name;
+    EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << name;
+  }
+}
+
+/// Edges that do not fit stay outside by themselves; the state must fit.
+TEST_F(GpuRun, ReadsEdgesOutsideWhereTheyDoNotFit) {
+  const Graph graph = generate("kron", {{"scale", "12"}});
+  const auto  with  = [&](std::uint64_t memory) {
+    return algorithm_named("bfs").run(graph, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}),
+                                        {.device = {.kind = cuda, .memory = memory}});
+  };
+  const Result all = with(64u << 20);
+  EXPECT_EQ(all.statistics.method, "");
+  const std::uint64_t edges = graph.arc_count() * sizeof(Vertex);
+  const Result        some  = with(all.statistics.device_bytes - edges / 2);
+  EXPECT_EQ(some.statistics.method, "zerocopy");
+  EXPECT_GT(some.statistics.edges_resident, 0u);
+  EXPECT_LE(some.statistics.device_bytes, all.statistics.device_bytes - edges / 2);
+  try {
+    with(64u << 10);
+    ADD_FAILURE() << "64 KiB are too little for the state";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::does_not_fit);
+    EXPECT_NE(std::string{error.what()}.find("state of the vertices need"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(GpuRun, StaysBelowItsBudget) {
   constexpr std::uint64_t budget = 3'000'000;
   for (const char* name : {"bfs", "cc", "bc", "pagerank"}) {

@@ -56,8 +56,8 @@ OutsideRows::OutsideRows(Device& device, const Block& block, const Graph& graph)
   offsets_.upload(block.rows.offsets);
 }
 
-void OutsideRows::add_weights(const Graph& graph) {
-  weights_ = {on_host_.weights, arcs_ * sizeof(std::uint32_t), graph.budget(), what_rows};
+void OutsideRows::add_weights(const Block& block, const Graph& graph) {
+  weights_ = {block.rows.weights, arcs_ * sizeof(std::uint32_t), graph.budget(), what_rows};
 }
 
 /// Of how many edges heads may be, so that all have at most `most`.

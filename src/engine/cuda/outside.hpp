@@ -11,7 +11,9 @@ class OutsideRows {
  public:
   OutsideRows(Device& device, const Block& block, const Graph& graph);
 
-  void add_weights(const Graph& graph);
+  /// Those of `block`, which has the same rows: a simple graph shares them with the one it was made of, weights
+  /// apart.
+  void add_weights(const Block& block, const Graph& graph);
 
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
   /// not all fit, `places_bytes` more say where the others begin.

@@ -100,11 +100,13 @@ bool worth_coding(DeviceGraph& there, const Topology& topology, bool weighted, d
 
 std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {
   const std::scoped_lock lock{mutex_};
-  const auto             same  = [&](const auto& other) { return other->on_host().targets == block.rows.targets; };
-  auto                   found = std::ranges::find_if(outside_, same);
+  const auto             same = [&](const auto& other) {
+    return other->on_host().offsets == block.rows.offsets && other->on_host().targets == block.rows.targets;
+  };
+  auto found = std::ranges::find_if(outside_, same);
   if (found == outside_.end())
     found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
-  if (weighted && !(*found)->has_weights()) (*found)->add_weights(graph);
+  if (weighted && !(*found)->has_weights()) (*found)->add_weights(block, graph);
   return *found;
 }
 

@@ -402,18 +402,7 @@ class Machine {
     else if constexpr (T::live_messages)
       return atomics::glance(view_.values[v]);  // as new as the iteration
     else
-      return stored_message(v);
-  }
-
-  /// Hubs come first in an order by degree, and most edges lead to them: messages of the others pass by the
-  /// nearest cache, so as not to push theirs out.
-  __device__ Message stored_message(Vertex v) const {
-    if constexpr (may_reorder && (sizeof(Message) == 4 || sizeof(Message) == 8)) {
-      using Bits = std::conditional_t<sizeof(Message) == 4, unsigned, Count>;
-      if (v >= view_.hot)
-        return __builtin_bit_cast(Message, __ldcg(reinterpret_cast<const Bits*>(view_.messages) + v));
-    }
-    return view_.messages[v];
+      return view_.messages[v];
   }
 
   __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {

@@ -39,7 +39,6 @@ class DeviceRun {
     view_.inverse_delta  = 1 / delta;
     const auto width     = static_cast<std::uint64_t>(std::clamp(delta, 1.0, 0x1p62));
     view_.delta_shift    = static_cast<unsigned>(std::bit_width(width) - 1);
-    view_.hot            = no_vertex;
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
     allocate();
@@ -50,7 +49,7 @@ class DeviceRun {
     view_.pull_blocks = static_cast<int>(rows.pull.size());
     std::ranges::copy(rows.push, view_.push);
     std::ranges::copy(rows.pull, view_.pull);
-    if (rows.order) use(*rows.order);
+    if (rows.order) view_.original = rows.order->original.data();
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -99,16 +98,6 @@ class DeviceRun {
   static void copy(const DeviceArray<Vertex>& from, std::uint64_t count, DeviceArray<Vertex>& to) {
     check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDeviceToDevice, nullptr),
           "reading recorded frontiers");
-  }
-
-  /// The rows are in this order, and so are the values. Two thirds of what a multiprocessor has of
-  /// memory near it are for the messages of hubs.
-  void use(const DeviceOrder& order) {
-    int near = 0;
-    check(cudaDeviceGetAttribute(&near, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_.index()),
-          "being asked for its caches");
-    view_.original = order.original.data();
-    view_.hot      = static_cast<Vertex>(static_cast<std::size_t>(near) * 2 / 3 / sizeof(typename T::Message));
   }
 
   /// Goes on from these, which stay where they are until `adopt`.

@@ -104,7 +104,6 @@ struct View {
   Vertex*              large[2];
   Vertex*              hubs[2];
   Vertex*              touched;
-  Vertex               hot;         ///< messages before this one are to stay in the nearest cache
   Vertex*              batch;       ///< all that pushes have found, twice and more often; or null
   const Vertex*        pull_large;  ///< rows too long for a warp to pull
   unsigned             pull_large_count;
