@@ -195,7 +195,8 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
 /// Where the edges were, if not all on the GPU.
 std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method != "zerocopy") return {};
-  return fmt::format(" (edges in host memory, {} of them kept there)", human_bytes(statistics.edges_resident));
+  return fmt::format(" (edges in host memory, {} of them on the GPU, too)",
+                     human_bytes(statistics.edges_resident));
 }
 
 /// For people. The answer itself is what --quiet leaves.

@@ -1,6 +1,8 @@
 // GPUs that are too small, and what stays on one from run to run. Without a GPU each test says so and is skipped.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/devices.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -111,6 +113,33 @@ TEST_F(GpuRun, FindsWeightsOfRowsThatItReadWithout) {
     const Result result = algorithm.run(graph, values, way);
     EXPECT_EQ(result.statistics.method, "zerocopy") << name;
     EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << name;
+  }
+}
+
+/// What one run keeps of the rows serves the next one, and goes where a run with another state needs the room.
+TEST_F(GpuRun, KeepsBeginningsOfRowsFromRunToRun) {
+  const Graph         graph  = generate("kron", {{"scale", "11"}, {"degree", "40"}});
+  const std::uint64_t memory = graph.vertex_count() * 150 + graph.arc_count();
+  for (const Compress compress : {Compress::off, Compress::on}) {
+    std::uint64_t kept = 0;
+    for (const char* name : {"bfs", "bfs", "pagerank", "cc", "ssnsp", "bc", "bfs"}) {
+      const Algorithm& algorithm = algorithm_named(name);
+      ParameterValues  given;
+      for (const Parameter& parameter : algorithm.parameters)
+        if (parameter.kind == ParameterKind::source) given[parameter.name] = "0";
+      const ParameterValues values = completed_parameters(algorithm, given);
+      const Result          result = algorithm.run(
+                   graph, values, {.device = {.kind = cuda, .memory = memory}, .supply = {.compress = compress}});
+      EXPECT_EQ(result.statistics.method, "zerocopy") << name;
+      EXPECT_LE(result.statistics.device_bytes, memory) << name;
+      EXPECT_GT(result.statistics.edges_resident, 0u) << name;
+      if (std::string_view{name} != "bfs") continue;
+      const std::uint64_t now = result.statistics.edges_resident;
+      if (kept != 0) {
+        EXPECT_LE(std::max(now, kept) - std::min(now, kept), kept / 3);
+      }
+      kept = now;
+    }
   }
 }
 

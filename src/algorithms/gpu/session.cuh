@@ -35,6 +35,7 @@ class Session {
     auto [rows, outside] =
         cuda::whole_rows(*graph_, graph, topology, weighted, options, topology.vertices * bytes_a_vertex);
     rows_ = std::move(rows), outside_ = outside;
+    if (outside_) alone_ = graph_->alone_outside();
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
     device().wait();
     (outside_ ? prepare_ms_ : transfer_ms_) = clock_.lap();
@@ -99,6 +100,7 @@ class Session {
  private:
   Stopwatch                          clock_;
   std::shared_ptr<cuda::DeviceGraph> graph_;
+  std::unique_lock<std::mutex>       alone_;  ///< over rows outside
   cuda::DeviceTopology               rows_;
   cudaEvent_t                        events_[2]   = {};
   double                             transfer_ms_ = 0, prepare_ms_ = 0, run_ms_ = 0;

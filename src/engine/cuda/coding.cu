@@ -18,6 +18,7 @@ using Group = CodedRows::Group;
 
 constexpr unsigned group     = CodedRows::group;
 constexpr auto     what_code = "the coded rows";
+constexpr unsigned behind    = 2;  // words: reading bits looks at two, even where there are none to read
 static_assert(group == warp_lanes);
 
 /// Rows of a chunk, by the places of their vertices, and what coding them needs.
@@ -180,14 +181,14 @@ __global__ void place_rows(Chunk chunk, std::uint64_t before, Piece* pieces) {
   }
 }
 
-/// The last place whose row begins no later than at multiples of `arcs`.
-__global__ void chunk_starts(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arcs, std::uint64_t count,
+/// The last place before which there are no more rows and arcs than multiples of `size`.
+__global__ void chunk_starts(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex size, std::uint64_t count,
                              EdgeIndex* starts) {
   for (std::uint64_t i = first_item(); i < count; i += item_stride()) {
     std::uint64_t low = 0, high = n + 1;
     while (high - low > 1) {
-      const std::uint64_t middle                 = low + (high - low) / 2;
-      (offsets[middle] <= i * arcs ? low : high) = middle;
+      const std::uint64_t middle                          = low + (high - low) / 2;
+      (offsets[middle] + middle <= i * size ? low : high) = middle;
     }
     starts[i] = i == 0 ? 0 : low;
   }
@@ -294,7 +295,7 @@ class CodedBlock::Coder {
 
   /// Where chunks begin, and the last ends.
   std::vector<EdgeIndex> chunks(EdgeIndex arcs, EdgeIndex chunk_arcs) {
-    const std::uint64_t    count = arcs / chunk_arcs + 1;
+    const std::uint64_t    count = (arcs + block_.vertices_) / chunk_arcs + 1;
     DeviceArray<EdgeIndex> starts{device_, count, what_code};
     SPILLWAY_LAUNCH(chunk_starts, blocks_for(count), block_threads, offsets_.data(), block_.vertices_, chunk_arcs,
                     count, starts.data());
@@ -340,7 +341,7 @@ class CodedBlock::Coder {
     sum_before_each(device_, starts);
     const EdgeIndex size = last_of(device_, starts);
 
-    DeviceArray<std::uint32_t> code{device_, size + 1, what_code};
+    DeviceArray<std::uint32_t> code{device_, size + behind, what_code};
     code.clear();
     chunk.code = code.data();
     SPILLWAY_LAUNCH(write_groups, blocks_for(all * warp_lanes), block_threads, chunk, all);
@@ -358,12 +359,13 @@ class CodedBlock::Coder {
     unsigned too_long = 0;
     too_long_.download(&too_long);
     if (too_long)
-      throw DeviceError{ExitCode::does_not_fit, "the graph has too long a row to be coded; use --compress off"};
+      throw DeviceError{ExitCode::does_not_fit,
+                        "the graph has a row too long to be coded, or too many of them; use --compress off"};
   }
 
   /// All parts as one, for the device to read.
   void finish() {
-    block_.code_     = {block_.words_ + 1, budget_, what_code};  // reading bits looks at a word more
+    block_.code_     = {block_.words_ + behind, budget_, what_code};
     std::uint64_t at = 0;
     for (Buffer<std::uint32_t>& part : parts_) {
       std::uint32_t* const to = block_.code_.data() + at;
@@ -427,11 +429,11 @@ CodedBlock::Cut CodedBlock::cut_for(std::uint64_t room) const {
 }
 
 void CodedBlock::keep_heads(Device& device, std::uint64_t room) {
-  if (room == room_) return;
+  if (serve(room_, room)) return;
   drop_heads();
-  const std::uint64_t all = (words_ + 1) * sizeof(std::uint32_t);
+  const std::uint64_t all = (words_ + behind) * sizeof(std::uint32_t);
   if (room >= all) {
-    heads_ = {device, words_ + 1, what_code};
+    heads_ = {device, words_ + behind, what_code};
     heads_.upload(code_.data());
     room_ = room;
     return;
@@ -457,8 +459,8 @@ bool CodedBlock::take_heads(Device& device, const Cut& cut, std::uint64_t room) 
   SPILLWAY_LAUNCH(measure_heads, blocks_for(vertices_ + 1), block_threads, heads, starts.data());
   sum_before_each(device, starts);
   const EdgeIndex size = last_of(device, starts);
-  if ((size + 1) * sizeof(std::uint32_t) > room) return false;
-  heads_       = {device, size + 1, what_code};
+  if ((size + behind) * sizeof(std::uint32_t) > room) return false;
+  heads_       = {device, size + behind, what_code};
   head_pieces_ = {device, vertices_, what_code};
   tail_pieces_ = {device, vertices_, what_code};
   SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, heads, starts.data(),
@@ -470,7 +472,7 @@ bool CodedBlock::take_heads(Device& device, const Cut& cut, std::uint64_t room) 
 
 void CodedBlock::drop_heads() {
   heads_ = {}, head_pieces_ = {}, tail_pieces_ = {};
-  room_ = ~std::uint64_t{0};
+  room_ = no_heads;
 }
 
 std::vector<CodedRows> CodedBlock::parts() const {

@@ -22,7 +22,10 @@ class CodedBlock {
   /// `places_bytes` more say where they are.
   void keep_heads(Device& device, std::uint64_t room);
   /// Gives them up; the rows can still be read.
-  void drop_heads();
+  void          drop_heads();
+  std::uint64_t held_bytes() const {
+    return resident_bytes() + (head_pieces_.size() + tail_pieces_.size()) * sizeof(Piece);
+  }
 
   std::uint64_t places_bytes() const { return 2 * vertices_ * sizeof(Piece); }
 
@@ -33,9 +36,8 @@ class CodedBlock {
 
   const std::shared_ptr<const DeviceOrder>& order() const { return order_; }
 
-  const Vertex*    on_host    = nullptr;  ///< the targets that it was made of
-  const EdgeIndex* ordered_by = nullptr;  ///< the rows whose lengths the order is by
-  bool             weighted   = false;
+  const Vertex* on_host  = nullptr;  ///< the targets that it was made of
+  bool          weighted = false;
 
  private:
   using Piece = CodedRows::Piece;
@@ -61,8 +63,8 @@ class CodedBlock {
   std::vector<Share>                 shares_;
   Buffer<std::uint32_t>              code_;
   HostReadable                       readable_;
-  DeviceArray<Piece>                 pieces_;                    ///< whole rows, where the host has them
-  std::uint64_t                      room_ = ~std::uint64_t{0};  ///< that heads were chosen for
+  DeviceArray<Piece>                 pieces_;           ///< whole rows, where the host has them
+  std::uint64_t                      room_ = no_heads;  ///< that heads were chosen for
   DeviceArray<std::uint32_t>         heads_;
   DeviceArray<Piece>                 head_pieces_, tail_pieces_;  ///< none where all of every row is there
 };

@@ -6,6 +6,7 @@
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/error.hpp>
 
 namespace spillway::cuda {
 namespace {
@@ -34,24 +35,39 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
   if (bytes == 0) return;
   const char* const doing = "pinning memory";
   if (bytes < small) {
-    check(cudaMallocHost(&owned_, bytes), doing);
-    std::memcpy(owned_, data, bytes);
-    void* there = nullptr;
-    check(cudaHostGetDevicePointer(&there, owned_, 0), doing);
+    void *copy = nullptr, *there = nullptr;
+    check(cudaMallocHost(&copy, bytes), doing);
+    std::memcpy(copy, data, bytes);
+    owned_ = copy;
+    if (cudaHostGetDevicePointer(&there, copy, 0) != cudaSuccess) refuse();
     on_device_ = there;
     return;
   }
   touch(data, bytes);
   constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
   if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;
-  copy_ = Pages{bytes, budget, what};
+  try {
+    copy_ = Pages{bytes, budget, what};
+  } catch (const Error& error) {  // the CPU may do without
+    throw DeviceError{error.code(), error.what()};
+  }
   copy_by_all(copy_.data(), data, bytes);
-  if (!pinned(copy_.data(), bytes, flags)) check(cudaErrorMemoryAllocation, doing);
+  if (!pinned(copy_.data(), bytes, flags)) refuse();
 }
 
-HostReadable::~HostReadable() {
+HostReadable::~HostReadable() { let_go(); }
+
+void HostReadable::let_go() {
   if (pinned_) cudaHostUnregister(pinned_);
   if (owned_) cudaFreeHost(owned_);
+  pinned_ = owned_ = nullptr;
+}
+
+void HostReadable::refuse() {
+  cudaGetLastError();
+  let_go();
+  throw DeviceError{ExitCode::does_not_fit,
+                    "host memory cannot be pinned for the GPU to read; raise `ulimit -l`, or use --device cpu"};
 }
 
 bool HostReadable::pinned(const void* data, std::uint64_t bytes, unsigned flags) {
@@ -62,7 +78,7 @@ bool HostReadable::pinned(const void* data, std::uint64_t bytes, unsigned flags)
   }
   pinned_     = writable;
   void* there = nullptr;
-  check(cudaHostGetDevicePointer(&there, writable, 0), "pinning memory");
+  if (cudaHostGetDevicePointer(&there, writable, 0) != cudaSuccess) refuse();
   on_device_ = there;
   return true;
 }

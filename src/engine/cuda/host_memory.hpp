@@ -10,6 +10,13 @@
 
 namespace spillway::cuda {
 
+/// The beginnings of rows that a device keeps are chosen for so many bytes; chosen for `chosen`, they serve where
+/// there are `room` now: programs leave a little more or less.
+inline constexpr std::uint64_t no_heads = ~std::uint64_t{0};
+inline bool                    serve(std::uint64_t chosen, std::uint64_t room) {
+                     return chosen != no_heads && chosen <= room && chosen >= room - room / 4;
+}
+
 /// Pinned where it lies; what cannot be pinned there (a few kinds of mapped files) is copied.
 class HostReadable {
  public:
@@ -31,13 +38,15 @@ class HostReadable {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  bool pinned(const void* data, std::uint64_t bytes, unsigned flags);
-  void swap(HostReadable& other) noexcept {
-    std::swap(pinned_, other.pinned_);
-    std::swap(owned_, other.owned_);
-    std::swap(on_device_, other.on_device_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(copy_, other.copy_);
+  bool              pinned(const void* data, std::uint64_t bytes, unsigned flags);
+  [[noreturn]] void refuse();
+  void              let_go();
+  void              swap(HostReadable& other) noexcept {
+                 std::swap(pinned_, other.pinned_);
+                 std::swap(owned_, other.owned_);
+                 std::swap(on_device_, other.on_device_);
+                 std::swap(bytes_, other.bytes_);
+                 std::swap(copy_, other.copy_);
   }
 
   void*         pinned_    = nullptr;  ///< to be let go of

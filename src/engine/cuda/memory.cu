@@ -355,6 +355,11 @@ bool DeviceGraph::has_room_for(const Topology& topology, bool weighted, std::uin
     give_up_idle_blocks();
     if (fits()) return true;
   }
+  if (const std::uint64_t room = device_.room() + idle_heads();
+      beside <= room && missing(topology, weighted) <= room - beside) {
+    drop_idle_heads_locked();
+    return true;
+  }
   give_up_idle_blocks();  // nor do those help that are there
   return false;
 }

@@ -83,25 +83,36 @@ EdgeIndex OutsideRows::longest_heads(Device& device, EdgeIndex most) const {
 
 void OutsideRows::keep_heads(Device& device, std::uint64_t room) {
   const bool weighted = weights_.bytes() > 0;
-  if (room == room_ && (head_weights_.size() > 0) == weighted) return;
+  if (serve(room_, room) && (head_weights_.size() > 0) == weighted) return;
+  drop_heads();
+  const EdgeIndex longest = longest_heads(device, room / (weighted ? 8 : 4));
+  if (longest > 0) {
+    DeviceArray<EdgeIndex> offsets{device, vertices_ + 1, what_rows}, tails{device, vertices_, what_rows};
+    SPILLWAY_LAUNCH(head_lengths, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_, longest,
+                    offsets.data(), tails.data());
+    sum_before_each(device, offsets);
+    EdgeIndex all = 0;
+    device.download(&all, offsets.data() + vertices_, sizeof(all));
+    DeviceArray<Vertex>        targets{device, all, what_rows};
+    DeviceArray<std::uint32_t> weights{device, weighted ? all : 0, what_rows};
+    SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, whole(), vertices_,
+                    offsets.data(), targets.data(), weights.data());
+    check(cudaGetLastError(), "keeping rows");
+    device.wait();
+    head_offsets_ = std::move(offsets), tail_begins_ = std::move(tails);
+    head_targets_ = std::move(targets), head_weights_ = std::move(weights);
+  }
+  room_ = room;
+}
+
+void OutsideRows::drop_heads() {
   head_offsets_ = {}, tail_begins_ = {};
   head_targets_ = {}, head_weights_ = {};
-  room_                   = room;
-  const EdgeIndex longest = longest_heads(device, room / (weighted ? 8 : 4));
-  if (longest == 0) return;
-  head_offsets_ = {device, vertices_ + 1, what_rows};
-  tail_begins_  = {device, vertices_, what_rows};
-  SPILLWAY_LAUNCH(head_lengths, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_, longest,
-                  head_offsets_.data(), tail_begins_.data());
-  sum_before_each(device, head_offsets_);
-  EdgeIndex all = 0;
-  device.download(&all, head_offsets_.data() + vertices_, sizeof(all));
-  head_targets_ = {device, all, what_rows};
-  if (weighted) head_weights_ = {device, all, what_rows};
-  SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, whole(), vertices_,
-                  head_offsets_.data(), head_targets_.data(), head_weights_.data());
-  check(cudaGetLastError(), "keeping rows");
-  device.wait();
+  room_ = no_heads;
+}
+
+std::uint64_t OutsideRows::held_bytes() const {
+  return (head_offsets_.size() + tail_begins_.size()) * sizeof(EdgeIndex) + resident_bytes();
 }
 
 std::vector<PlainRows> OutsideRows::parts() const {

@@ -18,6 +18,8 @@ class OutsideRows {
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
   /// not all fit, `places_bytes` more say where the others begin.
   void          keep_heads(Device& device, std::uint64_t room);
+  void          drop_heads();
+  std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
 
   std::vector<PlainRows> parts() const;
@@ -37,7 +39,7 @@ class OutsideRows {
   EdgeIndex                  arcs_;
   DeviceArray<EdgeIndex>     offsets_;
   HostReadable               targets_, weights_;
-  std::uint64_t              room_ = ~std::uint64_t{0};  ///< that heads were chosen for
+  std::uint64_t              room_ = no_heads;  ///< that heads were chosen for
   DeviceArray<EdgeIndex>     head_offsets_, tail_begins_;
   DeviceArray<Vertex>        head_targets_;
   DeviceArray<std::uint32_t> head_weights_;

@@ -3,6 +3,7 @@
 
 #include "engine/cuda/coding.hpp"
 #include "engine/cuda/outside.hpp"
+#include "engine/rows.hpp"
 
 #include <spillway/engine/cuda/supply.cuh>
 
@@ -19,11 +20,17 @@ Supply<Form> supplied(DeviceGraph& there, const Topology& topology, const Room& 
     for (const Block& block : *blocks)
       if (std::ranges::find(kept, block.rows.targets, &std::pair<const Vertex*, Kept>::first) == kept.end())
         kept.emplace_back(block.rows.targets, find(block));
-  Device&       device = there.device();
-  std::uint64_t needed = room.state;
-  for (const auto& [targets, rows] : kept) needed += rows->places_bytes();
+  Device& device = there.device();
+  there.drop_idle_heads();
+  std::uint64_t needed = room.state, held = 0;
+  for (const auto& [targets, rows] : kept) needed += rows->places_bytes(), held += rows->held_bytes();
+  if (device.room() < room.state) {
+    for (const auto& [targets, rows] : kept) rows->drop_heads();
+    held = 0;
+  }
   device.require(room.state, "the state of the vertices");
-  const std::uint64_t left  = device.room() > needed ? device.room() - needed : 0;
+  // What is held now is given up where it does not serve.
+  const std::uint64_t there_is = device.room() + held, left = there_is > needed ? there_is - needed : 0;
   const std::uint64_t share = kept.empty() ? 0 : std::min(left, room.edges) / kept.size();
   for (const auto& [targets, rows] : kept) {
     rows->keep_heads(device, share);
@@ -63,11 +70,13 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
 
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs) {
-  auto        supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
-    return there.coded(block, topology, weighted, graph, chunk_arcs);
+  std::shared_ptr<const DeviceOrder> order;
+  auto                               supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
+    auto rows = there.coded(block, topology, weighted, graph, chunk_arcs);
+    order     = rows->order();  // one for all of them
+    return rows;
   });
-  const auto& first  = topology.push.empty() ? topology.pull.front() : topology.push.front();
-  supply.order       = there.coded(first, topology, weighted, graph, chunk_arcs)->order();
+  supply.order                              = std::move(order);
   return supply;
 }
 
@@ -90,6 +99,7 @@ WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& top
 /// Measured on an H200 (docs/performance.md): a pass over rows in place moves them at the first rate, coded ones
 /// spare more than half of that, and coding them goes at the second.
 bool worth_coding(DeviceGraph& there, const Topology& topology, bool weighted, double passes) {
+  if (there.cannot_code) return false;
   constexpr double in_place = 30e9, spared = 0.6, coding = 3.5e9;  // bytes a second
   const Block&     block = topology.push.empty() ? topology.pull.front() : topology.push.front();
   if (there.has_coded(block, weighted)) return true;
@@ -110,6 +120,25 @@ std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weigh
   return *found;
 }
 
+void DeviceGraph::drop_idle_heads() {
+  const std::scoped_lock lock{mutex_};
+  drop_idle_heads_locked();
+}
+
+void DeviceGraph::drop_idle_heads_locked() {
+  for (const auto& rows : outside_)
+    if (rows.use_count() == 1) rows->drop_heads();
+  for (const auto& rows : coded_)
+    if (rows.use_count() == 1) rows->drop_heads();
+}
+
+std::uint64_t DeviceGraph::idle_heads() const {
+  std::uint64_t bytes = 0;
+  for (const auto& rows : outside_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
+  for (const auto& rows : coded_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
+  return bytes;
+}
+
 bool DeviceGraph::has_coded(const Block& block, bool weighted) {
   const std::scoped_lock lock{mutex_};
   return std::ranges::any_of(coded_, [&](const auto& other) {
@@ -119,25 +148,27 @@ bool DeviceGraph::has_coded(const Block& block, bool weighted) {
 
 std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topology& topology, bool weighted,
                                                const Graph& graph, std::uint64_t chunk_arcs) {
-  const Block& by   = topology.push.empty() ? topology.pull.front() : topology.push.front();
-  const auto   same = [&](const auto& other) {
-    return other->on_host == block.rows.targets && other->ordered_by == by.rows.offsets &&
-           other->weighted == weighted;
+  const auto same = [&](const auto& other) {
+    return other->on_host == block.rows.targets && other->weighted == weighted;
   };
   {
     const std::scoped_lock lock{mutex_};
     const auto             found = std::ranges::find_if(coded_, same);
     if (found != coded_.end()) return *found;
   }
-  const auto rows  = outside(block, weighted, graph);
-  const auto among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
-  auto       fresh = std::make_shared<CodedBlock>(
+  // Whatever the run, out-edges say who is a hub: both sides are in one order.
+  const Block by    = block_of(graph.out());
+  const auto  rows  = outside(block, weighted, graph);
+  const auto  among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
+  drop_idle_heads();
+  rows->drop_heads(), among->drop_heads();
+  auto fresh = std::make_shared<CodedBlock>(
       device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
       order(by, among->whole().offsets, topology.vertices), graph.budget(), chunk_arcs);
-  fresh->on_host    = block.rows.targets;
-  fresh->ordered_by = by.rows.offsets;
+  fresh->on_host = block.rows.targets;
   const std::scoped_lock lock{mutex_};
-  // With and without weights, in one order or another: one of them is kept.
+  passes_uncoded = 0;
+  // With or without weights: one of them is kept.
   std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
   coded_.push_back(fresh);
   return fresh;

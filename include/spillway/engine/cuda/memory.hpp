@@ -169,6 +169,11 @@ class DeviceGraph : public Graph::Attachment {
   bool                        has_coded(const Block& block, bool weighted);
   /// Over rows that are not coded, so far.
   std::atomic<double> passes_uncoded = 0;
+  std::atomic<bool>   cannot_code    = false;  ///< was tried
+  /// Runs over rows outside change what is kept of them: one at a time.
+  std::unique_lock<std::mutex> alone_outside() { return std::unique_lock{outside_mutex_}; }
+  /// The beginnings of rows that nobody uses now are given up.
+  void drop_idle_heads();
   /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
   bool has_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
   /// Rows that were made on the device, of those on the host that they say.
@@ -179,6 +184,8 @@ class DeviceGraph : public Graph::Attachment {
  private:
   bool                               give_up_idle();
   bool                               give_up_idle_blocks();
+  void                               drop_idle_heads_locked();
+  std::uint64_t                      idle_heads() const;
   std::shared_ptr<ResidentRows>      found(const Block& block) const;
   std::uint64_t                      missing(const Topology& topology, bool weighted) const;
   std::shared_ptr<const DeviceOrder> order_locked(const Block& by, const EdgeIndex* offsets,
@@ -186,7 +193,7 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<ResidentRows>      resident(const Block& block, bool weighted, std::uint64_t& uploaded);
 
   Device                                     device_;
-  std::mutex                                 mutex_;
+  std::mutex                                 mutex_, outside_mutex_;
   std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
   std::vector<std::shared_ptr<OutsideRows>>  outside_;
   std::vector<std::shared_ptr<CodedBlock>>   coded_;

@@ -544,10 +544,13 @@ template <class P, class Rows>
 Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
                        std::uint64_t state) {
   const RunOptions& options = asked.options;
+  const auto        alone   = there->alone_outside();
   Laps              laps;
   auto              values = uploaded(there->device(), asked.continuation.values);
-  const Room        room{.state = state, .edges = options.supply.resident.value_or(~std::uint64_t{0})};
-  Supply<Rows>      rows;
+  // Sums are to come out the same, however much room there is today.
+  const bool   fixed = options.deterministic && Traits<P>::order_shows;
+  const Room   room{.state = state, .edges = fixed ? 0 : options.supply.resident.value_or(~std::uint64_t{0})};
+  Supply<Rows> rows;
   if constexpr (std::is_same_v<Rows, CodedRows>)
     rows = coded_supply(*there, graph, asked.topology, Traits<P>::weighted, room, options.supply.chunk_arcs);
   else
@@ -581,12 +584,19 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   if (options.method == Method::frontier ||
       (options.method == Method::automatic && there->has_room_for(topology, Traits<P>::weighted, state)))
     return run_resident(there, graph, asked);
-  using enum Compress;
-  const Compress compress = options.supply.compress;
-  if (compress == on ||
-      (compress == automatic && worth_coding(*there, topology, Traits<P>::weighted, passes_of(asked))))
+  const auto plainly = [&] { return run_outside<P, PlainRows>(there, graph, asked, state); };
+  if (options.supply.compress == Compress::on) return run_outside<P, CodedRows>(there, graph, asked, state);
+  const bool fixed = options.deterministic && Traits<P>::order_shows;  // coding would bring another order
+  if (options.supply.compress == Compress::off || fixed ||
+      !worth_coding(*there, topology, Traits<P>::weighted, passes_of(asked)))
+    return plainly();
+  try {
     return run_outside<P, CodedRows>(there, graph, asked, state);
-  return run_outside<P, PlainRows>(there, graph, asked, state);
+  } catch (const Error& error) {  // no room to code in, here or there
+    if (error.code() != ExitCode::does_not_fit || continuation.resident) throw;
+    there->cannot_code = true;
+  }
+  return plainly();
 }
 
 }  // namespace spillway::cuda
