@@ -143,6 +143,11 @@ void Device::require(std::uint64_t bytes, std::string_view what) {
   refuse_beyond_limit(bytes, what);
 }
 
+void Device::require_at_all(std::uint64_t bytes, std::string_view what) {
+  const std::scoped_lock lock{mutex_};
+  if (bytes > limit_) refuse_beyond_limit(bytes, what);
+}
+
 void Device::refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const {
   if (bytes > limit_ || used_ > limit_ - bytes)
     throw DeviceError{

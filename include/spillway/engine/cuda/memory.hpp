@@ -51,6 +51,8 @@ class Device {
   void enter();
 
   void* take(std::uint64_t bytes, std::string_view what);
+  /// Refuses what could not be taken if nothing else were there.
+  void require_at_all(std::uint64_t bytes, std::string_view what);
   /// Refuses what `take` would refuse.
   void require(std::uint64_t bytes, std::string_view what);
   void give(void* data, std::uint64_t bytes) noexcept;

@@ -545,8 +545,9 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
                        std::uint64_t state) {
   const RunOptions& options = asked.options;
   const auto        alone   = there->alone_outside();
-  Laps              laps;
-  auto              values = uploaded(there->device(), asked.continuation.values);
+  there->device().require_at_all(state, "the state of the vertices");
+  Laps laps;
+  auto values = uploaded(there->device(), asked.continuation.values);
   // Sums are to come out the same, however much room there is today.
   const bool   fixed = options.deterministic && Traits<P>::order_shows;
   const Room   room{.state = state, .edges = fixed ? 0 : options.supply.resident.value_or(~std::uint64_t{0})};
