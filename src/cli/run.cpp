@@ -98,6 +98,9 @@ void check(const RunArguments& arguments) {
     throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
   device_of(arguments);
   supply_of(arguments);
+  if (arguments.method == "zerocopy")
+    if (const CudaDevices found = cuda_devices(); found.devices.empty())
+      throw usage_error("--method zerocopy is a way of GPUs, and there is none to use here ({})", found.absence);
   check_streams(arguments);
 }
 
