@@ -32,13 +32,12 @@ class Session {
       : graph_(cuda::DeviceGraph::of(graph, options.device)) {
     constexpr std::uint64_t bytes_a_vertex = 48;  // that algorithms hold, about
     device().enter();
-    auto [rows, outside] =
+    auto [rows, alone] =
         cuda::whole_rows(*graph_, graph, topology, weighted, options, topology.vertices * bytes_a_vertex);
-    rows_ = std::move(rows), outside_ = outside;
-    if (outside_) alone_ = graph_->alone_outside();
+    rows_ = std::move(rows), alone_ = std::move(alone);
     for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
     device().wait();
-    (outside_ ? prepare_ms_ : transfer_ms_) = clock_.lap();
+    (outside() ? prepare_ms_ : transfer_ms_) = clock_.lap();
     check(cudaEventRecord(events_[0], nullptr), "being timed");
   }
   ~Session() {
@@ -54,11 +53,12 @@ class Session {
   /// for before anything is computed.
   cuda::Supply<cuda::PlainRows> parts(const Graph& graph, const RunOptions& options, const Topology& topology,
                                       std::uint64_t state) {
-    if (!outside_) return cuda::resident_supply(rows_);
+    if (!outside()) return cuda::resident_supply(rows_);
     clock_.lap();
     const cuda::Room room{.state = state, .edges = options.supply.resident.value_or(~std::uint64_t{0})};
     auto             parts = cuda::plain_supply(*graph_, graph, topology, false, room);
     resident_ = parts.resident, on_host_ = parts.on_host;
+    rows_.uploaded += parts.uploaded;
     prepare_ms_ += clock_.lap();
     check(cudaEventRecord(events_[0], nullptr), "being timed");
     return parts;
@@ -83,7 +83,7 @@ class Session {
     statistics.device_bytes    = device().peak();
     statistics.uploaded_bytes  = rows_.uploaded;
     statistics.prepare_ms      = prepare_ms_;
-    statistics.method          = outside_ ? "zerocopy" : "";
+    statistics.method          = outside() ? "zerocopy" : "";
     statistics.edges_resident  = resident_;
     statistics.edges_outside   = on_host_;
     statistics.iterations      = 1;
@@ -98,13 +98,14 @@ class Session {
   }
 
  private:
+  bool outside() const { return alone_.owns_lock(); }
+
   Stopwatch                          clock_;
   std::shared_ptr<cuda::DeviceGraph> graph_;
-  std::unique_lock<std::mutex>       alone_;  ///< over rows outside
+  std::unique_lock<std::mutex>       alone_;  ///< held where rows are outside
   cuda::DeviceTopology               rows_;
   cudaEvent_t                        events_[2]   = {};
   double                             transfer_ms_ = 0, prepare_ms_ = 0, run_ms_ = 0;
-  bool                               outside_  = false;
   std::uint64_t                      resident_ = 0, on_host_ = 0;  ///< bytes of edges, if they are outside
 };
 

@@ -107,7 +107,7 @@ __global__ void measure(Chunk chunk, EdgeIndex all) {
     const unsigned words = at.words(chunk.weight_bits);
     if (lane_index() != 0) continue;
     chunk.words[which]  = words;
-    const EdgeIndex bin = at.index < 256 ? at.index : 255;
+    const EdgeIndex bin = at.index < head_bins ? at.index : head_bins - 1;
     atomicAdd(chunk.shares + bin, static_cast<unsigned long long>(words + 2));
   }
 }
@@ -332,7 +332,7 @@ class CodedBlock::Coder {
     sum_before_each(device_, groups);
     const EdgeIndex                 all = last_of(device_, groups);
     DeviceArray<EdgeIndex>          words{device_, all + 1, what_code};
-    DeviceArray<unsigned long long> shares{device_, bins, what_code};
+    DeviceArray<unsigned long long> shares{device_, head_bins, what_code};
     shares.clear();
     chunk.words = words.data(), chunk.shares = shares.data();
     SPILLWAY_LAUNCH(measure, blocks_for((all + 1) * warp_lanes), block_threads, chunk, all);
@@ -411,13 +411,13 @@ CodedBlock::CodedBlock(Device& device, const Rows& from, std::uint64_t vertices,
 CodedBlock::Cut CodedBlock::cut_for(std::uint64_t room) const {
   const std::uint64_t most = room / sizeof(std::uint32_t);
   std::uint64_t       used = 0;
-  for (std::uint64_t at = 0; at < bins; ++at) {
+  for (std::uint64_t at = 0; at < head_bins; ++at) {
     std::uint64_t all = 0;
     for (const Share& share : shares_) all += share.words[at];
-    if (used + all > most || at == bins - 1) {
+    if (used + all > most || at == head_bins - 1) {
       Cut cut{.groups = at};
       for (const Share& share : shares_) {
-        if (used + share.words[at] > most || at == bins - 1) break;
+        if (used + share.words[at] > most || at == head_bins - 1) break;
         used += share.words[at];
         cut.more_before = share.last;
       }
@@ -428,15 +428,15 @@ CodedBlock::Cut CodedBlock::cut_for(std::uint64_t room) const {
   return {};
 }
 
-void CodedBlock::keep_heads(Device& device, std::uint64_t room) {
-  if (serve(room_, room)) return;
+bool CodedBlock::keep_heads(Device& device, std::uint64_t room) {
+  if (serve(room_, room)) return false;
   drop_heads();
   const std::uint64_t all = (words_ + behind) * sizeof(std::uint32_t);
   if (room >= all) {
     heads_ = {device, words_ + behind, what_code};
     heads_.upload(code_.data());
     room_ = room;
-    return;
+    return true;
   }
   Cut cut = cut_for(room);
   while ((cut.groups > 0 || cut.more_before > 0) && !take_heads(device, cut, room)) {
@@ -446,6 +446,7 @@ void CodedBlock::keep_heads(Device& device, std::uint64_t room) {
       --cut.groups;
   }
   room_ = room;
+  return true;
 }
 
 /// False if they are larger than they were thought to be.
@@ -460,13 +461,13 @@ bool CodedBlock::take_heads(Device& device, const Cut& cut, std::uint64_t room) 
   sum_before_each(device, starts);
   const EdgeIndex size = last_of(device, starts);
   if ((size + behind) * sizeof(std::uint32_t) > room) return false;
-  heads_       = {device, size + behind, what_code};
-  head_pieces_ = {device, vertices_, what_code};
-  tail_pieces_ = {device, vertices_, what_code};
-  SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, heads, starts.data(),
-                  heads_.data(), head_pieces_.data(), tail_pieces_.data());
+  DeviceArray<std::uint32_t> code{device, size + behind, what_code};
+  DeviceArray<Piece>         kept{device, vertices_, what_code}, left{device, vertices_, what_code};
+  SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, heads, starts.data(), code.data(),
+                  kept.data(), left.data());
   check(cudaGetLastError(), "keeping rows");
   device.wait();
+  heads_ = std::move(code), head_pieces_ = std::move(kept), tail_pieces_ = std::move(left);
   return true;
 }
 

@@ -10,6 +10,9 @@
 
 namespace spillway::cuda {
 
+/// Groups of a row are counted by their place in it up to here; the last bin is of all others.
+inline constexpr unsigned head_bins = 256;
+
 /// The rows of one side of a graph, hubs first.
 class CodedBlock {
  public:
@@ -19,8 +22,8 @@ class CodedBlock {
              std::uint64_t chunk_arcs);
 
   /// The device keeps the first groups of all rows, as many as take no more than `room` bytes. Where not all fit,
-  /// `places_bytes` more say where they are.
-  void keep_heads(Device& device, std::uint64_t room);
+  /// `places_bytes` more say where they are. True if they were not there before.
+  bool keep_heads(Device& device, std::uint64_t room);
   /// Gives them up; the rows can still be read.
   void          drop_heads();
   std::uint64_t held_bytes() const {
@@ -46,11 +49,10 @@ class CodedBlock {
     std::uint64_t groups      = 0;
     Vertex        more_before = 0;
   };
-  /// What the groups of some rows take, by their place in the row; the last bin is of all others.
-  static constexpr unsigned bins = 256;
+  /// What the groups of some rows take.
   struct Share {
     Vertex        last;
-    std::uint64_t words[bins];
+    std::uint64_t words[head_bins];
   };
   class Coder;
 

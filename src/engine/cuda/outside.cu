@@ -81,9 +81,9 @@ EdgeIndex OutsideRows::longest_heads(Device& device, EdgeIndex most) const {
   return low;
 }
 
-void OutsideRows::keep_heads(Device& device, std::uint64_t room) {
+bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
   const bool weighted = weights_.bytes() > 0;
-  if (serve(room_, room) && (head_weights_.size() > 0) == weighted) return;
+  if (serve(room_, room) && (head_weights_.size() > 0) == weighted) return false;
   drop_heads();
   const EdgeIndex longest = longest_heads(device, room / (weighted ? 8 : 4));
   if (longest > 0) {
@@ -103,6 +103,7 @@ void OutsideRows::keep_heads(Device& device, std::uint64_t room) {
     head_targets_ = std::move(targets), head_weights_ = std::move(weights);
   }
   room_ = room;
+  return true;
 }
 
 void OutsideRows::drop_heads() {

@@ -17,7 +17,7 @@ class OutsideRows {
 
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
   /// not all fit, `places_bytes` more say where the others begin.
-  void          keep_heads(Device& device, std::uint64_t room);
+  bool          keep_heads(Device& device, std::uint64_t room);  ///< true if they were not there before
   void          drop_heads();
   std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }

@@ -33,7 +33,7 @@ Supply<Form> supplied(DeviceGraph& there, const Topology& topology, const Room& 
   const std::uint64_t there_is = device.room() + held, left = there_is > needed ? there_is - needed : 0;
   const std::uint64_t share = kept.empty() ? 0 : std::min(left, room.edges) / kept.size();
   for (const auto& [targets, rows] : kept) {
-    rows->keep_heads(device, share);
+    if (rows->keep_heads(device, share)) supply.uploaded += rows->held_bytes();
     supply.resident += rows->resident_bytes();
     supply.on_host += rows->bytes();
     supply.held.push_back(rows);
@@ -84,7 +84,8 @@ WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& top
                      const RunOptions& options, std::uint64_t beside) {
   if (options.method == Method::frontier ||
       (options.method == Method::automatic && there.has_room_for(topology, weighted, beside)))
-    return {there.topology(topology, weighted), false};
+    return {there.topology(topology, weighted), {}};
+  auto           alone = there.alone_outside();
   DeviceTopology outside;
   const auto     add = [&](const Block& block, std::vector<Rows>& to) {
     auto rows = there.outside(block, weighted, graph);
@@ -93,7 +94,7 @@ WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& top
   };
   for (const Block& block : topology.push) add(block, outside.push);
   for (const Block& block : topology.pull) add(block, outside.pull);
-  return {std::move(outside), true};
+  return {std::move(outside), std::move(alone)};
 }
 
 /// Measured on an H200 (docs/performance.md): a pass over rows in place moves them at the first rate, coded ones

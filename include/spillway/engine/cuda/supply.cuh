@@ -27,8 +27,8 @@ struct Room {
 /// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or
 /// else where the graph has them.
 struct WholeRows {
-  DeviceTopology rows;
-  bool           outside = false;
+  DeviceTopology               rows;
+  std::unique_lock<std::mutex> alone;  ///< held where they are outside
 };
 WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                      const RunOptions& options, std::uint64_t beside);

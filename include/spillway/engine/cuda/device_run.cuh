@@ -1,0 +1,295 @@
+// State, lists and counters of one run on a GPU, and the launches that it is made of.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <spillway/engine/cuda/kernels.cuh>
+#include <spillway/engine/cuda/launch.cuh>
+#include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/order.hpp>
+#include <spillway/engine/cuda/supply.cuh>
+#include <spillway/error.hpp>
+
+namespace spillway::cuda {
+
+/// State, lists and counters of one run.
+template <class P, class Rows>
+class DeviceRun {
+  using T       = Traits<P>;
+  using Value   = typename T::Value;
+  using Machine = cuda::Machine<P, Rows>;
+
+ public:
+  DeviceRun(Device& device, const P& program, const Topology& topology, const RunOptions& options, double delta,
+            std::uint64_t max_iterations)
+      : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
+    view_.vertices = n_;
+    view_.arcs     = topology.arcs;
+    view_.sizes    = {std::max<EdgeIndex>(options.cuda.large_degree, 1),
+                      std::max<EdgeIndex>(options.cuda.hub_degree, 1), options.cuda.bin_entries, options.cuda.probes,
+                      options.cuda.aggregate};
+    if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
+    view_.filter = options.cuda.filter;
+    // Rows are pulled in an order that does not change; atomic additions are not.
+    view_.direction      = options.deterministic && T::order_shows ? Direction::pull : options.direction;
+    view_.inverse_delta  = 1 / delta;
+    const auto width     = static_cast<std::uint64_t>(std::clamp(delta, 1.0, 0x1p62));
+    view_.delta_shift    = static_cast<unsigned>(std::bit_width(width) - 1);
+    view_.max_iterations = max_iterations;
+    view_.fixed          = options.deterministic;
+    allocate();
+  }
+
+  void set_rows(const Supply<Rows>& rows) {
+    view_.push_blocks = static_cast<int>(rows.push.size());
+    view_.pull_blocks = static_cast<int>(rows.pull.size());
+    std::ranges::copy(rows.push, view_.push);
+    std::ranges::copy(rows.pull, view_.pull);
+    if (rows.order) view_.original = rows.order->original.data();
+  }
+
+  /// Frontiers are kept, one behind the other, in the order they came.
+  void record() {
+    recorded_    = {device_, n_, "the recorded frontiers"};
+    view_.record = recorded_.data();
+  }
+
+  /// Frontiers to walk, which lie on the device already or are brought there.
+  void replay(const Schedule& schedule, const DeviceOrder* order) {
+    const auto* const kept = dynamic_cast<const KeptFrontiers*>(schedule.resident().get());
+    if (kept && kept->order.get() == order) {
+      view_.replay = kept->vertices.data();
+    } else {
+      recorded_    = in_order(schedule, kept, order);
+      view_.replay = recorded_.data();
+    }
+    starts_             = {device_, schedule.starts().size(), "the recorded frontiers"};
+    view_.replay_starts = starts_.data();
+    view_.replay_levels = schedule.levels();
+    starts_.upload(schedule.starts().data());
+  }
+
+  /// Recorded frontiers as the rows of this run have their vertices; not null even where there is nothing to walk.
+  DeviceArray<Vertex> in_order(const Schedule& schedule, const KeptFrontiers* kept, const DeviceOrder* order) {
+    const auto          what  = "the recorded frontiers";
+    const std::uint64_t count = schedule.starts().back();  // what is recorded may have room for more
+    DeviceArray<Vertex> vertices{device_, std::max<std::uint64_t>(count, 1), what};
+    if (kept && kept->order)
+      look_up(kept->order->original, kept->vertices, count, vertices);
+    else if (kept)
+      copy(kept->vertices, count, vertices);
+    else
+      device_.upload(vertices.data(), schedule.vertices().data(), count * sizeof(Vertex));
+    if (!order) return vertices;
+    DeviceArray<Vertex> places{device_, std::max<std::uint64_t>(count, 1), what};
+    look_up(order->place, vertices, count, places);
+    return places;
+  }
+
+  static void look_up(const DeviceArray<Vertex>& table, const DeviceArray<Vertex>& in, std::uint64_t count,
+                      DeviceArray<Vertex>& to) {
+    SPILLWAY_LAUNCH(rearrange, grid_of(count), block_threads, table.data(), in.data(), count, to.data());
+    check(cudaGetLastError(), "reading recorded frontiers");
+  }
+  static void copy(const DeviceArray<Vertex>& from, std::uint64_t count, DeviceArray<Vertex>& to) {
+    check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDeviceToDevice, nullptr),
+          "reading recorded frontiers");
+  }
+
+  /// Goes on from these, which stay where they are until `adopt`.
+  void start_from(const DeviceArray<Value>& values) {
+    view_.values = values.data();
+    given_       = true;
+  }
+  void adopt(DeviceArray<Value> values) { values_ = std::move(values); }
+
+  void start_afresh() {
+    values_      = {device_, n_, "the values of the vertices"};
+    view_.values = values_.data();
+  }
+
+  DeviceArray<Vertex> take_recorded() { return std::move(recorded_); }
+  DeviceArray<Value>  take_values() { return std::move(values_); }
+
+  RunStatistics run(Progress& progress) {
+    RunStatistics statistics;
+    prepare();
+    SPILLWAY_LAUNCH((start<P, Rows>), grid_of(n_), block_threads, view_, given_);
+    check(cudaGetLastError(), "setting the first values");
+    int  blocks = 0, processors = 0;
+    auto kernel = iterate<P, Rows>;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
+    blocks              = std::min(blocks, options_.cuda.blocks > 0 ? options_.cuda.blocks : usual_blocks());
+    const unsigned grid = std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
+    Launch         launch{.iterations     = options_.cuda.fusion == Fusion::none ? 1 : a_launch,
+                          .stop_on_switch = options_.cuda.fusion == Fusion::push_pull};
+    Control        control{};
+    do {
+      if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+      launch_together(kernel, grid, block_threads, view_, launch);
+      ++statistics.counters.kernel_launches;
+      const Count before = control.iterations;
+      control_.download(&control);
+      note(statistics, control.iterations - before);
+    } while (!control.finished);
+    if (view_.filter == Filter::online && control.overflowed)
+      throw Error{ExitCode::usage,
+                  "the online filter's bins are too small for this frontier; use --filter jit, or raise its size"};
+    if (control.again)
+      throw Error{
+          ExitCode::usage,
+          "frontiers are recorded of programs in which a vertex is active once; this one was active again"};
+    statistics.iterations        = control.iterations;
+    statistics.edges_processed   = control.looked_at;
+    statistics.counters.ballots  = control.ballots;
+    statistics.counters.switches = control.switches;
+    note_census(statistics.counters);
+    return statistics;
+  }
+
+  typename T::Global global() const {
+    typename T::Global global{};
+    global_.download(&global);
+    return global;
+  }
+
+  std::vector<typename T::Global> take_history() { return std::move(totals_of_iterations_); }
+
+ private:
+  static constexpr unsigned most_blocks = 4096;
+  static constexpr Count    a_launch    = 4096;
+
+  /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.
+  /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4.
+  int usual_blocks() const {
+    constexpr std::uint64_t few = 8;
+    return view_.arcs < few * n_ ? 2 : 64;
+  }
+
+  static unsigned grid_of(std::uint64_t threads) {
+    return static_cast<unsigned>(
+        std::clamp<std::uint64_t>((threads + block_threads - 1) / block_threads, 1, 8192));
+  }
+
+  void allocate() {
+    const std::uint64_t words = (n_ + warp_lanes - 1) / warp_lanes;
+    if constexpr (Machine::stores_messages) messages_ = {device_, n_, "the messages of the vertices"};
+    if constexpr (T::gathers) sums_ = {device_, n_, "the updates of the vertices"};
+    if constexpr (Machine::tracks_open) open_ = {device_, words, "the open vertices"};
+    if constexpr (Machine::prioritised) waiting_ = {device_, words, "the waiting vertices"};
+    if constexpr (Machine::settles) settled_ = {device_, words, "the settled vertices"};
+    if constexpr (!T::all_active) {
+      const std::uint64_t large = std::min(n_, view_.arcs / view_.sizes.large_degree + 1);
+      const std::uint64_t hubs  = std::min(n_, view_.arcs / view_.sizes.hub_degree + 1);
+      bits_                     = {device_, 3 * words, "the active vertices"};
+      lists_                    = {device_, 2 * (n_ + large + hubs), "the active vertices"};
+      if (view_.filter == Filter::batch) batch_ = {device_, view_.arcs, "the batch filter's entries"};
+      if constexpr (T::gathers) touched_ = {device_, n_, "the vertices with updates"};
+      for (int i = 0; i < 3; ++i) view_.bits[i] = bits_.data() + i * words;
+      for (int i = 0; i < 2; ++i) {
+        view_.small[i] = lists_.data() + i * (n_ + large + hubs);
+        view_.large[i] = view_.small[i] + n_;
+        view_.hubs[i]  = view_.large[i] + large;
+      }
+    }
+    pull_large_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
+    tallies_    = {device_, 3, "counters"};
+    control_    = {device_, 1, "counters"};
+    census_     = {device_, 1, "counters"};
+    count_      = {device_, 1, "counters"};
+    log_        = {device_, a_launch, "the log of iterations"};
+    global_     = {device_, 1, "totals"};
+    if constexpr (T::has_global) {
+      totals_  = {device_, 6 * std::uint64_t{most_blocks}, "totals"};
+      history_ = {device_, a_launch, "totals"};
+    }
+    view_.messages = messages_.data(), view_.sums = sums_.data();
+    view_.open = open_.data(), view_.waiting = waiting_.data(), view_.settled = settled_.data(),
+    view_.touched    = touched_.data();
+    view_.batch      = batch_.data();
+    view_.pull_large = pull_large_.data(), view_.tallies = tallies_.data(), view_.control = control_.data();
+    view_.census = census_.data();
+    view_.totals = totals_.data(), view_.global = global_.data(), view_.log = log_.data();
+    view_.history = history_.data();
+  }
+
+  void prepare() {
+    Tally tallies[3] = {};
+    for (Tally& tally : tallies) tally.lowest = ~Count{0};
+    tallies_.upload(tallies);
+    control_.clear();
+    census_.clear();
+    count_.clear();
+    settled_.clear();
+    view_.pull_large_count = 0;
+    if (T::voting || view_.pull_blocks == 0) return;
+    SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
+    check(cudaGetLastError(), "finding long rows");
+    count_.download(&view_.pull_large_count);
+    if (view_.fixed) sort_long_rows();
+  }
+
+  /// Threads have found them in any order; who adds up what is not to depend on it.
+  void sort_long_rows() {
+    std::vector<Vertex> rows(view_.pull_large_count);
+    device_.download(rows.data(), pull_large_.data(), rows.size() * sizeof(Vertex));
+    std::ranges::sort(rows);
+    device_.upload(pull_large_.data(), rows.data(), rows.size() * sizeof(Vertex));
+    device_.wait();
+  }
+
+  void note_census(RunCounters& counters) const {
+    Census census{};
+    census_.download(&census);
+    counters.overflows  = census.overflows;
+    counters.batched    = census.batched;
+    counters.small_rows = census.small_rows;
+    counters.large_rows = census.large_rows;
+    counters.hub_rows   = census.hub_rows;
+    counters.long_pulls = census.long_pulls;
+    counters.settled    = census.settled;
+  }
+
+  /// What the iterations of a launch were.
+  void note(RunStatistics& statistics, std::uint64_t made) {
+    std::vector<IterationLog> log(made);
+    device_.download(log.data(), log_.data(), made * sizeof(IterationLog));
+    for (const IterationLog& entry : log)
+      statistics.per_iteration.push_back({.active_vertices = entry.vertices,
+                                          .active_edges    = entry.edges,
+                                          .direction       = entry.pulled ? Direction::pull : Direction::push,
+                                          .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
+                                          .balloted        = entry.ballot != 0});
+    if constexpr (T::has_global) {
+      const std::size_t so_far = totals_of_iterations_.size();
+      totals_of_iterations_.resize(so_far + made);
+      device_.download(totals_of_iterations_.data() + so_far, history_.data(), made * sizeof(typename T::Global));
+    }
+  }
+
+  Device&           device_;
+  std::uint64_t     n_;
+  const RunOptions& options_;
+  View<P, Rows>     view_;
+  bool              given_ = false;  ///< first values
+
+  DeviceArray<Value>                            values_;
+  DeviceArray<typename T::Message>              messages_;
+  DeviceArray<typename T::Combine::Accumulator> sums_;
+  DeviceArray<Word>                             open_, waiting_, settled_, bits_;
+  DeviceArray<Vertex>                           lists_, touched_, batch_, pull_large_, recorded_;
+  DeviceArray<std::uint64_t>                    starts_;
+  DeviceArray<Tally>                            tallies_;
+  DeviceArray<Control>                          control_;
+  DeviceArray<Census>                           census_;
+  DeviceArray<unsigned>                         count_;
+  DeviceArray<IterationLog>                     log_;
+  DeviceArray<typename T::Global>               global_, totals_, history_;
+  std::vector<typename T::Global>               totals_of_iterations_;
+};
+
+}  // namespace spillway::cuda
