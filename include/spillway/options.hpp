@@ -97,7 +97,6 @@ struct CudaTuning {
   std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
-  unsigned      hubs_at_hand = 8192;      ///< whose messages blocks keep in shared memory, if they have room
   std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit

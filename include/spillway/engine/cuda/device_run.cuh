@@ -29,10 +29,7 @@ class DeviceRun {
     view_.vertices = n_;
     view_.arcs     = topology.arcs;
     view_.sizes    = {std::max<EdgeIndex>(options.cuda.large_degree, 1),
-                      std::max<EdgeIndex>(options.cuda.hub_degree, 1),
-                      options.cuda.bin_entries,
-                      options.cuda.probes,
-                      options.cuda.hubs_at_hand,
+                      std::max<EdgeIndex>(options.cuda.hub_degree, 1), options.cuda.bin_entries, options.cuda.probes,
                       options.cuda.aggregate};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = options.cuda.filter;

@@ -35,19 +35,13 @@ class Machine {
       stores_messages && T::gathers && !T::has_global &&
       (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
 
-  /// Messages of the first vertices lie at hand in every block where everybody reads everybody's: hubs are first,
-  /// and half of all edges come from a few of them.
-  static constexpr bool     keeps_hubs = T::all_active && stores_messages && sizeof(Message) <= 8;
-  static constexpr unsigned most_hubs  = keeps_hubs ? 32768 / sizeof(Message) : 1;
-
-  /// What the warps of a block share, and add up together.
+  /// What the warps of a block add up together.
   struct Shared {
     Count         vertices, edges, closed_vertices, closed_edges, looked_at;
     Count         lowest;
     Global        totals[block_warps];
     Global        total;
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
-    Message       hubs[most_hubs];
   };
 
   __device__ Machine(const View<P, Rows>& view, Shared& shared) : view_(view), shared_(shared) {}
@@ -83,7 +77,6 @@ class Machine {
   __device__ void pull(unsigned at, bool everyone) {
     begin_phase();
     everyone_ = T::all_active || everyone;
-    if constexpr (keeps_hubs) fetch_hubs();
     if constexpr (!T::voting) pull_long_rows(at);
     if constexpr (tracks_open)
       for_set_words(view_.open, [&](std::uint64_t index, Word word) { pull_word(index, word, at); });
@@ -476,17 +469,6 @@ class Machine {
 
   // --- pull (pull.cuh) ---
 
-  __device__ void fetch_hubs() {
-    const unsigned room = view_.sizes.hubs_at_hand < most_hubs ? view_.sizes.hubs_at_hand : most_hubs;
-    hubs_               = view_.vertices < room ? static_cast<Vertex>(view_.vertices) : room;
-    for (Vertex v = threadIdx.x; v < hubs_; v += blockDim.x) shared_.hubs[v] = view_.messages[v];
-    __syncthreads();
-  }
-  __device__ Message pulled_from(Vertex v) const {
-    if constexpr (keeps_hubs)
-      if (v < hubs_) return shared_.hubs[v];
-    return message_of(v);
-  }
   __device__ bool is_active(Vertex v, unsigned at) const { return everyone_ || test(view_.bits[at % 3], v); }
   __device__ void pull_word(std::uint64_t index, Word open, unsigned at);
   __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
@@ -516,7 +498,6 @@ class Machine {
   Shared&              shared_;
   Mine                 mine_;
   bool                 everyone_ = false;
-  Vertex               hubs_     = 0;  ///< whose messages are at hand
 };
 
 }  // namespace spillway::cuda

@@ -126,7 +126,7 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
 #pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) message[k] = pulled_from(there[k] ? source[k] : 0);
+    for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
     if constexpr (T::weighted && !(in_buckets && CouldImprove<P>)) {
 #pragma unroll
       for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);

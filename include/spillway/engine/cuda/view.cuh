@@ -53,7 +53,6 @@ struct Sizes {
   EdgeIndex hub_degree   = 1 << 17;  ///< and from here on by all
   unsigned  bin_entries  = 64;     ///< that a thread may find in an iteration before the ballot filter takes over
   unsigned  probes       = 8;      ///< that a thread makes for a vote before its warp helps
-  unsigned  hubs_at_hand = 8192;   ///< whose messages every block keeps
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
 };
 
