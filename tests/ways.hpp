@@ -58,7 +58,16 @@ inline std::vector<RunOptions> ways_on_gpu() {
     ways.back().method = Method::zerocopy;
     ways.back().supply = {.compress = compress, .resident = resident, .chunk_arcs = chunk_arcs};
   };
+  const auto windows = [&](Method method, Async async, std::uint64_t resident, std::uint64_t window,
+                           unsigned piece) {
+    ways.back().method = method;
+    ways.back().supply = {.resident = resident, .async = async, .window = window, .piece = piece};
+  };
 #if defined(SPILLWAY_EMULATED)  // which takes its time
+  add(all, just_in_time, automatic, true);
+  windows(Method::subgraph, Async::automatic, 200, 128, 3);
+  add(all, just_in_time, push, false);
+  windows(Method::partitions, Async::off, 0, 0, 256);
   add(all, just_in_time, automatic, true);
   outside(Compress::on, 256, 24);
   add(Fusion::none, ballot, pull, false);
@@ -94,6 +103,17 @@ inline std::vector<RunOptions> ways_on_gpu() {
   outside(Compress::off, 64, 0);
   add(all, ballot, push, true);
   outside(Compress::off, 0, 0);
+  add(all, just_in_time, automatic, true);
+  windows(Method::subgraph, Async::automatic, 200, 128, 3);
+  add(all, ballot, push, false);
+  windows(Method::subgraph, Async::off, 0, 4096, 8);
+  add(all, just_in_time, automatic, false);
+  windows(Method::subgraph, Async::automatic, 1u << 30, 0, 256);
+  add(all, just_in_time, automatic, false);
+  windows(Method::partitions, Async::off, 300, 256, 5);
+  add(all, just_in_time, push, false);
+  windows(Method::partitions, Async::automatic, 0, 0, 256);
+  ways.back().supply.all_parts = true;
   return ways;
 }
 
@@ -120,6 +140,12 @@ inline std::string as_text(const RunOptions& way) {
          (way.method == Method::zerocopy
               ? (way.supply.compress == Compress::off ? ", outside, " : ", coded outside, ") +
                     std::to_string(*way.supply.resident) + " bytes resident"
+              : "") +
+         (way.method == Method::subgraph || way.method == Method::partitions
+              ? ", " + std::string{to_string(way.method)} + ", async " +
+                    std::to_string(static_cast<int>(way.supply.async)) + ", " +
+                    std::to_string(*way.supply.resident) + " bytes resident, windows of " +
+                    std::to_string(way.supply.window)
               : "");
 }
 

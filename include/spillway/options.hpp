@@ -102,12 +102,22 @@ struct CudaTuning {
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
 };
 
-/// How edges reach the device: all of them lie there (`frontier`, as SIMD-X has it), or it reads those that do not
-/// fit where the host has them (`zerocopy`).
-enum class Method { automatic, frontier, zerocopy };
+/// How edges reach the device: all of them lie there (`frontier`, as SIMD-X has it), it reads those that do not
+/// fit where the host has them (`zerocopy`), the host gathers those of active vertices and sends them (`subgraph`,
+/// as Subway has it), or sends whole partitions (`partitions`, what Subway compares with).
+enum class Method { automatic, frontier, zerocopy, subgraph, partitions };
+
+constexpr std::string_view to_string(Method method) {
+  constexpr std::string_view names[] = {"auto", "frontier", "zerocopy", "subgraph", "partitions"};
+  return names[static_cast<int>(method)];
+}
 
 /// Whether edges beyond the device's memory are coded, hubs first: fewer bytes on the bus, more work before.
 enum class Compress { automatic, off, on };
+
+/// Whether edges that were brought are worked on until nobody whose edges are there has anything new (Subway,
+/// section 3.2), for programs that promise `order_free`.
+enum class Async { automatic, off, on };
 
 /// Of edges that do not fit a device. Results do not depend on it.
 struct SupplyOptions {
@@ -115,7 +125,14 @@ struct SupplyOptions {
   std::optional<std::uint64_t> resident =
       {};                        ///< bytes of edges to keep on the device; none: all there is room for
   std::uint64_t chunk_arcs = 0;  ///< coded at once; 0: as many as there is room for
+  Async         async      = Async::automatic;
+  bool          all_parts  = false;  ///< partitions are sent whether anybody in them is active or not
+  std::uint64_t window     = 0;      ///< bytes of edges that are brought at once; 0: as it pays
+  unsigned      piece      = 256;    ///< edges of a row that the lanes of a GPU share out at once
 };
+
+/// Where few edges leave a vertex (roads), ways are long and asynchrony pays.
+inline constexpr std::uint64_t few_neighbours = 8;
 
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
@@ -129,5 +146,12 @@ struct RunOptions {
   Method        method = Method::automatic;
   SupplyOptions supply = {};
 };
+
+/// Whether a run over such a graph is to be asynchronous, if its program can be.
+constexpr bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {
+  if (options.supply.async != Async::automatic) return options.supply.async == Async::on;
+  const bool in_windows = options.method == Method::subgraph || options.method == Method::partitions;
+  return in_windows && arcs < few_neighbours * vertices;
+}
 
 }  // namespace spillway

@@ -43,6 +43,9 @@ struct IterationStatistics {
   Direction     direction       = Direction::push;
   double        milliseconds    = 0;
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
+  const char*   brought         = "";     ///< what was sent to the device: "gathered" edges or "whole" partitions
+  std::uint64_t windows         = 0;      ///< in so many parts
+  std::uint64_t bytes_sent      = 0;
 };
 
 /// How often the engine took ways that small graphs never need.
@@ -61,13 +64,14 @@ struct RunCounters {
   std::uint64_t hub_rows        = 0;  ///< pushed by the whole grid
   std::uint64_t long_pulls      = 0;  ///< rows that blocks pulled
   std::uint64_t settled         = 0;  ///< vertices of finished buckets that were left alone from then on
+  std::uint64_t local_rounds    = 0;  ///< that windows of edges were gone through again, asynchronously
 
   void operator+=(const RunCounters& other) {
     shared_rows += other.shared_rows, fused_bins += other.fused_bins, bucket_moves += other.bucket_moves;
     kernel_launches += other.kernel_launches, ballots += other.ballots, switches += other.switches;
     overflows += other.overflows, batched += other.batched;
     small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;
-    long_pulls += other.long_pulls, settled += other.settled;
+    long_pulls += other.long_pulls, settled += other.settled, local_rounds += other.local_rounds;
   }
 };
 
@@ -82,6 +86,7 @@ struct RunStatistics {
   std::uint64_t                    uploaded_bytes  = 0;  ///< of the graph
   std::uint64_t                    edges_resident  = 0;  ///< bytes of edges there, where they do not all fit
   std::uint64_t                    edges_outside   = 0;  ///< and of those that it read in host memory
+  std::uint64_t                    bytes_sent      = 0;  ///< of edges, while it ran
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;

@@ -33,15 +33,47 @@ struct Bfs {
   }
 };
 
-Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  auto   outcome = run(Bfs{Parameters{"bfs", values}.vertex(graph)}, graph, options);
+/// The same without levels that wait for one another: whoever finds a shorter way passes it on (Subway's
+/// asynchronous search). A level above, a parent below: the least of both is a shortest way.
+struct LooseBfs {
+  using Value   = std::uint64_t;
+  using Combine = Min<std::uint64_t>;
+
+  static constexpr bool order_free = true;
+
+  Vertex source;
+
+  SPILLWAY_HD static Value         packed(std::uint64_t level, Vertex parent) { return level << 32 | parent; }
+  SPILLWAY_HD static std::uint32_t level(Value value) { return static_cast<std::uint32_t>(value >> 32); }
+  SPILLWAY_HD static Vertex        parent(Value value) { return static_cast<Vertex>(value); }
+
+  SPILLWAY_HD Value init(Vertex v) const { return v == source ? packed(0, v) : packed(no_level, no_vertex); }
+  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD Value compute(Value from, const Edge<>& edge) const {
+    return packed(std::uint64_t{level(from)} + 1, edge.source);
+  }
+};
+
+template <class P, class LevelOf, class ParentOf>
+Result search(const P& program, const Graph& graph, const RunOptions& options, LevelOf&& level_of,
+              ParentOf&& parent_of) {
+  auto   outcome = run(program, graph, options);
   Result result;
-  result.columns.push_back(outcome.column("level", [](const Bfs::Value& value) { return value.level; }));
-  result.columns.push_back(outcome.column("parent", [](const Bfs::Value& value) { return value.parent; }));
+  result.columns.push_back(outcome.column("level", level_of));
+  result.columns.push_back(outcome.column("parent", parent_of));
   result.columns[0].missing  = Missing::blank;
   result.columns[1].vertices = true;
   result.statistics          = std::move(outcome.statistics);
   return result;
+}
+
+Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Vertex source = Parameters{"bfs", values}.vertex(graph);
+  if (goes_asynchronously(options, graph.vertex_count(), graph.arc_count()))
+    return search(LooseBfs{source}, graph, options, LooseBfs::level, LooseBfs::parent);
+  return search(
+      Bfs{source}, graph, options, [](const Bfs::Value& value) { return value.level; },
+      [](const Bfs::Value& value) { return value.parent; });
 }
 
 /// The oracle: a queue.

@@ -5,15 +5,30 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 
 #include <spillway/engine/cuda/kernels.cuh>
 #include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/order.hpp>
 #include <spillway/engine/cuda/supply.cuh>
+#include <spillway/engine/cuda/windows.cuh>
 #include <spillway/error.hpp>
 
 namespace spillway::cuda {
+
+/// Milliseconds since it was last asked.
+class Laps {
+ public:
+  double lap() {
+    const auto since = std::exchange(start_, Clock::now());
+    return std::chrono::duration<double, std::milli>(start_ - since).count();
+  }
+
+ private:
+  using Clock              = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
 
 /// State, lists and counters of one run.
 template <class P, class Rows>
@@ -29,10 +44,13 @@ class DeviceRun {
     view_.vertices = n_;
     view_.arcs     = topology.arcs;
     view_.sizes    = {std::max<EdgeIndex>(options.cuda.large_degree, 1),
-                      std::max<EdgeIndex>(options.cuda.hub_degree, 1), options.cuda.bin_entries, options.cuda.probes,
-                      options.cuda.aggregate};
+                      std::max<EdgeIndex>(options.cuda.hub_degree, 1),
+                      options.cuda.bin_entries,
+                      options.cuda.probes,
+                      options.cuda.aggregate,
+                      std::max(options.supply.piece, 1u)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
-    view_.filter = options.cuda.filter;
+    view_.filter = in_windows(options.method) ? Filter::ballot : options.cuda.filter;
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction      = options.deterministic && T::order_shows ? Direction::pull : options.direction;
     view_.inverse_delta  = 1 / delta;
@@ -49,6 +67,7 @@ class DeviceRun {
     std::ranges::copy(rows.push, view_.push);
     std::ranges::copy(rows.pull, view_.pull);
     if (rows.order) view_.original = rows.order->original.data();
+    windows_ = rows.windows.get();
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -119,23 +138,11 @@ class DeviceRun {
     prepare();
     SPILLWAY_LAUNCH((start<P, Rows>), grid_of(n_), block_threads, view_, given_);
     check(cudaGetLastError(), "setting the first values");
-    int  blocks = 0, processors = 0;
-    auto kernel = iterate<P, Rows>;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
-    blocks              = std::min(blocks, options_.cuda.blocks > 0 ? options_.cuda.blocks : usual_blocks());
-    const unsigned grid = std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
-    Launch         launch{.iterations     = options_.cuda.fusion == Fusion::none ? 1 : a_launch,
-                          .stop_on_switch = options_.cuda.fusion == Fusion::push_pull};
-    Control        control{};
-    do {
-      if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-      launch_together(kernel, grid, block_threads, view_, launch);
-      ++statistics.counters.kernel_launches;
-      const Count before = control.iterations;
-      control_.download(&control);
-      note(statistics, control.iterations - before);
-    } while (!control.finished);
+    Control control{};
+    if constexpr (std::is_same_v<Rows, PlainRows>)
+      control = windows_ ? iterate_in_windows(statistics, progress) : iterate_fused(statistics, progress);
+    else
+      control = iterate_fused(statistics, progress);
     if (view_.filter == Filter::online && control.overflowed)
       throw Error{ExitCode::usage,
                   "the online filter's bins are too small for this frontier; use --filter jit, or raise its size"};
@@ -161,7 +168,72 @@ class DeviceRun {
 
  private:
   static constexpr unsigned most_blocks = 4096;
-  static constexpr Count    a_launch    = 4096;
+
+  template <class Kernel>
+  unsigned grid_that_fits(Kernel kernel, int most) const {
+    int blocks = 0, processors = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
+    blocks = std::min(blocks, options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
+    return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
+  }
+
+  Control iterate_fused(RunStatistics& statistics, Progress& progress) {
+    const auto     kernel = iterate<P, Rows>;
+    const unsigned grid   = grid_that_fits(kernel, usual_blocks());
+    Launch         launch{.iterations     = options_.cuda.fusion == Fusion::none ? 1 : a_launch,
+                          .stop_on_switch = options_.cuda.fusion == Fusion::push_pull};
+    Control        control{};
+    do {
+      if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+      launch_together(kernel, grid, block_threads, view_, launch);
+      ++statistics.counters.kernel_launches;
+      const Count before = control.iterations;
+      control_.download(&control);
+      note(statistics, control.iterations - before);
+    } while (!control.finished);
+    return control;
+  }
+
+  /// The host brings edges between the launches that an iteration is made of.
+  Control iterate_in_windows(RunStatistics& statistics, Progress& progress) {
+    using Part            = Step::Part;
+    const auto     kernel = work_in_windows<P>;
+    const unsigned grid   = grid_that_fits(kernel, usual_blocks());
+    const auto     launch = [&](const Step& step) {
+      launch_together(kernel, grid, block_threads, view_, step);
+      ++statistics.counters.kernel_launches;
+    };
+    const Windows::Steps steps{
+        .laid_out =
+            [&](const Layout& layout) {
+              launch({.part = Part::lay_out, .layout = layout});
+              Laid laid{};
+              laid_in_all_.download(&laid);
+              return laid;
+            },
+        .visit   = [&](const Window& window) { launch({.part = Part::visit, .window = window}); },
+        .entries = entries_.data(),
+        .starts  = entry_starts_.data()};
+    Control control{};
+    Laps    laps;
+    for (;;) {
+      if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+      launch({.part = Part::begin});
+      control_.download(&control);
+      if (control.finished) return control;
+      const Windows::Sent sent = windows_->supply(steps);
+      launch({.part = Part::finish});
+      control_.download(&control);
+      note(statistics, 1);
+      IterationStatistics& made = statistics.per_iteration.back();
+      made.milliseconds         = laps.lap();
+      made.brought = sent.how, made.windows = sent.windows, made.bytes_sent = sent.bytes;
+      statistics.bytes_sent += sent.bytes;
+      if (control.finished) return control;
+    }
+  }
+  static constexpr Count a_launch = 4096;
 
   /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.
   /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4.
@@ -196,6 +268,16 @@ class DeviceRun {
         view_.hubs[i]  = view_.large[i] + large;
       }
     }
+    if (in_windows(options_.method)) {
+      const std::uint64_t pieces = n_ + view_.arcs / view_.sizes.piece_edges;
+      entries_                   = {device_, pieces, "the pieces of rows"};
+      entry_starts_              = {device_, pieces + 1, "the pieces of rows"};
+      laid_                      = {device_, std::uint64_t{most_blocks} * block_warps, "counters"};
+      laid_in_all_               = {device_, 1, "counters"};
+      taken_again_               = {device_, 3, "counters"};
+      view_.entries = entries_.data(), view_.starts = entry_starts_.data();
+      view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.taken_again = taken_again_.data();
+    }
     pull_large_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
     tallies_    = {device_, 3, "counters"};
     control_    = {device_, 1, "counters"};
@@ -225,6 +307,7 @@ class DeviceRun {
     census_.clear();
     count_.clear();
     settled_.clear();
+    taken_again_.clear();
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
     SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
@@ -252,6 +335,8 @@ class DeviceRun {
     counters.hub_rows   = census.hub_rows;
     counters.long_pulls = census.long_pulls;
     counters.settled    = census.settled;
+
+    counters.local_rounds = census.local_rounds;
   }
 
   /// What the iterations of a launch were.
@@ -275,7 +360,8 @@ class DeviceRun {
   std::uint64_t     n_;
   const RunOptions& options_;
   View<P, Rows>     view_;
-  bool              given_ = false;  ///< first values
+  bool              given_   = false;    ///< first values
+  Windows*          windows_ = nullptr;  ///< what brings edges, where they come in windows
 
   DeviceArray<Value>                            values_;
   DeviceArray<typename T::Message>              messages_;
@@ -286,7 +372,10 @@ class DeviceRun {
   DeviceArray<Tally>                            tallies_;
   DeviceArray<Control>                          control_;
   DeviceArray<Census>                           census_;
-  DeviceArray<unsigned>                         count_;
+  DeviceArray<unsigned>                         count_, taken_again_;
+  DeviceArray<Entry>                            entries_;
+  DeviceArray<EdgeIndex>                        entry_starts_;
+  DeviceArray<Laid>                             laid_, laid_in_all_;
   DeviceArray<IterationLog>                     log_;
   DeviceArray<typename T::Global>               global_, totals_, history_;
   std::vector<typename T::Global>               totals_of_iterations_;

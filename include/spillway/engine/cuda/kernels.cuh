@@ -62,10 +62,7 @@ class Loop {
 
   __device__ void run() {
     for (; made_ < launch_.iterations && !state_.finished; ++made_) {
-      at_                 = static_cast<unsigned>(state_.iterations % 6);
-      began_              = first() ? nanoseconds() : 0;
-      now_                = machine_.tally(at_);
-      machine_.iteration_ = static_cast<std::uint32_t>(state_.iterations);
+      turn_to_iteration();
       if (!finds_frontier() || !goes_on_in_direction()) break;
       list_frontier();
       publish();
@@ -80,7 +77,14 @@ class Loop {
       if (made_ > 0) *view_.global = total_;
   }
 
- private:
+ protected:
+  __device__ void turn_to_iteration() {
+    at_                 = static_cast<unsigned>(state_.iterations % 6);
+    began_              = first() ? nanoseconds() : 0;
+    now_                = machine_.tally(at_);
+    machine_.iteration_ = static_cast<std::uint32_t>(state_.iterations);
+  }
+
   __device__ static bool first() { return Machine::thread() == 0; }
   __device__ static void meet() { cooperative_groups::this_grid().sync(); }
 

@@ -35,6 +35,9 @@ class Machine {
       stores_messages && T::gathers && !T::has_global &&
       (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
 
+  /// A window may be worked on until nobody in it has anything new.
+  static constexpr bool goes_on_in_windows = T::order_free && !T::voting && !T::all_active && !T::has_global;
+
   /// What the warps of a block add up together.
   struct Shared {
     Count         vertices, edges, closed_vertices, closed_edges, looked_at;
@@ -119,6 +122,17 @@ class Machine {
 
   /// The last frontier's bits are cleared for the one after the next.
   __device__ void clear_last(unsigned at);
+
+  // --- in windows (windows.cuh) ---
+
+  /// The active rows, or all, in pieces; where each begins if they lie one behind the other.
+  __device__ void lay_out(const Layout& layout, unsigned at);
+
+  /// Pieces of active rows that are in the window are pushed, or all in it are pulled into accumulators.
+  __device__ void visit(const Window& window, unsigned at);
+
+  /// The next frontier is counted again: while windows were visited, some of it may have been taken.
+  __device__ void count_next(unsigned at);
 
   /// Nobody waits for these additions. For one thread.
   __device__ void count_in(Census& census, unsigned at, bool pulled) {
@@ -433,6 +447,7 @@ class Machine {
   __device__ void            push_large(const Rows& rows, unsigned count, unsigned at);
   __device__ void            push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride, unsigned at);
   __device__ void            push_small(const Rows& rows, unsigned count, unsigned at);
+  __device__ void            push_as_one(const Rows& rows, Vertex v, const Piece& piece, bool mine, unsigned at);
   __device__ static unsigned owner_of(unsigned k, unsigned before);
   /// Where the edges of a lane are: apart, or side by side with those of the other lanes.
   struct Apart {
@@ -493,6 +508,24 @@ class Machine {
   __device__ bool collected(Vertex v, const Collected& all);
   __device__ void pull_long_rows(unsigned at);
   __device__ void pull_large(Vertex v, unsigned at);
+
+  // --- in windows (windows.cuh) ---
+
+  /// A piece of a row, where it is in a window: none of it, some, or all.
+  struct InWindow {
+    Vertex vertex;
+    Piece  piece;
+    bool   whole;  ///< all of the row
+  };
+  __device__ unsigned  pieces_of(unsigned length) const;
+  __device__ EdgeIndex begin_of(const Window& window, Count k) const;
+  __device__ Count     begun_before(const Window& window, EdgeIndex position) const;
+  __device__ InWindow  entry_in(const Window& window, Count k) const;
+  template <class Wants>
+  __device__ void push_entries(const Window& window, Count from, Count to, unsigned at, Wants&& wants);
+  __device__ void pull_entries(const Window& window, Count from, Count to, unsigned at);
+  __device__ void push_until_quiet(const Window& window, Count from, Count to, unsigned at);
+  __device__ bool taken_again(Vertex v, unsigned at);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

@@ -102,6 +102,8 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
     bool          there[pull_batch];
     Message       message[pull_batch];
     std::uint32_t weight[pull_batch] = {};
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * step + lane < end;
     if constexpr (together) span = rows.template span<pull_batch>(piece, base, staged());
     const auto place     = [&](unsigned k) { return Rows::place(piece, base + k * step + lane); };
     const auto target_of = [&](unsigned k) -> Vertex {
@@ -112,8 +114,6 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
       if constexpr (together) return rows.weight_in(span, k, there[k]);
       return there[k] ? rows.weight(place(k)) : 0;
     };
-#pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * step + lane < end;
     if constexpr (in_buckets && CouldImprove<P>) {
 #pragma unroll
       for (unsigned k = 0; k < pull_batch; ++k) {

@@ -51,27 +51,33 @@ __device__ void Machine<P, Rows>::push_small(const Rows& rows, unsigned count, u
   const unsigned group = some < warp_lanes ? some : warp_lanes;
   if (group == 0) return;
   for (std::uint64_t base = warp_index() * group; base < count; base += warps() * group) {
-    const bool     mine    = lane_index() < group && base + lane_index() < count;
-    const Vertex   v       = mine ? view_.small[at % 2][base + lane_index()] : 0;
-    const Piece    piece   = mine ? rows.piece(v) : Piece{};
-    const unsigned edges   = piece.length();
-    const Message  message = mine ? sent_by(v) : Message{};
-    const unsigned before  = sum_before(edges);
-    const unsigned all     = __shfl_sync(all_lanes, before + edges, warp_lanes - 1);
-    mine_.looked_at += edges;
-    for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
-      Sent  sent[push_batch];
-      Apart edges;
+    const bool   mine = lane_index() < group && base + lane_index() < count;
+    const Vertex v    = mine ? view_.small[at % 2][base + lane_index()] : 0;
+    push_as_one(rows, v, mine ? rows.piece(v) : Piece{}, mine, at);
+  }
+}
+
+/// The pieces that lanes have, those with `mine`; the others bring an empty one.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, const Piece& piece, bool mine,
+                                              unsigned at) {
+  const unsigned length  = piece.length();
+  const Message  message = mine ? sent_by(v) : Message{};
+  const unsigned before  = sum_before(length);
+  const unsigned all     = __shfl_sync(all_lanes, before + length, warp_lanes - 1);
+  mine_.looked_at += length;
+  for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
+    Sent  sent[push_batch];
+    Apart edges;
 #pragma unroll
-      for (unsigned j = 0; j < push_batch; ++j) {
-        const unsigned k     = step + j * warp_lanes + lane_index();
-        const unsigned owner = owner_of(k, before);
-        const unsigned ahead = __shfl_sync(all_lanes, before, static_cast<int>(owner));
-        edges.place[j]       = Rows::place(from_lane(piece, owner), k - ahead);
-        sent[j]              = {from_lane(v, owner), from_lane(message, owner), k < all};
-      }
-      push_edges(rows, edges, sent, at);
+    for (unsigned j = 0; j < push_batch; ++j) {
+      const unsigned k     = step + j * warp_lanes + lane_index();
+      const unsigned owner = owner_of(k, before);
+      const unsigned ahead = __shfl_sync(all_lanes, before, static_cast<int>(owner));
+      edges.place[j]       = Rows::place(from_lane(piece, owner), k - ahead);
+      sent[j]              = {from_lane(v, owner), from_lane(message, owner), k < all};
     }
+    push_edges(rows, edges, sent, at);
   }
 }
 

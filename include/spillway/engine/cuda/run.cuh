@@ -181,19 +181,6 @@ RunStatistics run_from(Run& run, Device& device, DeviceArray<Value>& given, bool
   return statistics;
 }
 
-/// Milliseconds since it was last asked.
-class Laps {
- public:
-  double lap() {
-    const auto since = std::exchange(start_, Clock::now());
-    return std::chrono::duration<double, std::milli>(start_ - since).count();
-  }
-
- private:
-  using Clock              = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-};
-
 /// Over rows that are at hand, from `values` if there are any.
 template <class P, class Rows>
 Outcome<P> run_over(const Supply<Rows>& rows, const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
@@ -279,6 +266,30 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
   return outcome;
 }
 
+/// Rows that come in windows.
+template <class P>
+Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
+                          std::uint64_t state) {
+  using T                   = Traits<P>;
+  const RunOptions& options = asked.options;
+  const bool        local   = Machine<P, PlainRows>::goes_on_in_windows && asked.topology.push.size() == 1;
+  refuse_in_windows(options, T::order_shows, local);
+  const auto alone = there->alone_outside();
+  there->device().require_at_all(state, "the state of the vertices");
+  Laps       laps;
+  auto       values = uploaded(there->device(), asked.continuation.values);
+  const bool pulls  = T::all_active && !asked.topology.pull.empty() && options.direction != Direction::push;
+  const auto rows   = window_supply(
+        *there, graph, asked.topology, options,
+        {.weighted = T::weighted, .pulls = pulls, .everyone = T::all_active, .local = local, .state = state});
+  there->device().wait();
+  const double preparing        = laps.lap();
+  Outcome<P>   outcome          = run_over<P>(rows, there, graph, asked, std::move(values), laps);
+  outcome.statistics.prepare_ms = preparing;
+  outcome.statistics.method     = to_string(options.method);
+  return outcome;
+}
+
 /// How often a run will pass over all edges, about: a vote looks at few, what is improved is improved again.
 template <class P>
 double passes_of(const Asked<P>& asked) {
@@ -300,6 +311,7 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   if (options.method == Method::frontier ||
       (options.method == Method::automatic && there->has_room_for(topology, Traits<P>::weighted, state)))
     return run_resident(there, graph, asked);
+  if (in_windows(options.method)) return run_in_windows(there, graph, asked, state);
   const auto plainly = [&] { return run_outside<P, PlainRows>(there, graph, asked, state); };
   if (options.supply.compress == Compress::on) return run_outside<P, CodedRows>(there, graph, asked, state);
   const bool fixed = options.deterministic && Traits<P>::order_shows;  // coding would bring another order

@@ -4,6 +4,7 @@
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/rows.cuh>
+#include <spillway/engine/cuda/windows.hpp>
 
 namespace spillway::cuda {
 
@@ -16,6 +17,7 @@ struct Supply {
   std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
   std::uint64_t                            resident = 0;  ///< bytes of edges on the device
   std::uint64_t                            on_host  = 0;  ///< and in host memory
+  std::shared_ptr<Windows>                 windows;       ///< what brings edges while a run lasts
 };
 
 /// What a run leaves for edges.
@@ -48,5 +50,9 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
 /// Likewise, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs);
+
+/// Rows of which the device knows where they lie; edges come while a run lasts.
+Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const Topology& topology,
+                                const RunOptions& options, const WindowNeeds& needs);
 
 }  // namespace spillway::cuda

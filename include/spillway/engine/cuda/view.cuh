@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/executor.hpp>
 #include <spillway/program.hpp>
 
@@ -54,6 +55,36 @@ struct Sizes {
   unsigned  bin_entries  = 64;     ///< that a thread may find in an iteration before the ballot filter takes over
   unsigned  probes       = 8;      ///< that a thread makes for a vote before its warp helps
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
+  unsigned  piece_edges  = 256;    ///< of a row that a window's lanes share out
+};
+
+/// A piece of a row that is visited by windows: its edges from `piece` times Sizes::piece_edges on, at most as
+/// many.
+struct Entry {
+  Vertex        vertex;
+  std::uint32_t piece;
+};
+
+/// Pieces, and the edges of all of them.
+struct Laid {
+  Count entries, edges;
+};
+
+/// Which rows are to be laid out in pieces.
+struct Layout {
+  PlainRows      rows;      ///< where they lie, in the array of all edges
+  bool           everyone;  ///< not only of active vertices
+  EdgeIndex      part_edges;
+  unsigned char* parts;  ///< set for every part of so many edges that has some of them; or null
+};
+
+/// Edges that are at hand, of those that were laid out.
+struct Window {
+  PlainRows rows;         ///< where rows lie in the array of all edges; targets and weights: of this window
+  EdgeIndex first, last;  ///< positions in that array, or in the one that pieces make one behind the other…
+  bool      compact;      ///< …this
+  bool      everyone, pull;
+  bool      local;  ///< goes on until nobody in it has anything new
 };
 
 struct IterationLog {
@@ -80,6 +111,7 @@ struct Control {
 /// What a run went through, for its statistics and for tests that every branch is taken.
 struct Census {
   Count small_rows, large_rows, hub_rows, long_pulls, overflows, batched, settled;
+  Count local_rounds;
 };
 
 template <class P, class Rows>
@@ -111,6 +143,12 @@ struct View {
   const Vertex*        replay;         ///< frontiers to walk, the last one first; or null
   const std::uint64_t* replay_starts;  ///< where each begins, and the last ends
   std::uint64_t        replay_levels;
+
+  Entry*     entries;      ///< laid out; or null
+  EdgeIndex* starts;       ///< of each, and where the last ends
+  Laid*      laid;         ///< by each warp
+  Laid*      laid_in_all;  ///< by all
+  unsigned*  taken_again;  ///< counts of three rounds in a window
 
   const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
   Tally*              tallies;   ///< three

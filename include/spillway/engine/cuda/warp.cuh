@@ -43,10 +43,11 @@ __device__ inline Count sum_over_warp(Count value) {
 }
 
 /// The sum of the lanes before this one.
-__device__ inline unsigned sum_before(unsigned value) {
-  unsigned sum = value;
+template <class N>
+__device__ N sum_before(N value) {
+  N sum = value;
   for (unsigned offset = 1; offset < warp_lanes; offset *= 2) {
-    const unsigned other = __shfl_up_sync(all_lanes, sum, offset);
+    const N other = __shfl_up_sync(all_lanes, sum, offset);
     if (lane_index() >= offset) sum += other;
   }
   return sum - value;

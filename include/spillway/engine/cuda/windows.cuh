@@ -1,0 +1,301 @@
+// Rows that come to the device a window at a time: the active ones are laid out in pieces, the pieces of a window
+// are pushed, and asynchronously (Subway, section 3.2) pushed again as long as anybody in it has something new.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <spillway/engine/cuda/kernels.cuh>
+
+namespace spillway::cuda {
+
+template <class P, class Rows>
+__device__ unsigned Machine<P, Rows>::pieces_of(unsigned length) const {
+  return (length + view_.sizes.piece_edges - 1) / view_.sizes.piece_edges;
+}
+
+/// Each warp has some words of the frontier: it counts, and when all have counted it knows where to write. So
+/// pieces are in the order of their vertices.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
+  const std::uint64_t words = word_count(), some = (words + warps() - 1) / warps();
+  const std::uint64_t first = warp_index() * some, end = first + some < words ? first + some : words;
+  const auto          for_rows = [&](auto&& body) {
+    for (std::uint64_t index = first; index < end; ++index) {
+      Word word = all_lanes;
+      if constexpr (!T::all_active)
+        if (!layout.everyone) word = view_.bits[at % 3][index];
+      if (word == 0) continue;
+      const Vertex v     = vertex_at(index);
+      const bool   wants = v < view_.vertices && ((word >> lane_index()) & 1);
+      body(v, wants ? layout.rows.piece(v) : PlainRows::Piece{});
+    }
+  };
+  Laid mine{};
+  for_rows([&](Vertex, const PlainRows::Piece& row) {
+    mine.entries += pieces_of(row.length());
+    mine.edges += row.length();
+  });
+  mine = {sum_over_warp(mine.entries), sum_over_warp(mine.edges)};
+  if (lane_index() == 0) view_.laid[warp_index()] = mine;
+  cooperative_groups::this_grid().sync();
+
+  Laid before{};
+  for (unsigned i = lane_index(); i < warp_index(); i += warp_lanes)
+    before.entries += view_.laid[i].entries, before.edges += view_.laid[i].edges;
+  before = {sum_over_warp(before.entries), sum_over_warp(before.edges)};
+  for_rows([&](Vertex v, const PlainRows::Piece& row) {
+    const unsigned length = row.length(), pieces = pieces_of(length), size = view_.sizes.piece_edges;
+    const Count    place = before.entries + sum_before(Count{pieces});
+    const Count    start = before.edges + sum_before(Count{length});
+    for (unsigned p = 0; p < pieces; ++p) {
+      view_.entries[place + p] = {v, p};
+      view_.starts[place + p]  = start + EdgeIndex{p} * size;
+    }
+    if (layout.parts != nullptr && length > 0)
+      for (EdgeIndex part = row.first / layout.part_edges; part <= (row.first + length - 1) / layout.part_edges;
+           ++part)
+        layout.parts[part] = 1;
+    const auto last = static_cast<int>(warp_lanes - 1);
+    before          = {__shfl_sync(all_lanes, place + pieces, last), __shfl_sync(all_lanes, start + length, last)};
+  });
+  if (warp_index() == warps() - 1 && lane_index() == 0) {
+    view_.starts[before.entries] = before.edges;
+    *view_.laid_in_all           = before;
+  }
+}
+
+template <class P, class Rows>
+__device__ EdgeIndex Machine<P, Rows>::begin_of(const Window& window, Count k) const {
+  if (window.compact) return view_.starts[k];
+  const Entry entry = view_.entries[k];
+  return window.rows.begins[entry.vertex] + EdgeIndex{entry.piece} * view_.sizes.piece_edges;
+}
+
+template <class P, class Rows>
+__device__ Count Machine<P, Rows>::begun_before(const Window& window, EdgeIndex position) const {
+  Count low = 0, high = view_.laid_in_all->entries;
+  while (low < high) {
+    const Count middle = low + (high - low) / 2;
+    if (begin_of(window, middle) < position)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+template <class P, class Rows>
+__device__ auto Machine<P, Rows>::entry_in(const Window& window, Count k) const -> InWindow {
+  const Vertex    v      = view_.entries[k].vertex;
+  const EdgeIndex begin  = begin_of(window, k);
+  const EdgeIndex length = view_.starts[k + 1] - view_.starts[k], end = begin + length;
+  const EdgeIndex from = begin < window.first ? window.first : begin, to = end < window.last ? end : window.last;
+  if (from >= to) return {v, Piece{}, false};
+  const auto here = static_cast<unsigned>(to - from);
+  return {v, Piece{from - window.first, here}, here == window.rows.piece(v).length()};
+}
+
+/// Warps take some entries each and walk the edges of all as one row.
+template <class P, class Rows>
+template <class Wants>
+__device__ void Machine<P, Rows>::push_entries(const Window& window, Count from, Count to, unsigned at,
+                                               Wants&& wants) {
+  const Count some  = (to - from + warps() - 1) / warps();
+  const Count group = some < warp_lanes ? some : warp_lanes;
+  if (group == 0) return;
+  for (Count base = from + warp_index() * group; base < to; base += warps() * group) {
+    const bool     there = lane_index() < group && base + lane_index() < to;
+    const InWindow entry = there ? entry_in(window, base + lane_index()) : InWindow{};
+    const bool     mine  = entry.piece.length() > 0 && wants(entry.vertex);
+    push_as_one(window.rows, mine ? entry.vertex : 0, mine ? entry.piece : Piece{}, mine, at);
+  }
+}
+
+/// A warp for every piece.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::pull_entries(const Window& window, Count from, Count to, unsigned at) {
+  for (Count k = from + warp_index(); k < to; k += warps()) {
+    const InWindow entry = entry_in(window, k);
+    const Vertex   v     = entry.vertex;
+    if (entry.piece.length() == 0) continue;
+    Collected all = nothing(v);
+    collect<warp_lanes>(all, window.rows, entry.piece, v, at);
+    all = combined_over_lanes<Combine, warp_lanes>(all);
+    if (lane_index() != 0) continue;
+    mine_.looked_at += entry.piece.length();
+    if constexpr (T::in_place)
+      mine_.vertices += Combine::improve_atomically(view_.values[v], all) ? 1 : 0;
+    else if constexpr (Combine::idempotent)
+      Combine::improve_atomically(view_.sums[v], all);
+    else
+      Combine::merge_atomically(view_.sums[v], all);
+  }
+}
+
+/// True if the vertex has something new and is to push again at once.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::taken_again(Vertex v, unsigned at) {
+  Word* const next = view_.bits[(at + 1) % 3];
+  if (!test_now(next, v) || !take(next, v)) return false;
+  if constexpr (T::gathers)
+    if (!settle(v) || waits_for_its_bucket(v)) return false;
+  if constexpr (publishes && !publishes_on_push) publish_vertex(v);
+  claim(view_.bits[(at + 2) % 3], v);
+  return true;
+}
+
+/// Subway's algorithm 4, in turns: those with something new are taken, then they push; in between nobody writes
+/// what others read. Rows that are here in part wait for the next iteration.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count from, Count to, unsigned at) {
+  const auto meet = [] { cooperative_groups::this_grid().sync(); };
+  for (unsigned round = 0;; ++round) {
+    meet();
+    unsigned taken = 0;
+    for (Count k = from + thread(); k < to; k += threads()) {
+      const InWindow entry = entry_in(window, k);
+      if (entry.whole) taken += taken_again(entry.vertex, at) ? 1 : 0;
+    }
+    if (taken > 0) atomicAdd(view_.taken_again + round % 3, taken);
+    meet();
+    const bool quiet = __ldcg(view_.taken_again + round % 3) == 0;
+    if (thread() == 0) {
+      view_.taken_again[(round + 1) % 3] = 0;
+      if (quiet) view_.taken_again[(round + 2) % 3] = 0;
+      if (!quiet) atomicAdd(&view_.census->local_rounds, Count{1});
+    }
+    if (quiet) return;
+    push_entries(window, from, to, at, [&](Vertex v) { return take(view_.bits[(at + 2) % 3], v); });
+  }
+}
+
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::visit(const Window& window, unsigned at) {
+  begin_phase();
+  everyone_         = window.everyone;
+  const Count begun = begun_before(window, window.first + 1);
+  const Count from = begun > 0 ? begun - 1 : 0, to = begun_before(window, window.last);
+  Global      before{};
+  if constexpr (T::has_global)
+    if (threadIdx.x == 0) before = view_.totals[slot(1, at) * gridDim.x + blockIdx.x];
+  if constexpr (T::all_active) {
+    if (window.pull)
+      pull_entries(window, from, to, at);
+    else
+      push_entries(window, from, to, at, [](Vertex) { return true; });
+  } else {
+    push_entries(window, from, to, at, [&](Vertex v) { return test(view_.bits[at % 3], v); });
+    if constexpr (goes_on_in_windows)
+      if (window.local) push_until_quiet(window, from, to, at);
+  }
+  end_phase(tally(at + 1), slot(1, at));
+  if constexpr (T::has_global)
+    if (threadIdx.x == 0) view_.totals[slot(1, at) * gridDim.x + blockIdx.x] += before;
+}
+
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::count_next(unsigned at) {
+  begin_phase();
+  for_set_words(view_.bits[(at + 1) % 3], [&](std::uint64_t index, Word word) {
+    if (!((word >> lane_index()) & 1)) return;
+    ++mine_.vertices;
+    mine_.edges += degree(vertex_at(index));
+  });
+  end_phase(tally(at + 1), slot(2, at));
+}
+
+/// What a launch is to do of an iteration.
+struct Step {
+  enum class Part { begin, lay_out, visit, finish } part = Part::begin;
+
+  Layout layout = {};
+  Window window = {};
+};
+
+/// An iteration in several launches, between which the host brings edges.
+template <class P>
+class WindowLoop : Loop<P, PlainRows> {
+  using Base    = Loop<P, PlainRows>;
+  using T       = Traits<P>;
+  using Machine = cuda::Machine<P, PlainRows>;
+  using Base::at_, Base::first, Base::machine_, Base::meet, Base::now_, Base::state_, Base::total_, Base::view_;
+
+ public:
+  __device__ WindowLoop(const View<P, PlainRows>& view, const Launch& launch, typename Machine::Shared& shared)
+      : Base(view, launch, shared) {
+    Base::turn_to_iteration();
+    if constexpr (Machine::prioritised) machine_.bucket_ = state_.bucket;
+    Base::pull_     = T::all_active && view.pull_blocks > 0 && view.direction != Direction::push;
+    machine_.lists_ = false;  // frontiers are bitmaps here
+  }
+
+  __device__ void run(const Step& step) {
+    switch (step.part) {
+      case Step::Part::begin:
+        return begin();
+      case Step::Part::lay_out:
+        return machine_.lay_out(step.layout, at_);
+      case Step::Part::visit:
+        go_on();
+        return machine_.visit(step.window, at_);
+      case Step::Part::finish:
+        return finish();
+    }
+  }
+
+ private:
+  __device__ void begin() {
+    machine_.clear_last(at_);  // it will be those that are taken again
+    if constexpr (T::has_global)
+      if (threadIdx.x == 0) view_.totals[Machine::slot(1, at_) * gridDim.x + blockIdx.x] = {};
+    if (Base::finds_frontier()) {
+      machine_.lists_at_ = &machine_.tally(at_).balloted;  // where a bucket or a record made some
+      Base::publish();
+      Base::keeps_record();
+    }
+    meet();
+    if (!first()) return;
+    Tally& tally   = machine_.tally(at_);
+    tally.vertices = now_.vertices, tally.edges = now_.edges;
+    *view_.control = state_;
+  }
+
+  /// What publishing added up to is known to all.
+  __device__ void go_on() {
+    if constexpr (Machine::publishes) machine_.global_ = machine_.total_of(Machine::slot(0, at_));
+  }
+
+  __device__ void finish() {
+    go_on();
+    machine_.lists_at_ = &machine_.tally(at_).balloted;
+    total_             = machine_.global_;
+    if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
+    if constexpr (T::gathers) {
+      machine_.apply(at_, true);
+      meet();
+      if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
+    } else if constexpr (!T::all_active) {
+      if (first()) machine_.tally(at_ + 1).vertices = machine_.tally(at_ + 1).edges = 0;
+      meet();
+      machine_.count_next(at_);
+      meet();
+    }
+    Base::note_iteration();
+    state_.listed = 0;
+    meet();
+    if (!first()) return;
+    *view_.control = state_;
+    if constexpr (T::has_global) *view_.global = total_;
+  }
+};
+
+template <class P>
+__global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
+    work_in_windows(const __grid_constant__ View<P, PlainRows> view, const __grid_constant__ Step step) {
+  using Shared = typename Machine<P, PlainRows>::Shared;
+  alignas(16) __shared__ unsigned char storage[sizeof(Shared)];
+  const Launch                         launch{.iterations = 1};
+  WindowLoop<P>{view, launch, *reinterpret_cast<Shared*>(storage)}.run(step);
+}
+
+}  // namespace spillway::cuda
