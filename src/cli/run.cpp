@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
 #include "io/result_writer.hpp"
 #include "plan/devices.hpp"
@@ -177,11 +178,13 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
   if (!arguments.verify) return found;
+  const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {
     return algorithm.verify(graph, question.parameters, found.result,
                              {.threads = common.threads, .progress = &bar});
   });
   found.verified = true;
+  check_cancelled(bar);  // of a check that was done before the watch lost patience
   return found;
 }
 
