@@ -174,6 +174,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
     found.prepare_ms.push_back(found.result.statistics.prepare_ms);
     found.run_ms.push_back(found.result.statistics.run_ms);
     found.transfer_ms.push_back(found.result.statistics.transfer_ms);
+    check_cancelled(bar);  // a short run may not have looked
   }
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);

@@ -188,6 +188,13 @@ TEST_F(RunCommand, StopsWhenInterrupted) {
   EXPECT_EQ(folder_.file_count(), 1u) << "only the graph is there";
 }
 
+TEST_F(RunCommand, StopsBetweenShortRunsWhenInterrupted) {
+  folder_.write("g.txt", "0 1\n");
+  const std::string    stop    = "timeout --preserve-status -s INT -k 20 0.7 ";
+  const CommandOutcome repeats = spillway("run degrees g.txt --undirected --repeat 1000000000", stop);
+  EXPECT_EQ(repeats.code, 130) << repeats.err;
+}
+
 TEST_F(RunCommand, RepeatsFloatsBitForBit) {
   ASSERT_EQ(spillway("generate kron --scale 14 --undirected k.spill").code, 0);
   const std::string command = "run pagerank k.spill --form residual --deterministic -o ";
