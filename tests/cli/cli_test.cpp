@@ -107,6 +107,15 @@ TEST_F(CommandLine, LeavesNothingWhenInterrupted) {
   EXPECT_EQ(folder_.file_count(), 0u);
 }
 
+TEST_F(CommandLine, LeavesIgnoredSignalsIgnored) {
+  // The shell becomes the program, so that $$ is its number; it waits for the pipe while the signal comes.
+  const auto hung_up = [](const std::string& trap) {
+    return trap + "mkfifo pipe; (exec 3>pipe; sleep 0.5; kill -HUP $$; sleep 0.5; rm pipe; echo 0 1 >&3) & exec ";
+  };
+  EXPECT_EQ(spillway("info - <pipe", hung_up("trap '' HUP; ")).code, 0) << "as nohup starts it";
+  EXPECT_EQ(spillway("info - <pipe", hung_up("")).code, 130);
+}
+
 TEST_F(CommandLine, AKilledConversionLeavesNothingThatLooksFinished) {
   ASSERT_EQ(spillway("generate uniform --vertices 2000000 --degree 16 whole.spill").code, 0);
   spillway("convert whole.spill cut.el", "timeout -s KILL 0.3 ");
