@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <system_error>
 
@@ -99,6 +100,7 @@ int run(int argc, char** argv) {
   }
   use_threads(context.common.threads);
   ProgressBar::listen_for_interrupt();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails like any other, and is cleaned up after
   context.action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw system_error("write", "standard output");
   return 0;

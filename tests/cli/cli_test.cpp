@@ -136,6 +136,12 @@ TEST_F(CommandLine, SaysWhenOutputCannotBeWritten) {
   EXPECT_EQ(spillway("info missing.txt 2>&- #").code, 3) << "nobody hears the message, and that is no crash";
 }
 
+TEST_F(CommandLine, SaysWhenAFileMayNotGrow) {
+  expect_error("generate kron --scale 12 k.spill", 3, "File too large", "ulimit -f 8; ");
+  expect_error("generate kron --scale 12 k.el", 3, "File too large", "ulimit -f 8; ");
+  EXPECT_EQ(folder_.file_count(), 0u);
+}
+
 TEST_F(CommandLine, RefusesNumbersThatAreNone) {
   folder_.write("g.txt", "0 1\n");
   for (const char* wrong :
