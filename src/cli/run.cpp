@@ -87,6 +87,15 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
   return seed;
 }
 
+/// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
+void check_gpu_options(const RunArguments& arguments) {
+  if (arguments.device == "cpu" && !arguments.gpu_option.empty())
+    throw usage_error("{} is for GPUs; leave it out, or --device cpu", arguments.gpu_option);
+  if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
+  throw usage_error("--method frontier keeps all edges on the GPU as they are; leave it out, or {}",
+                    arguments.resident ? "--resident" : "--compress on");
+}
+
 /// All that can be found wrong without the graph, which may take long to load.
 void check(const RunArguments& arguments) {
   number_argument("--top", arguments.top);
@@ -97,6 +106,7 @@ void check(const RunArguments& arguments) {
   if (arguments.weights) weight_seed(*arguments.weights);
   if (arguments.method == "zerocopy" && arguments.device == "cpu")
     throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
+  check_gpu_options(arguments);
   device_of(arguments);
   supply_of(arguments);
   if (arguments.method == "zerocopy")
@@ -301,6 +311,14 @@ void add_parameters(CLI::App& command, RunArguments& arguments) {
   }
 }
 
+/// The first option that was given of those that say how a GPU works; empty if there is none.
+std::string given_gpu_option(const CLI::App& command) {
+  for (const char* name :
+       {"--compress", "--resident", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
+    if (command.count(name) > 0) return name;
+  return {};
+}
+
 /// Where the words name an algorithm, its parameters become options. Returns the words to parse.
 std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& arguments, Context& context,
                                                std::vector<std::string> words) {
@@ -380,11 +398,12 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
       ->check(CLI::IsMember({"auto", "natural", "degree"}));
   add_common_options(*command, context.common);
   command->footer("An algorithm's own options: spillway run ALGORITHM --help");
-  command->callback([&context, arguments, word] {
+  command->callback([&context, arguments, word, command] {
     if (*word != arguments->named)
       throw usage_error("'{}' was taken for the algorithm; name it before its options",
                         printable(arguments->named));
-    context.action = [&context, arguments] { run_algorithm(*arguments, context.common); };
+    arguments->gpu_option = given_gpu_option(*command);
+    context.action        = [&context, arguments] { run_algorithm(*arguments, context.common); };
   });
   if (words.empty() || words.front() != "run") return words;
   words.erase(words.begin());

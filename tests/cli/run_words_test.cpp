@@ -45,6 +45,17 @@ TEST_F(RunWords, AreCheckedBeforeTheGraphIsRead) {
   expect_error("run bfs missing.txt --source 1 -o r.xyz", 2, ".csv, .tsv, .json or .npy");
 }
 
+TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
+  for (const std::string option : {"--compress off", "--resident 0", "--filter ballot", "--bin-entries 3",
+                                   "--aggregate", "--fusion none", "--order degree"})
+    expect_error("run cc missing.txt --device cpu " + option, 2,
+                 option.substr(0, option.find(' ')) + " is for GPUs");
+  expect_error("run cc missing.txt --method frontier --compress on", 2, "or --compress on");
+  expect_error("run cc missing.txt --method frontier --resident 1M", 2, "or --resident");
+  EXPECT_EQ(spillway("run cc g.txt --method frontier --compress off").code, 0);
+  EXPECT_EQ(spillway("run cc g.txt --device cpu --direction push --device-memory 1G").code, 0);
+}
+
 TEST_F(RunWords, AreAllKnownToTheGraphBeforeOneIsAsked) {
   const auto outcome = spillway("run bfs g.txt --source 1,2,77 -o 'r-{source}.csv'");
   EXPECT_EQ(outcome.code, 3);
