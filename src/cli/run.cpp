@@ -111,7 +111,8 @@ void check(const RunArguments& arguments) {
   supply_of(arguments);
   if (arguments.method == "zerocopy")
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method zerocopy is a way of GPUs, and there is none to use here ({})", found.absence);
+      throw usage_error("--method zerocopy is a way of GPUs; there is none to use here ({}): leave it out",
+                        found.absence);
   check_streams(arguments);
 }
 

@@ -56,6 +56,15 @@ TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
   EXPECT_EQ(spillway("run cc g.txt --device cpu --direction push --device-memory 1G").code, 0);
 }
 
+TEST_F(RunWords, AreAnsweredWithARemedyWhereThereIsNoGpu) {
+  const std::string hidden = "CUDA_VISIBLE_DEVICES= ";
+  expect_error("run cc missing.txt --device cuda", 2, "--device cpu works everywhere", hidden);
+  expect_error("run cc missing.txt --method zerocopy", 2, ": leave it out", hidden);
+  const auto absent = spillway("devices", hidden).out;
+  EXPECT_NE(absent.find("no GPU: "), std::string::npos) << absent;
+  EXPECT_EQ(absent.find("insufficient"), std::string::npos) << "a driver that is not there is not old: " << absent;
+}
+
 TEST_F(RunWords, AreAllKnownToTheGraphBeforeOneIsAsked) {
   const auto outcome = spillway("run bfs g.txt --source 1,2,77 -o 'r-{source}.csv'");
   EXPECT_EQ(outcome.code, 3);
