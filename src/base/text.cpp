@@ -34,7 +34,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   double      value      = 0;
   const char* end        = text.data() + text.size();
   const auto [rest, bad] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  if (bad != std::errc{} || !(value >= 0)) return std::nullopt;
+  if (bad == std::errc::invalid_argument || text.starts_with('-') || std::isnan(value)) return std::nullopt;
   std::string suffix = lower_case({rest, static_cast<std::size_t>(end - rest)});
   suffix.erase(0, suffix.find_first_not_of(' ') == std::string::npos ? 0 : suffix.find_first_not_of(' '));
   static constexpr std::string_view letters = "kmgtpe";
@@ -43,11 +43,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     const auto power = letters.find(suffix[0]);
     if (power == std::string_view::npos) return std::nullopt;
     const std::string_view tail = std::string_view{suffix}.substr(1);
-    if (!tail.empty() && tail != "b" && tail != "ib") return std::nullopt;
+    if (!tail.empty() && tail != "b" && tail != "i" && tail != "ib") return std::nullopt;
     scale = std::pow(1024.0, static_cast<double>(power + 1));
   }
   const double bytes = value * scale;
-  if (bytes >= 18446744073709549568.0) return std::nullopt;
+  if (bad == std::errc::result_out_of_range || bytes >= 18446744073709549568.0) return size_too_large;
   return static_cast<std::uint64_t>(bytes);
 }
 

@@ -99,8 +99,7 @@ void check_gpu_options(const RunArguments& arguments) {
 /// All that can be found wrong without the graph, which may take long to load.
 void check(const RunArguments& arguments) {
   number_argument("--top", arguments.top);
-  if (number_argument("--repeat", arguments.repeat) == 0)
-    throw usage_error("--repeat takes a whole number from 1 on");
+  number_argument("--repeat", arguments.repeat, 1);
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
   if (arguments.weights) weight_seed(*arguments.weights);

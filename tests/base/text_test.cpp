@@ -11,8 +11,13 @@ TEST(Text, ReadsSizesAsPeopleWriteThem) {
   EXPECT_EQ(parse_size("512M"), 512u << 20);
   EXPECT_EQ(parse_size("4GiB"), 4ull << 30);
   EXPECT_EQ(parse_size("1.5 gb"), 3ull << 29);
-  for (const char* wrong : {"", "x", "-1", "4Q", "4GiBs", "1e3", "99999999999E", "nan"})
+  EXPECT_EQ(parse_size("2Gi"), 2ull << 30);
+  for (const std::string wrong :
+       {"", "x", "-1", "4Q", "4GiBs", "4Gis", "4i", "1e3", "nan", "99999999999Q", "-99999999999E"})
     EXPECT_FALSE(parse_size(wrong)) << wrong;
+  for (const std::string large : {"99999999999E", "16EiB", "18446744073709551616"})
+    EXPECT_EQ(parse_size(large), size_too_large) << large;
+  EXPECT_EQ(parse_size(std::string(400, '9')), size_too_large);
 }
 
 TEST(Text, ReadsNumbersThatFit) {

@@ -150,6 +150,9 @@ TEST_F(CommandLine, RefusesNumbersThatAreNone) {
         "generate star --vertices 3 s.el --weight-range 1:5", "convert g.txt g.el --in-edges",
         "convert g.txt - --to edgelist --json"})
     EXPECT_EQ(spillway(wrong).code, 2) << wrong;
+  for (const char* wrong : {"0", "2.5", "-1"})
+    expect_error(std::string{"run degrees g.txt --repeat "} + wrong, 2, "--repeat takes a whole number from 1 to");
+  expect_error("info g.txt --host-memory 99999999999E", 2, "--host-memory: 99999999999E is too large");
 }
 
 TEST_F(CommandLine, BoundsWhatARunHolds) {
