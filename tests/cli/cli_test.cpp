@@ -133,6 +133,10 @@ TEST_F(CommandLine, NeverWritesOverTheGraph) {
 TEST_F(CommandLine, SaysWhenOutputCannotBeWritten) {
   folder_.write("g.txt", "0 1\n");
   EXPECT_EQ(spillway("info g.txt", "exec 3>/dev/full; sh_full() { \"$@\" >&3; }; sh_full ").code, 3);
+  const std::string says = "standard output: cannot write: ";
+  expect_error("algorithms", 3, says + "No space left", "on_full() { \"$@\" >/dev/full; }; on_full ");
+  ASSERT_EQ(spillway("generate chain --vertices 1000 chain.el").code, 0);
+  expect_error("run degrees chain.el --top 1000", 3, says + "Bad file", "on_none() { \"$@\" >&-; }; on_none ");
   EXPECT_EQ(spillway("info missing.txt 2>&- #").code, 3) << "nobody hears the message, and that is no crash";
 }
 
