@@ -355,7 +355,8 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command
       ->add_option(
           "--compress", arguments->compress,
-          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: auto, on or off")
+          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: on, off or auto "
+          "(default: where that pays)")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   command->add_option(
       "--resident", arguments->resident,
@@ -377,24 +378,30 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command->add_flag("--statistics", arguments->statistics, "Print a line for every iteration");
   command->add_flag("--deterministic", arguments->deterministic,
                     "Floating results the same bit for bit in every run, at some cost");
-  command->add_option("--direction", arguments->direction, "auto, or push or pull throughout")
+  command
+      ->add_option("--direction", arguments->direction,
+                   "push or pull throughout, or auto (default): what is less work")
       ->check(CLI::IsMember({"auto", "push", "pull"}));
   command
       ->add_option("--filter", arguments->filter,
-                   "How a GPU lists its frontiers, for study: jit, online, ballot or batch")
+                   "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
       ->check(CLI::IsMember({"jit", "online", "ballot", "batch"}));
   command
-      ->add_option("--bin-entries", arguments->bin_entries,
-                   "Vertices that a GPU thread may find before a ballot takes over, for study")
+      ->add_option(
+          "--bin-entries", arguments->bin_entries,
+          fmt::format("Vertices that a GPU thread may find before a ballot takes over, for study (default: {})",
+                      arguments->bin_entries))
       ->check(CLI::Range(1u, 1u << 20));
   command->add_flag("--aggregate", arguments->aggregate,
                     "GPU lanes whose updates go to one vertex combine them first, for study");
   command
-      ->add_option("--fusion", arguments->fusion, "What a kernel does at once, for study: none, pushpull or all")
+      ->add_option("--fusion", arguments->fusion,
+                   "What a kernel does at once, for study: none, pushpull or all (default)")
       ->check(CLI::IsMember({"none", "pushpull", "all"}));
   command
       ->add_option("--order", arguments->order,
-                   "How vertices lie on a GPU: auto, natural, or degree (hubs first; where all are active)")
+                   "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
+                   "(default: whichever pays)")
       ->check(CLI::IsMember({"auto", "natural", "degree"}));
   add_common_options(*command, context.common);
   command->footer("An algorithm's own options: spillway run ALGORITHM --help");

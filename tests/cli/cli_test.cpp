@@ -3,6 +3,8 @@
 
 #include "command_line.hpp"
 
+#include <spillway/algorithms.hpp>
+
 namespace spillway {
 namespace {
 
@@ -174,6 +176,17 @@ TEST_F(CommandLine, DescribesAlgorithms) {
   EXPECT_EQ(one.out.find("pagerank"), std::string::npos) << one.out;
   expect_error("algorithms bsf", 2, "did you mean 'bfs'");
   EXPECT_EQ(spillway("algorithms").out.find("(default: )"), std::string::npos);
+}
+
+TEST_F(CommandLine, TellsWhichAlgorithmsRunOnGpus) {
+  const auto listed = nlohmann::json::parse(spillway("algorithms --json").out);
+  ASSERT_GT(listed.size(), 10u);
+  for (const auto& entry : listed) {
+    const std::string name = entry["name"];
+    EXPECT_EQ(entry["on_gpu"], algorithm_named(name).on_gpu) << name;
+    const std::string told = spillway("algorithms " + name).out;
+    EXPECT_EQ(told.find("(also on a GPU)") != std::string::npos, entry["on_gpu"]) << told;
+  }
 }
 
 TEST_F(CommandLine, WritesThroughLinks) {

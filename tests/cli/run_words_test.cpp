@@ -45,6 +45,17 @@ TEST_F(RunWords, AreCheckedBeforeTheGraphIsRead) {
   expect_error("run bfs missing.txt --source 1 -o r.xyz", 2, ".csv, .tsv, .json or .npy");
 }
 
+TEST_F(RunWords, HaveDefaultsThatAreTold) {
+  const std::string help = spillway("run --help").out;
+  for (const char* option :
+       {"--method", "--compress", "--direction", "--filter", "--bin-entries", "--fusion", "--order", "--repeat"}) {
+    const auto begin = help.find(std::string{"  "} + option + " ");
+    ASSERT_NE(begin, std::string::npos) << option;
+    const std::string told = help.substr(begin, help.find("\n  -", begin) - begin);
+    EXPECT_NE(told.find("(default"), std::string::npos) << told;
+  }
+}
+
 TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
   for (const std::string option : {"--compress off", "--resident 0", "--filter ballot", "--bin-entries 3",
                                    "--aggregate", "--fusion none", "--order degree"})
