@@ -39,6 +39,20 @@ TEST(Text, WritesForPeople) {
             "a\\x01b\\x0a");
 }
 
+TEST(Text, EscapesWhatATerminalCannotShow) {
+  EXPECT_EQ(printable("Zoë, 東京, 🜁"), "Zoë, 東京, 🜁");
+  EXPECT_EQ(printable("\x89PNG\xff\xfe"), "\\x89PNG\\xff\\xfe");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "1m"),
+            "\\xc2\\x9b1m")
+      << "a control beyond ASCII";
+  EXPECT_EQ(printable("\xc0\xaf \xe0\x80\xaf \xed\xa0\x80 \xf4\x90\x80\x80", 100),
+            "\\xc0\\xaf \\xe0\\x80\\xaf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80")
+      << "overlong, half of a pair, beyond the last";
+  EXPECT_EQ(printable("a\xe6\x9d"), "a\\xe6\\x9d") << "cut off";
+  EXPECT_EQ(printable("東京", 2), "東…") << "a limit cuts no character";
+}
+
 TEST(Text, FindsTheNearestWord) {
   EXPECT_EQ(nearest_word("degres", {"bfs", "degrees"}), "degrees");
   EXPECT_EQ(nearest_word("scael", {"degree", "scale"}), "scale") << "a swap of neighbours is one mistake";
