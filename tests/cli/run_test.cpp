@@ -65,6 +65,13 @@ TEST_F(RunCommand, TellsOfEveryIteration) {
   EXPECT_EQ(pulled["per_iteration"][0]["direction"], "pull");
 }
 
+TEST_F(RunCommand, TellsWhereNothingIsKnownOfIterations) {
+  folder_.write("g.txt", "0 1\n1 2\n");
+  const std::string out = spillway("run degrees g.txt --statistics").out;
+  EXPECT_NE(out.find("no figures of single iterations"), std::string::npos) << out;
+  EXPECT_EQ(out.find("direction"), std::string::npos) << out;
+}
+
 TEST_F(RunCommand, TellsFacts) {
   folder_.write("g.txt", "0 1\n1 2\n2 0\n");
   EXPECT_NE(spillway("run kcore g.txt").out.find("deepest core: 2"), std::string::npos);
