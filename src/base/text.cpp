@@ -34,7 +34,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   double      value      = 0;
   const char* end        = text.data() + text.size();
   const auto [rest, bad] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  if (bad != std::errc{} || !(value >= 0)) return std::nullopt;
+  if (bad == std::errc::invalid_argument || text.starts_with('-') || std::isnan(value)) return std::nullopt;
   std::string suffix = lower_case({rest, static_cast<std::size_t>(end - rest)});
   suffix.erase(0, suffix.find_first_not_of(' ') == std::string::npos ? 0 : suffix.find_first_not_of(' '));
   static constexpr std::string_view letters = "kmgtpe";
@@ -43,11 +43,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     const auto power = letters.find(suffix[0]);
     if (power == std::string_view::npos) return std::nullopt;
     const std::string_view tail = std::string_view{suffix}.substr(1);
-    if (!tail.empty() && tail != "b" && tail != "ib") return std::nullopt;
+    if (!tail.empty() && tail != "b" && tail != "i" && tail != "ib") return std::nullopt;
     scale = std::pow(1024.0, static_cast<double>(power + 1));
   }
   const double bytes = value * scale;
-  if (bytes >= 18446744073709549568.0) return std::nullopt;
+  if (bad == std::errc::result_out_of_range || bytes >= 18446744073709549568.0) return size_too_large;
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -105,17 +105,38 @@ std::string lower_case(std::string_view text) {
   return lowered;
 }
 
+namespace {
+
+/// How many bytes the character at the start of `text` has, if it is one that a terminal can show; else 0.
+std::size_t shown_bytes(std::string_view text) {
+  static constexpr std::array least{0u, 0x20u, 0xA0u, 0x800u, 0x10000u};  // below: controls, overlong forms
+
+  const unsigned    head = static_cast<unsigned char>(text[0]);
+  const std::size_t size = head < 0x80 ? 1 : head >> 5 == 6 ? 2 : head >> 4 == 14 ? 3 : head >> 3 == 30 ? 4 : 0;
+  if (size == 0 || size > text.size()) return 0;
+  unsigned code = size == 1 ? head : head & (0x7Fu >> size);
+  for (const unsigned char byte : text.substr(1, size - 1)) {
+    if (byte >> 6 != 2) return 0;
+    code = code << 6 | (byte & 0x3Fu);
+  }
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < least[size] || code == 0x7F || surrogate || code > 0x10FFFF ? 0 : size;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text, std::size_t limit) {
   std::string shown;
-  for (const char c : text.substr(0, limit)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      shown += fmt::format("\\x{:02x}", byte);
-    } else {
-      shown += c;
-    }
+  std::size_t at = 0;
+  while (at < std::min(limit, text.size())) {
+    const std::size_t bytes = shown_bytes(text.substr(at));
+    if (bytes == 0)
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]));
+    else
+      shown += text.substr(at, bytes);
+    at += std::max<std::size_t>(bytes, 1);
   }
-  if (text.size() > limit) shown += "…";
+  if (at < text.size()) shown += "…";
   return shown;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,10 @@ std::string counted(std::uint64_t value, std::string_view one, std::string_view 
 /// 1536 -> "1.5 KiB".
 std::string human_bytes(std::uint64_t bytes);
 
-/// "4GiB", "512M", "1.5k", "100": binary multiples; nothing for anything else.
+/// What `parse_size` makes of sizes that 64 bits do not hold.
+inline constexpr std::uint64_t size_too_large = std::numeric_limits<std::uint64_t>::max();
+
+/// "4GiB", "4Gi", "512M", "1.5k", "100": binary multiples; nothing for anything else.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// A whole decimal number without sign that fits 64 bits; nothing for anything else.
@@ -35,7 +39,8 @@ std::string joined(const std::vector<std::string>& words);
 
 std::string lower_case(std::string_view text);
 
-/// Text of unknown origin made fit for one line of a terminal: control bytes escaped, length bounded.
+/// Text of unknown origin made fit for one line of a terminal: what is no character of UTF-8, or a control, is
+/// escaped; length is bounded.
 std::string printable(std::string_view text, std::size_t limit = 40);
 
 }  // namespace spillway

@@ -17,15 +17,12 @@ Json to_json(const Algorithm& algorithm) {
   for (const Parameter& parameter : algorithm.parameters)
     parameters.push_back(
         {{"name", parameter.name}, {"help", parameter.help}, {"default", parameter.default_value}});
-  return {{"name", algorithm.name},
-          {"summary", algorithm.summary},
-          {"reference", algorithm.reference},
-          {"parameters", parameters},
-          {"columns", columns}};
+  return {{"name", algorithm.name},     {"summary", algorithm.summary}, {"reference", algorithm.reference},
+          {"on_gpu", algorithm.on_gpu}, {"parameters", parameters},     {"columns", columns}};
 }
 
 void print_text(const Algorithm& algorithm) {
-  fmt::print("{:<12} {}\n", algorithm.name, algorithm.summary);
+  fmt::print("{:<12} {}{}\n", algorithm.name, algorithm.summary, algorithm.on_gpu ? " (also on a GPU)" : "");
   for (const Parameter& parameter : algorithm.parameters)
     fmt::print("{:<12}   --{:<14} {}\n", "", parameter.name, with_default(parameter));
   for (const ColumnInfo& column : algorithm.columns)

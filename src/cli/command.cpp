@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "base/fail.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -78,14 +80,17 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
 std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text) {
   if (!text) return 0;
   const auto bytes = parse_size(*text);
+  if (bytes == size_too_large)
+    throw usage_error("{}: {} is too large; sizes are below 16EiB", option, printable(*text));
   if (!bytes || *bytes == 0)
     throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(*text));
   return *bytes;
 }
 
-std::uint64_t number_argument(const std::string& option, const std::string& text) {
-  if (const auto number = parse_number(text)) return *number;
-  throw usage_error("{} takes a whole number from 0 to 18446744073709551615, not '{}'", option, printable(text));
+std::uint64_t number_argument(const std::string& option, const std::string& text, std::uint64_t least) {
+  if (const auto number = parse_number(text); number && *number >= least) return *number;
+  throw usage_error("{} takes a whole number from {} to {}, not '{}'", option, least,
+                    std::numeric_limits<std::uint64_t>::max(), printable(text));
 }
 
 void print_json(const Json& document) {

@@ -56,8 +56,8 @@ void add_transform_options(CLI::App& command, Transform& transform);
 /// "--host-memory 4GiB" as bytes; nothing given is 0.
 std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text);
 
-/// A whole number of an option; anything else is Error{usage}.
-std::uint64_t number_argument(const std::string& option, const std::string& text);
+/// A whole number of an option, from `least` on; anything else is Error{usage}.
+std::uint64_t number_argument(const std::string& option, const std::string& text, std::uint64_t least = 0);
 
 /// One object on standard output. What is not UTF-8 in it is replaced, never an error.
 void print_json(const Json& document);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <system_error>
 
@@ -72,6 +73,13 @@ int report(const Error& error) {
   return static_cast<int>(error.code());
 }
 
+/// Of printing, in most cases; fmt does not say where to.
+int report(const std::system_error& error) {
+  complain(std::ferror(stdout) ? fmt::format("error: standard output: cannot write: {}", error.code().message())
+                               : fmt::format("error: {}", error.what()));
+  return static_cast<int>(ExitCode::bad_input);
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Spillway: answers questions about graphs of any size on one machine.", "spillway"};
   app.set_version_flag("--version", "spillway " SPILLWAY_VERSION);
@@ -99,6 +107,7 @@ int run(int argc, char** argv) {
   }
   use_threads(context.common.threads);
   ProgressBar::listen_for_interrupt();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails like any other, and is cleaned up after
   context.action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw system_error("write", "standard output");
   return 0;
@@ -112,9 +121,8 @@ int main(int argc, char** argv) {
     return spillway::cli::run(argc, argv);
   } catch (const spillway::Error& error) {
     return spillway::cli::report(error);
-  } catch (const std::system_error& error) {  // of printing to standard output
-    spillway::cli::complain(fmt::format("error: {}", error.what()));
-    return static_cast<int>(spillway::ExitCode::bad_input);
+  } catch (const std::system_error& error) {
+    return spillway::cli::report(error);
   } catch (const std::bad_alloc&) {
     spillway::cli::complain("error: out of memory; --host-memory bounds what is held");
     return static_cast<int>(spillway::ExitCode::does_not_fit);

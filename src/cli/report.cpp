@@ -95,6 +95,10 @@ void print_facts(std::FILE* out, const Result& result) {
 }
 
 void print_iterations(std::FILE* out, const RunStatistics& statistics) {
+  if (statistics.per_iteration.empty()) {
+    fmt::print(out, "there are no figures of single iterations\n");
+    return;
+  }
   fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}\n", "iteration", "vertices", "edges", "direction", "ms");
   std::uint64_t number = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration)

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
 #include "io/result_writer.hpp"
 #include "plan/devices.hpp"
@@ -86,21 +87,31 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
   return seed;
 }
 
+/// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
+void check_gpu_options(const RunArguments& arguments) {
+  if (arguments.device == "cpu" && !arguments.gpu_option.empty())
+    throw usage_error("{} is for GPUs; leave it out, or --device cpu", arguments.gpu_option);
+  if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
+  throw usage_error("--method frontier keeps all edges on the GPU as they are; leave it out, or {}",
+                    arguments.resident ? "--resident" : "--compress on");
+}
+
 /// All that can be found wrong without the graph, which may take long to load.
 void check(const RunArguments& arguments) {
   number_argument("--top", arguments.top);
-  if (number_argument("--repeat", arguments.repeat) == 0)
-    throw usage_error("--repeat takes a whole number from 1 on");
+  number_argument("--repeat", arguments.repeat, 1);
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
   if (arguments.weights) weight_seed(*arguments.weights);
   if (arguments.method == "zerocopy" && arguments.device == "cpu")
     throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
+  check_gpu_options(arguments);
   device_of(arguments);
   supply_of(arguments);
   if (arguments.method == "zerocopy")
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method zerocopy is a way of GPUs, and there is none to use here ({})", found.absence);
+      throw usage_error("--method zerocopy is a way of GPUs; there is none to use here ({}): leave it out",
+                        found.absence);
   check_streams(arguments);
 }
 
@@ -173,15 +184,18 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
     found.prepare_ms.push_back(found.result.statistics.prepare_ms);
     found.run_ms.push_back(found.result.statistics.run_ms);
     found.transfer_ms.push_back(found.result.statistics.transfer_ms);
+    check_cancelled(bar);  // a short run may not have looked
   }
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
   if (!arguments.verify) return found;
+  const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {
     return algorithm.verify(graph, question.parameters, found.result,
                              {.threads = common.threads, .progress = &bar});
   });
   found.verified = true;
+  check_cancelled(bar);  // of a check that was done before the watch lost patience
   return found;
 }
 
@@ -297,6 +311,14 @@ void add_parameters(CLI::App& command, RunArguments& arguments) {
   }
 }
 
+/// The first option that was given of those that say how a GPU works; empty if there is none.
+std::string given_gpu_option(const CLI::App& command) {
+  for (const char* name :
+       {"--compress", "--resident", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
+    if (command.count(name) > 0) return name;
+  return {};
+}
+
 /// Where the words name an algorithm, its parameters become options. Returns the words to parse.
 std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& arguments, Context& context,
                                                std::vector<std::string> words) {
@@ -333,7 +355,8 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command
       ->add_option(
           "--compress", arguments->compress,
-          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: auto, on or off")
+          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: on, off or auto "
+          "(default: where that pays)")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   command->add_option(
       "--resident", arguments->resident,
@@ -355,32 +378,39 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command->add_flag("--statistics", arguments->statistics, "Print a line for every iteration");
   command->add_flag("--deterministic", arguments->deterministic,
                     "Floating results the same bit for bit in every run, at some cost");
-  command->add_option("--direction", arguments->direction, "auto, or push or pull throughout")
+  command
+      ->add_option("--direction", arguments->direction,
+                   "push or pull throughout, or auto (default): what is less work")
       ->check(CLI::IsMember({"auto", "push", "pull"}));
   command
       ->add_option("--filter", arguments->filter,
-                   "How a GPU lists its frontiers, for study: jit, online, ballot or batch")
+                   "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
       ->check(CLI::IsMember({"jit", "online", "ballot", "batch"}));
   command
-      ->add_option("--bin-entries", arguments->bin_entries,
-                   "Vertices that a GPU thread may find before a ballot takes over, for study")
+      ->add_option(
+          "--bin-entries", arguments->bin_entries,
+          fmt::format("Vertices that a GPU thread may find before a ballot takes over, for study (default: {})",
+                      arguments->bin_entries))
       ->check(CLI::Range(1u, 1u << 20));
   command->add_flag("--aggregate", arguments->aggregate,
                     "GPU lanes whose updates go to one vertex combine them first, for study");
   command
-      ->add_option("--fusion", arguments->fusion, "What a kernel does at once, for study: none, pushpull or all")
+      ->add_option("--fusion", arguments->fusion,
+                   "What a kernel does at once, for study: none, pushpull or all (default)")
       ->check(CLI::IsMember({"none", "pushpull", "all"}));
   command
       ->add_option("--order", arguments->order,
-                   "How vertices lie on a GPU: auto, natural, or degree (hubs first; where all are active)")
+                   "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
+                   "(default: whichever pays)")
       ->check(CLI::IsMember({"auto", "natural", "degree"}));
   add_common_options(*command, context.common);
   command->footer("An algorithm's own options: spillway run ALGORITHM --help");
-  command->callback([&context, arguments, word] {
+  command->callback([&context, arguments, word, command] {
     if (*word != arguments->named)
       throw usage_error("'{}' was taken for the algorithm; name it before its options",
                         printable(arguments->named));
-    context.action = [&context, arguments] { run_algorithm(*arguments, context.common); };
+    arguments->gpu_option = given_gpu_option(*command);
+    context.action        = [&context, arguments] { run_algorithm(*arguments, context.common); };
   });
   if (words.empty() || words.front() != "run") return words;
   words.erase(words.begin());

@@ -20,7 +20,8 @@ struct RunArguments {
   std::optional<std::string> output, id_map, weights, sources, device_memory, resident;
   bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
   unsigned                   bin_entries = CudaTuning{}.bin_entries;
-  ParameterValues            given;  ///< of the algorithm's own parameters
+  std::string                gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
+  ParameterValues            given;       ///< of the algorithm's own parameters
 
   bool writes_to_standard_output() const { return output == "-"; }
 };

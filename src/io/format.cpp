@@ -99,8 +99,7 @@ const Format& recognised(const Sample& sample) {
     if (has_suffix(format, suffix)) return format;
   if (!fitting.empty()) return *fitting.front();
   throw bad_input("{}: this is no graph format Spillway knows (it starts with '{}'); name one with --format: {}",
-                  sample.path, printable(std::string_view{sample.text}.substr(0, 16)),
-                  joined(format_names(false)));
+                  sample.path, printable(sample.text, 16), joined(format_names(false)));
 }
 
 }  // namespace

@@ -21,13 +21,21 @@ Device device_at(int index, const cudaDeviceProp& properties) {
   return device;
 }
 
+/// Where there is no driver at all, CUDA's own words are that it is too old.
+std::string absence_of(cudaError_t status) {
+  int version = 0;
+  if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&version) == cudaSuccess && version == 0)
+    return "no NVIDIA driver was found";
+  return cudaGetErrorString(status);
+}
+
 }  // namespace
 
 CudaDevices cuda_devices() {
   CudaDevices found;
   int         count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    found.absence = cudaGetErrorString(status);
+    found.absence = absence_of(status);
     return found;
   }
   for (int index = 0; index < count; ++index) {

@@ -35,6 +35,15 @@ void on_interrupt(int) {
   interrupt_requested = 1;
 }
 
+/// A signal that the program was started without, by nohup or a shell's background, stays unheard.
+void listen_for(int signal) {
+  struct sigaction action {};
+  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;
+  action            = {};
+  action.sa_handler = on_interrupt;
+  sigaction(signal, &action, nullptr);
+}
+
 std::string amount(std::uint64_t value, ProgressUnit unit) {
   if (unit == ProgressUnit::bytes) return human_bytes(value);
   if (value >= 1'000'000'000) return fmt::format("{:.2f} G", static_cast<double>(value) / 1e9);
@@ -47,11 +56,7 @@ std::string amount(std::uint64_t value, ProgressUnit unit) {
 bool ProgressBar::terminal() { return isatty(STDERR_FILENO) != 0; }
 
 void ProgressBar::listen_for_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) listen_for(signal);
 }
 
 bool ProgressBar::cancelled() const { return interrupt_requested != 0; }

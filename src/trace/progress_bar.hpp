@@ -23,7 +23,8 @@ class ProgressBar : public Progress {
 
   /// Draws to standard error when that is a terminal.
   static bool terminal();
-  /// Ctrl-C asks the work to stop; a second one ends the process.
+  /// Ctrl-C asks the work to stop; a second one ends the process. What was ignored before, as with nohup, still
+  /// is.
   static void listen_for_interrupt();
 
  private:

@@ -3,6 +3,8 @@
 
 #include "command_line.hpp"
 
+#include <spillway/algorithms.hpp>
+
 namespace spillway {
 namespace {
 
@@ -107,6 +109,15 @@ TEST_F(CommandLine, LeavesNothingWhenInterrupted) {
   EXPECT_EQ(folder_.file_count(), 0u);
 }
 
+TEST_F(CommandLine, LeavesIgnoredSignalsIgnored) {
+  // The shell becomes the program, so that $$ is its number; it waits for the pipe while the signal comes.
+  const auto hung_up = [](const std::string& trap) {
+    return trap + "mkfifo pipe; (exec 3>pipe; sleep 0.5; kill -HUP $$; sleep 0.5; rm pipe; echo 0 1 >&3) & exec ";
+  };
+  EXPECT_EQ(spillway("info - <pipe", hung_up("trap '' HUP; ")).code, 0) << "as nohup starts it";
+  EXPECT_EQ(spillway("info - <pipe", hung_up("")).code, 130);
+}
+
 TEST_F(CommandLine, AKilledConversionLeavesNothingThatLooksFinished) {
   ASSERT_EQ(spillway("generate uniform --vertices 2000000 --degree 16 whole.spill").code, 0);
   spillway("convert whole.spill cut.el", "timeout -s KILL 0.3 ");
@@ -124,7 +135,17 @@ TEST_F(CommandLine, NeverWritesOverTheGraph) {
 TEST_F(CommandLine, SaysWhenOutputCannotBeWritten) {
   folder_.write("g.txt", "0 1\n");
   EXPECT_EQ(spillway("info g.txt", "exec 3>/dev/full; sh_full() { \"$@\" >&3; }; sh_full ").code, 3);
+  const std::string says = "standard output: cannot write: ";
+  expect_error("algorithms", 3, says + "No space left", "on_full() { \"$@\" >/dev/full; }; on_full ");
+  ASSERT_EQ(spillway("generate chain --vertices 1000 chain.el").code, 0);
+  expect_error("run degrees chain.el --top 1000", 3, says + "Bad file", "on_none() { \"$@\" >&-; }; on_none ");
   EXPECT_EQ(spillway("info missing.txt 2>&- #").code, 3) << "nobody hears the message, and that is no crash";
+}
+
+TEST_F(CommandLine, SaysWhenAFileMayNotGrow) {
+  expect_error("generate kron --scale 12 k.spill", 3, "File too large", "ulimit -f 8; ");
+  expect_error("generate kron --scale 12 k.el", 3, "File too large", "ulimit -f 8; ");
+  EXPECT_EQ(folder_.file_count(), 0u);
 }
 
 TEST_F(CommandLine, RefusesNumbersThatAreNone) {
@@ -135,6 +156,9 @@ TEST_F(CommandLine, RefusesNumbersThatAreNone) {
         "generate star --vertices 3 s.el --weight-range 1:5", "convert g.txt g.el --in-edges",
         "convert g.txt - --to edgelist --json"})
     EXPECT_EQ(spillway(wrong).code, 2) << wrong;
+  for (const char* wrong : {"0", "2.5", "-1"})
+    expect_error(std::string{"run degrees g.txt --repeat "} + wrong, 2, "--repeat takes a whole number from 1 to");
+  expect_error("info g.txt --host-memory 99999999999E", 2, "--host-memory: 99999999999E is too large");
 }
 
 TEST_F(CommandLine, BoundsWhatARunHolds) {
@@ -152,6 +176,17 @@ TEST_F(CommandLine, DescribesAlgorithms) {
   EXPECT_EQ(one.out.find("pagerank"), std::string::npos) << one.out;
   expect_error("algorithms bsf", 2, "did you mean 'bfs'");
   EXPECT_EQ(spillway("algorithms").out.find("(default: )"), std::string::npos);
+}
+
+TEST_F(CommandLine, TellsWhichAlgorithmsRunOnGpus) {
+  const auto listed = nlohmann::json::parse(spillway("algorithms --json").out);
+  ASSERT_GT(listed.size(), 10u);
+  for (const auto& entry : listed) {
+    const std::string name = entry["name"];
+    EXPECT_EQ(entry["on_gpu"], algorithm_named(name).on_gpu) << name;
+    const std::string told = spillway("algorithms " + name).out;
+    EXPECT_EQ(told.find("(also on a GPU)") != std::string::npos, entry["on_gpu"]) << told;
+  }
 }
 
 TEST_F(CommandLine, WritesThroughLinks) {

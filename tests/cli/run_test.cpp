@@ -65,6 +65,13 @@ TEST_F(RunCommand, TellsOfEveryIteration) {
   EXPECT_EQ(pulled["per_iteration"][0]["direction"], "pull");
 }
 
+TEST_F(RunCommand, TellsWhereNothingIsKnownOfIterations) {
+  folder_.write("g.txt", "0 1\n1 2\n");
+  const std::string out = spillway("run degrees g.txt --statistics").out;
+  EXPECT_NE(out.find("no figures of single iterations"), std::string::npos) << out;
+  EXPECT_EQ(out.find("direction"), std::string::npos) << out;
+}
+
 TEST_F(RunCommand, TellsFacts) {
   folder_.write("g.txt", "0 1\n1 2\n2 0\n");
   EXPECT_NE(spillway("run kcore g.txt").out.find("deepest core: 2"), std::string::npos);
@@ -186,6 +193,13 @@ TEST_F(RunCommand, StopsWhenInterrupted) {
       spillway("run bc k.spill --sources all -o r.csv", "timeout --preserve-status -s INT 0.7 ");
   EXPECT_EQ(outcome.code, 130) << outcome.err;
   EXPECT_EQ(folder_.file_count(), 1u) << "only the graph is there";
+}
+
+TEST_F(RunCommand, StopsBetweenShortRunsWhenInterrupted) {
+  folder_.write("g.txt", "0 1\n");
+  const std::string    stop    = "timeout --preserve-status -s INT -k 20 0.7 ";
+  const CommandOutcome repeats = spillway("run degrees g.txt --undirected --repeat 1000000000", stop);
+  EXPECT_EQ(repeats.code, 130) << repeats.err;
 }
 
 TEST_F(RunCommand, RepeatsFloatsBitForBit) {

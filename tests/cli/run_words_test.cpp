@@ -45,6 +45,37 @@ TEST_F(RunWords, AreCheckedBeforeTheGraphIsRead) {
   expect_error("run bfs missing.txt --source 1 -o r.xyz", 2, ".csv, .tsv, .json or .npy");
 }
 
+TEST_F(RunWords, HaveDefaultsThatAreTold) {
+  const std::string help = spillway("run --help").out;
+  for (const char* option :
+       {"--method", "--compress", "--direction", "--filter", "--bin-entries", "--fusion", "--order", "--repeat"}) {
+    const auto begin = help.find(std::string{"  "} + option + " ");
+    ASSERT_NE(begin, std::string::npos) << option;
+    const std::string told = help.substr(begin, help.find("\n  -", begin) - begin);
+    EXPECT_NE(told.find("(default"), std::string::npos) << told;
+  }
+}
+
+TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
+  for (const std::string option : {"--compress off", "--resident 0", "--filter ballot", "--bin-entries 3",
+                                   "--aggregate", "--fusion none", "--order degree"})
+    expect_error("run cc missing.txt --device cpu " + option, 2,
+                 option.substr(0, option.find(' ')) + " is for GPUs");
+  expect_error("run cc missing.txt --method frontier --compress on", 2, "or --compress on");
+  expect_error("run cc missing.txt --method frontier --resident 1M", 2, "or --resident");
+  EXPECT_EQ(spillway("run cc g.txt --method frontier --compress off").code, 0);
+  EXPECT_EQ(spillway("run cc g.txt --device cpu --direction push --device-memory 1G").code, 0);
+}
+
+TEST_F(RunWords, AreAnsweredWithARemedyWhereThereIsNoGpu) {
+  const std::string hidden = "CUDA_VISIBLE_DEVICES= ";
+  expect_error("run cc missing.txt --device cuda", 2, "--device cpu works everywhere", hidden);
+  expect_error("run cc missing.txt --method zerocopy", 2, ": leave it out", hidden);
+  const auto absent = spillway("devices", hidden).out;
+  EXPECT_NE(absent.find("no GPU: "), std::string::npos) << absent;
+  EXPECT_EQ(absent.find("insufficient"), std::string::npos) << "a driver that is not there is not old: " << absent;
+}
+
 TEST_F(RunWords, AreAllKnownToTheGraphBeforeOneIsAsked) {
   const auto outcome = spillway("run bfs g.txt --source 1,2,77 -o 'r-{source}.csv'");
   EXPECT_EQ(outcome.code, 3);

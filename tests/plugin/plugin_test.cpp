@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <signal.h>
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/gpu/gpu.hpp"
@@ -122,6 +123,27 @@ SPILLWAY_PLUGIN(named("first"), named("second"))
   std::filesystem::copy(path, folder_ / "copy.so");
   EXPECT_EQ(failure_of([&] { load_plugin(folder_ / "copy.so"); }).first, ExitCode::bad_input) << "names are taken";
   EXPECT_EQ(load_plugin(path + ":second").name, "second") << "the refusal changed nothing";
+}
+
+TEST_F(Plugin, IsInterruptedInACheckThatDoesNotLook) {
+  build("slow", R"(
+#include <spillway/plugin.hpp>
+#include <csignal>
+#include <ctime>
+using namespace spillway;
+static Result nothing(const Graph&, const ParameterValues&, const RunOptions&) { return {}; }
+static Verdict check(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&) {
+  std::raise(SIGINT);
+  const std::time_t start = std::time(nullptr);
+  while (std::time(nullptr) < start + 20) {}
+  return {.how = "waiting"};
+}
+SPILLWAY_PLUGIN({.name = "slow", .run = nothing, .verify = check})
+)");
+  const std::time_t start = std::time(nullptr);
+  refuses("run ./slow.so g.txt --verify -o r.csv", ExitCode::interrupted, {"interrupted\n"});
+  EXPECT_LT(std::time(nullptr) - start, 10);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "r.csv"));
 }
 
 TEST_F(Plugin, TakesNoNameThatThereIs) {
