@@ -38,6 +38,9 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"active_edges", iteration.active_edges},
                     {"direction", std::string{to_string(iteration.direction)}},
                     {"ballot", iteration.balloted},
+                    {"brought", iteration.brought},
+                    {"windows", iteration.windows},
+                    {"bytes_sent", iteration.bytes_sent},
                     {"ms", iteration.milliseconds}});
   return list;
 }
@@ -123,7 +126,8 @@ Json gpu_json(const RunCounters& counters) {
           {"batched", counters.batched},
           {"rows", {{"small", counters.small_rows}, {"large", counters.large_rows}, {"hubs", counters.hub_rows}}},
           {"long_pulls", counters.long_pulls},
-          {"settled", counters.settled}};
+          {"settled", counters.settled},
+          {"local_rounds", counters.local_rounds}};
 }
 
 Json answer_json(const Answer& answer) {
@@ -140,7 +144,7 @@ Json answer_json(const Answer& answer) {
           {"device", statistics.device},
           {"device_note", statistics.device_note},
           {"device_memory", {{"peak", statistics.device_bytes}}},
-          {"bytes", {{"host_to_device", statistics.uploaded_bytes}}},
+          {"bytes", {{"host_to_device", statistics.uploaded_bytes}, {"edges_sent", statistics.bytes_sent}}},
           {"method", statistics.method.empty() ? "frontier" : statistics.method},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_outside}}},
           {"kernel_launches", statistics.counters.kernel_launches},

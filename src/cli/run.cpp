@@ -64,9 +64,14 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
 }
 
 Method method_of(const RunArguments& arguments) {
-  return arguments.method == "frontier"   ? Method::frontier
-         : arguments.method == "zerocopy" ? Method::zerocopy
-                                          : Method::automatic;
+  for (const Method method : {Method::frontier, Method::zerocopy, Method::subgraph, Method::partitions})
+    if (arguments.method == to_string(method)) return method;
+  return Method::automatic;
+}
+
+/// Whether edges are to stay in host memory, whatever the graph's size: only GPUs have another one.
+bool stays_outside(const RunArguments& arguments) {
+  return method_of(arguments) != Method::automatic && method_of(arguments) != Method::frontier;
 }
 
 SupplyOptions supply_of(const RunArguments& arguments) {
@@ -76,6 +81,8 @@ SupplyOptions supply_of(const RunArguments& arguments) {
                                                   : Compress::automatic;
   if (arguments.resident)
     supply.resident = arguments.resident == "0" ? 0 : size_argument("--resident", arguments.resident);
+  supply.async = arguments.async == "on" ? Async::on : arguments.async == "off" ? Async::off : Async::automatic;
+  supply.all_parts = arguments.all_partitions;
   return supply;
 }
 
@@ -103,15 +110,18 @@ void check(const RunArguments& arguments) {
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
   if (arguments.weights) weight_seed(*arguments.weights);
-  if (arguments.method == "zerocopy" && arguments.device == "cpu")
-    throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
+  if (stays_outside(arguments) && arguments.device == "cpu")
+    throw usage_error("--method {} is a way of GPUs; leave out --device cpu", arguments.method);
   check_gpu_options(arguments);
+  const bool sends = method_of(arguments) == Method::subgraph || method_of(arguments) == Method::partitions;
+  if (arguments.async == "on" && !sends)
+    throw usage_error("--async on is for edges that are sent: use it with --method subgraph or partitions");
   device_of(arguments);
   supply_of(arguments);
-  if (arguments.method == "zerocopy")
+  if (stays_outside(arguments))
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method zerocopy is a way of GPUs; there is none to use here ({}): leave it out",
-                        found.absence);
+      throw usage_error("--method {} is a way of GPUs; there is none to use here ({}): leave it out",
+                        arguments.method, found.absence);
   check_streams(arguments);
 }
 
@@ -211,9 +221,11 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
 
 /// Where the edges were, if not all on the GPU.
 std::string words_on_edges(const RunStatistics& statistics) {
-  if (statistics.method != "zerocopy") return {};
-  return fmt::format(" (edges in host memory, {} of them on the GPU, too)",
-                     human_bytes(statistics.edges_resident));
+  if (statistics.method.empty()) return {};
+  const std::string sent =
+      statistics.bytes_sent > 0 ? fmt::format(", {} sent", human_bytes(statistics.bytes_sent)) : "";
+  return fmt::format(" (edges in host memory, {} of them on the GPU, too{})",
+                     human_bytes(statistics.edges_resident), sent);
 }
 
 /// For people. The answer itself is what --quiet leaves.
@@ -313,8 +325,8 @@ void add_parameters(CLI::App& command, RunArguments& arguments) {
 
 /// The first option that was given of those that say how a GPU works; empty if there is none.
 std::string given_gpu_option(const CLI::App& command) {
-  for (const char* name :
-       {"--compress", "--resident", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
+  for (const char* name : {"--compress", "--resident", "--filter", "--bin-entries", "--aggregate", "--fusion",
+                           "--order", "--async", "--all-partitions"})
     if (command.count(name) > 0) return name;
   return {};
 }
@@ -349,9 +361,11 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command
       ->add_option(
           "--method", arguments->method,
-          "Where edges are: all on the device (frontier), or in host memory that the GPU reads (zerocopy); "
-          "auto (default): the second where they do not fit")
-      ->check(CLI::IsMember({"auto", "frontier", "zerocopy"}));
+          "Where edges are: all on the device (frontier), in host memory that the GPU reads (zerocopy), or sent "
+          "from "
+          "there: those of active vertices (subgraph), whole partitions (partitions); auto (default): the second "
+          "where they do not fit")
+      ->check(CLI::IsMember({"auto", "frontier", "zerocopy", "subgraph", "partitions"}));
   command
       ->add_option(
           "--compress", arguments->compress,
@@ -361,6 +375,13 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command->add_option(
       "--resident", arguments->resident,
       "Of edges that do not fit, most to keep on the GPU, e.g. 1GiB (default: what there is room for)");
+  command
+      ->add_option("--async", arguments->async,
+                   "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
+                   "(default): on graphs with few neighbours, where the algorithm can")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
+  command->add_flag("--all-partitions", arguments->all_partitions,
+                    "--method partitions sends all of them, whether anybody there is active or not, for study");
   command->add_option(
       "-o,--output", arguments->output,
       "Write all results: .csv, .tsv, .json or .npy, or - for csv on standard output; graphs in any "

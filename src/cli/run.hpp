@@ -16,10 +16,11 @@ struct RunArguments {
   std::string                named;  ///< the algorithm as the user names it: for a plug-in, its path
   LoadArguments              load;
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
-  std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto";
+  std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
   std::optional<std::string> output, id_map, weights, sources, device_memory, resident;
   bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
-  unsigned                   bin_entries = CudaTuning{}.bin_entries;
+  bool                       all_partitions = false;
+  unsigned                   bin_entries    = CudaTuning{}.bin_entries;
   std::string                gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
   ParameterValues            given;       ///< of the algorithm's own parameters
 

@@ -176,12 +176,12 @@ class WindowsOfBlocks final : public Windows {
 
   /// Of every side its share, in whole windows.
   void keep_first_edges() {
-    const std::uint64_t share = room_ / sides_.size() / edge_bytes_;
+    const std::uint64_t share = room_ / sides_.size();
     for (Side& side : sides_) {
       const EdgeIndex parts = (side.arcs + slot_edges_ - 1) / slot_edges_;
-      if (room_ > parts) side.parts = {device_, parts, what_windows};
-      if (local_ || share < slot_edges_ + parts) continue;
-      side.resident = std::min(side.arcs, (share - parts) / slot_edges_ * slot_edges_);
+      if (device_.room() >= needs_.state + parts) side.parts = {device_, parts, what_windows};
+      if (local_ || share < parts) continue;
+      side.resident = std::min(side.arcs, (share - parts) / edge_bytes_ / slot_edges_ * slot_edges_);
       side.targets  = {device_, side.resident, what_windows};
       side.targets.upload(side.host.targets);
       if (!needs_.weighted) continue;

@@ -1,0 +1,131 @@
+// Edges that come to a GPU in windows: what is sent, and when. That answers are right is the matrix's business;
+// here are the sizes and the branches.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "algorithms/trying.hpp"
+#include "plan/devices.hpp"
+
+#include <spillway/algorithms.hpp>
+#include <spillway/error.hpp>
+#include <spillway/generate.hpp>
+
+namespace spillway {
+namespace {
+
+class GpuWindows : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  }
+
+  static RunOptions in_windows(Method method, std::uint64_t resident, std::uint64_t window) {
+    RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda}, .method = method};
+    options.supply = {.resident = resident, .async = Async::off, .window = window};
+    return options;
+  }
+
+  static RunStatistics ask(const std::string& name, const Graph& graph, const RunOptions& options) {
+    const Algorithm&      algorithm = algorithm_named(name);
+    const ParameterValues values    = testing::filled(algorithm, graph, {}).value();
+    const Result          result    = algorithm.run(graph, values, options);
+    EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
+    EXPECT_EQ(result.statistics.method, to_string(options.method)) << name;
+    return result.statistics;
+  }
+
+  static std::uint64_t edge_bytes(const Graph& graph) { return graph.arc_count() * sizeof(Vertex); }
+
+  const Graph kron = generate("kron", {{"scale", "9"}});
+  const Graph grid = generate("grid", {{"rows", "30"}, {"columns", "30"}});
+};
+
+TEST_F(GpuWindows, AreGatheredFromFewAndWholeForMany) {
+  const RunStatistics statistics = ask("sssp", with_unit_weights(kron), in_windows(Method::subgraph, 0, 4096));
+  bool                gathered = false, whole = false;
+  for (const IterationStatistics& iteration : statistics.per_iteration) {
+    const std::uint64_t active = iteration.active_edges * 2 * sizeof(Vertex);
+    gathered |= iteration.brought == std::string{"gathered"};
+    whole |= iteration.brought == std::string{"whole"};
+    if (iteration.brought == std::string{"gathered"}) EXPECT_EQ(iteration.bytes_sent, active);
+    EXPECT_LE(iteration.bytes_sent, 2 * edge_bytes(kron)) << "more than all";
+  }
+  EXPECT_TRUE(gathered && whole);
+}
+
+TEST_F(GpuWindows, SendNothingWhereAllIsThere) {
+  const RunStatistics statistics =
+      ask("bfs", kron, in_windows(Method::subgraph, 3 * 256 + edge_bytes(kron) + 4096, 256));
+  EXPECT_EQ(statistics.bytes_sent, 0u);
+  EXPECT_EQ(statistics.edges_resident, edge_bytes(kron));
+}
+
+TEST_F(GpuWindows, SendWhatIsNotThereOnce) {
+  RunOptions options    = in_windows(Method::partitions, edge_bytes(kron) / 2, 1024);
+  const auto iterations = ask("pagerank", kron, options).iterations;
+  const auto statistics = ask("pagerank", kron, options);
+  EXPECT_GT(statistics.edges_resident, edge_bytes(kron) / 4);
+  EXPECT_EQ(statistics.bytes_sent, iterations * (edge_bytes(kron) - statistics.edges_resident));
+}
+
+TEST_F(GpuWindows, OfAllPartitionsAreMoreThanOfActiveOnes) {
+  RunOptions options       = in_windows(Method::partitions, 0, 512);
+  const auto tracked       = ask("bfs", grid, options);
+  options.supply.all_parts = true;
+  const auto all           = ask("bfs", grid, options);
+  EXPECT_EQ(all.bytes_sent, all.iterations * edge_bytes(grid));
+  EXPECT_LT(tracked.bytes_sent, all.bytes_sent / 2);
+}
+
+/// A row of many windows: each has a part of it.
+TEST_F(GpuWindows, ShareOutAHub) {
+  std::vector<Vertex> hub(1000, 0), leaves(1000);
+  std::iota(leaves.begin(), leaves.end(), 1);
+  const Graph star = from_arcs(hub, leaves, {}, WeightType::none, 1001, {.transform = {.undirected = true}});
+  for (const Method method : {Method::subgraph, Method::partitions}) {
+    const RunStatistics statistics = ask("bfs", star, in_windows(method, 0, 64));
+    EXPECT_GE(statistics.per_iteration.front().windows, 1000u / 16) << to_string(method);
+  }
+}
+
+TEST_F(GpuWindows, TakeFewerRoundsAsynchronously) {
+  RunOptions options      = in_windows(Method::subgraph, 4096, 0);
+  const auto one_by_one   = ask("bfs", grid, options);
+  options.supply.async    = Async::on;
+  const auto as_they_come = ask("bfs", grid, options);
+  EXPECT_EQ(one_by_one.counters.local_rounds, 0u);
+  EXPECT_GT(as_they_come.counters.local_rounds, 0u);
+  EXPECT_LT(as_they_come.iterations, one_by_one.iterations / 2);
+}
+
+TEST_F(GpuWindows, StayWithinTheBudget) {
+  RunOptions options    = in_windows(Method::subgraph, 1u << 30, 0);
+  options.device.memory = 1u << 20;
+  const auto peak       = ask("bfs", kron, options).device_bytes;
+  EXPECT_LE(peak, options.device.memory);
+  for (const std::uint64_t memory : {peak / 2, std::uint64_t{1000}}) {
+    options.device.memory = memory;
+    try {
+      ask("bfs", kron, options);
+      ADD_FAILURE() << memory;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::does_not_fit) << error.what();
+      EXPECT_NE(std::string{error.what()}.find("--device-memory"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_F(GpuWindows, AreRefusedWhereTheyCannotAnswerRightly) {
+  RunOptions options     = in_windows(Method::subgraph, 0, 0);
+  options.deterministic  = true;
+  const Algorithm& ranks = algorithm_named("pagerank");
+  EXPECT_THROW(ranks.run(kron, completed_parameters(ranks, {}), options), Error);
+  options.deterministic = false;
+  options.supply.async  = Async::on;
+  const Algorithm& core = algorithm_named("kcore");
+  EXPECT_THROW(core.run(kron, completed_parameters(core, {}), options), Error);
+}
+
+}  // namespace
+}  // namespace spillway
