@@ -48,7 +48,9 @@ TEST_F(GpuWindows, AreGatheredFromFewAndWholeForMany) {
     const std::uint64_t active = iteration.active_edges * 2 * sizeof(Vertex);
     gathered |= iteration.brought == std::string{"gathered"};
     whole |= iteration.brought == std::string{"whole"};
-    if (iteration.brought == std::string{"gathered"}) EXPECT_EQ(iteration.bytes_sent, active);
+    if (iteration.brought == std::string{"gathered"}) {
+      EXPECT_EQ(iteration.bytes_sent, active);
+    }
     EXPECT_LE(iteration.bytes_sent, 2 * edge_bytes(kron)) << "more than all";
   }
   EXPECT_TRUE(gathered && whole);

@@ -17,8 +17,9 @@ namespace {
 constexpr auto what_windows = "windows of edges";
 
 /// Bytes a second, measured on an H200 and 16 cores (docs/performance.md): edges that are sent as they lie, and
-/// edges that the host gathers first; the pieces that it is told to gather come the other way.
-constexpr double sent_as_it_lies = 52e9, gathered_first = 30e9, told = 50e9;
+/// edges that the host gathers first. It takes a while to turn to each piece of a row, too (seconds).
+constexpr double sent_as_it_lies = 52e9, gathered_first = 25e9, turning_to_a_piece = 6e-9;
+constexpr double hardly_worth_asking = 1u << 16;  ///< bytes that are gathered whatever else there is
 
 constexpr std::uint64_t usual_window = 16u << 20, most_staged = 4u << 20;  ///< bytes
 constexpr unsigned      slots_at_once = 3;                                 ///< brought, waiting, visited
@@ -150,7 +151,9 @@ class WindowsOfBlocks final : public Windows {
   }
 
  private:
-  static constexpr EdgeIndex least_edges = 16;  ///< of a window
+  static constexpr EdgeIndex     least_edges = 16;    ///< of a window
+  static constexpr EdgeIndex     few_edges   = 8192;  ///< that one thread has gathered before others are awake
+  static constexpr std::uint64_t ahead       = 8;     ///< pieces that are asked for before they are copied
 
   EdgeIndex most_arcs() const {
     EdgeIndex most = 0;
@@ -172,6 +175,8 @@ class WindowsOfBlocks final : public Windows {
     stage_edges_ = std::min<EdgeIndex>(slot_edges_, most_staged / edge_bytes_);
     for (unsigned i = 0; i < count; ++i)
       slots_.push_back(std::make_unique<Slot>(device_, slot_edges_, needs_.weighted));
+    if (options_.method != Method::subgraph || needs_.everyone) return;  // nothing is ever gathered
+    for (int i = 0; i < 2; ++i) stages_.push_back(std::make_unique<Stage>(stage_edges_, needs_.weighted));
   }
 
   /// Of every side its share, in whole windows.
@@ -222,6 +227,8 @@ class WindowsOfBlocks final : public Windows {
 
   bool pays_to_gather(const Side& side, const Laid& laid) {
     if (options_.method != Method::subgraph) return false;
+    if (static_cast<double>(laid.edges * edge_bytes_) < hardly_worth_asking && options_.supply.window == 0)
+      return true;
     const auto wanted = wanted_parts(side, false);
     const auto parts =
         std::count(wanted.begin() + static_cast<std::ptrdiff_t>(side.resident / slot_edges_), wanted.end(), 1);
@@ -229,7 +236,7 @@ class WindowsOfBlocks final : public Windows {
     const double share  = 1 - static_cast<double>(side.resident) / static_cast<double>(side.arcs);
     const auto   bytes  = static_cast<double>(edge_bytes_);
     const double gather = static_cast<double>(laid.edges) * share * bytes / gathered_first +
-                          static_cast<double>(laid.entries) * (sizeof(Entry) + sizeof(EdgeIndex)) / told;
+                          static_cast<double>(laid.entries) * turning_to_a_piece;
     return gather < whole * bytes / sent_as_it_lies;
   }
 
@@ -277,7 +284,6 @@ class WindowsOfBlocks final : public Windows {
       entries_ = {laid.entries, budget_, what_windows};
       starts_  = {laid.entries + 1, budget_, what_windows};
     }
-    while (stages_.size() < 2) stages_.push_back(std::make_unique<Stage>(stage_edges_, needs_.weighted));
     device_.download(entries_.data(), steps.entries, laid.entries * sizeof(Entry));
     device_.download(starts_.data(), steps.starts, (laid.entries + 1) * sizeof(EdgeIndex));
     for (EdgeIndex first = beyond_resident(side, laid); first < laid.edges; first += slot_edges_) {
@@ -314,10 +320,12 @@ class WindowsOfBlocks final : public Windows {
   /// Subway's step 5, by all threads, each as many edges as the others.
   void gather(const Side& side, const Laid& laid, EdgeIndex from, EdgeIndex to, const EdgePointers& into) const {
     const std::span starts{starts_.data(), laid.entries};
-    for_each_share(threads_, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
+    const int       threads = to - from < few_edges ? 1 : threads_;
+    for_each_share(threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
       EdgeIndex at = from + begin;
       auto      k  = static_cast<std::uint64_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
       for (; at < from + end; ++k) {
+        if (k + ahead < laid.entries) __builtin_prefetch(side.host.targets + begin_of(side, entries_[k + ahead]));
         const EdgeIndex last   = std::min<EdgeIndex>(starts_[k + 1], from + end);
         const EdgeIndex source = begin_of(side, entries_[k]) + (at - starts_[k]);
         std::memcpy(into.targets + (at - from), side.host.targets + source, (last - at) * sizeof(Vertex));

@@ -515,17 +515,17 @@ class Machine {
   struct InWindow {
     Vertex vertex;
     Piece  piece;
-    bool   whole;  ///< all of the row
   };
   __device__ unsigned  pieces_of(unsigned length) const;
   __device__ EdgeIndex begin_of(const Window& window, Count k) const;
   __device__ Count     begun_before(const Window& window, EdgeIndex position) const;
   __device__ InWindow  entry_in(const Window& window, Count k) const;
   template <class Wants>
-  __device__ void push_entries(const Window& window, Count from, Count to, unsigned at, Wants&& wants);
-  __device__ void pull_entries(const Window& window, Count from, Count to, unsigned at);
-  __device__ void push_until_quiet(const Window& window, Count from, Count to, unsigned at);
-  __device__ bool taken_again(Vertex v, unsigned at);
+  __device__ void  push_entries(const Window& window, Count from, Count to, unsigned at, Wants&& wants);
+  __device__ void  pull_entries(const Window& window, Count from, Count to, unsigned at);
+  __device__ void  push_until_quiet(const Window& window, Count from, Count to, unsigned at);
+  __device__ Piece whole_row_in(const Window& window, Count from, Count to, Vertex v) const;
+  __device__ bool  taken_again(Vertex v, unsigned at);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

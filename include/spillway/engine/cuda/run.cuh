@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 
 #include <spillway/engine/cuda/device_run.cuh>
 
@@ -268,19 +268,22 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
 
 /// Rows that come in windows.
 template <class P>
-Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
+Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, Asked<P> asked,
                           std::uint64_t state) {
   using T                   = Traits<P>;
   const RunOptions& options = asked.options;
-  const bool        local   = Machine<P, PlainRows>::goes_on_in_windows && asked.topology.push.size() == 1;
+  const Topology&   edges   = asked.topology;
+  const bool        local   = Machine<P, PlainRows>::goes_on_in_windows && edges.push.size() == 1;
   refuse_in_windows(options, T::order_shows, local);
+  // Whoever has something new goes on at once: there is nothing to wait for in buckets.
+  if (local && goes_asynchronously(options, edges.vertices, edges.arcs)) asked.delta = 0x1p62;
   const auto alone = there->alone_outside();
   there->device().require_at_all(state, "the state of the vertices");
   Laps       laps;
   auto       values = uploaded(there->device(), asked.continuation.values);
-  const bool pulls  = T::all_active && !asked.topology.pull.empty() && options.direction != Direction::push;
+  const bool pulls  = T::all_active && !edges.pull.empty() && options.direction != Direction::push;
   const auto rows   = window_supply(
-        *there, graph, asked.topology, options,
+        *there, graph, edges, options,
         {.weighted = T::weighted, .pulls = pulls, .everyone = T::all_active, .local = local, .state = state});
   there->device().wait();
   const double preparing        = laps.lap();
@@ -288,6 +291,24 @@ Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph
   outcome.statistics.prepare_ms = preparing;
   outcome.statistics.method     = to_string(options.method);
   return outcome;
+}
+
+/// Where all edges are wanted every time, sending them as they lie keeps the bus busier than reading them does.
+/// Nothing if there is no room for windows.
+template <class P>
+std::optional<Outcome<P>> run_streaming(const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
+                                        const Asked<P>& asked) {
+  RunOptions options = asked.options;
+  options.method     = Method::partitions;
+  const Asked<P>      sent{asked.program, asked.topology,       options,
+                      asked.delta,   asked.max_iterations, asked.continuation};
+  const std::uint64_t state = state_bytes(there->device(), sent);
+  try {
+    return run_in_windows(there, graph, sent, state);
+  } catch (const DeviceError& error) {
+    if (error.code() != ExitCode::does_not_fit || asked.continuation.resident) throw;
+  }
+  return std::nullopt;
 }
 
 /// How often a run will pass over all edges, about: a vote looks at few, what is improved is improved again.
@@ -312,10 +333,15 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
       (options.method == Method::automatic && there->has_room_for(topology, Traits<P>::weighted, state)))
     return run_resident(there, graph, asked);
   if (in_windows(options.method)) return run_in_windows(there, graph, asked, state);
-  const auto plainly = [&] { return run_outside<P, PlainRows>(there, graph, asked, state); };
+  const bool fixed   = options.deterministic && Traits<P>::order_shows;
+  const auto plainly = [&]() -> Outcome<P> {
+    if constexpr (Traits<P>::all_active)
+      if (options.method == Method::automatic && !fixed)
+        if (auto outcome = run_streaming(there, graph, asked)) return std::move(*outcome);
+    return run_outside<P, PlainRows>(there, graph, asked, state);
+  };
   if (options.supply.compress == Compress::on) return run_outside<P, CodedRows>(there, graph, asked, state);
-  const bool fixed = options.deterministic && Traits<P>::order_shows;  // coding would bring another order
-  if (options.supply.compress == Compress::off || fixed ||
+  if (options.supply.compress == Compress::off || fixed ||  // coding would bring another order
       !worth_coding(*there, topology, Traits<P>::weighted, passes_of(asked)))
     return plainly();
   try {

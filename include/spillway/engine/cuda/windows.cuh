@@ -90,9 +90,8 @@ __device__ auto Machine<P, Rows>::entry_in(const Window& window, Count k) const 
   const EdgeIndex begin  = begin_of(window, k);
   const EdgeIndex length = view_.starts[k + 1] - view_.starts[k], end = begin + length;
   const EdgeIndex from = begin < window.first ? window.first : begin, to = end < window.last ? end : window.last;
-  if (from >= to) return {v, Piece{}, false};
-  const auto here = static_cast<unsigned>(to - from);
-  return {v, Piece{from - window.first, here}, here == window.rows.piece(v).length()};
+  if (from >= to) return {v, Piece{}};
+  return {v, Piece{from - window.first, static_cast<unsigned>(to - from)}};
 }
 
 /// Warps take some entries each and walk the edges of all as one row.
@@ -132,11 +131,33 @@ __device__ void Machine<P, Rows>::pull_entries(const Window& window, Count from,
   }
 }
 
+/// The row of a vertex in a window, if it is there from end to end and no longer than a piece.
+template <class P, class Rows>
+__device__ auto Machine<P, Rows>::whole_row_in(const Window& window, Count from, Count to, Vertex v) const
+    -> Piece {
+  const Piece    row    = window.rows.piece(v);
+  const unsigned length = row.length();
+  EdgeIndex      begin  = row.first;
+  if (length > view_.sizes.piece_edges) return {};
+  if (window.compact) {
+    while (from < to) {  // pieces are in the order of their vertices
+      const Count middle = from + (to - from) / 2;
+      if (view_.entries[middle].vertex < v)
+        from = middle + 1;
+      else
+        to = middle;
+    }
+    if (from == view_.laid_in_all->entries || view_.entries[from].vertex != v) return {};
+    begin = view_.starts[from];
+  }
+  if (begin < window.first || begin + length > window.last) return {};
+  return {begin - window.first, length};
+}
+
 /// True if the vertex has something new and is to push again at once.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::taken_again(Vertex v, unsigned at) {
-  Word* const next = view_.bits[(at + 1) % 3];
-  if (!test_now(next, v) || !take(next, v)) return false;
+  if (!take(view_.bits[(at + 1) % 3], v)) return false;
   if constexpr (T::gathers)
     if (!settle(v) || waits_for_its_bucket(v)) return false;
   if constexpr (publishes && !publishes_on_push) publish_vertex(v);
@@ -145,17 +166,24 @@ __device__ bool Machine<P, Rows>::taken_again(Vertex v, unsigned at) {
 }
 
 /// Subway's algorithm 4, in turns: those with something new are taken, then they push; in between nobody writes
-/// what others read. Rows that are here in part wait for the next iteration.
+/// what others read. Rows that are here in part, and long ones, wait for the next iteration.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count from, Count to, unsigned at) {
-  const auto meet = [] { cooperative_groups::this_grid().sync(); };
+  if (from >= to) return;
+  const auto          meet  = [] { cooperative_groups::this_grid().sync(); };
+  Word* const         next  = view_.bits[(at + 1) % 3];
+  Word* const         again = view_.bits[(at + 2) % 3];
+  const std::uint64_t first = view_.entries[from].vertex / warp_lanes;
+  const std::uint64_t last  = view_.entries[to - 1].vertex / warp_lanes + 1;
   for (unsigned round = 0;; ++round) {
     meet();
     unsigned taken = 0;
-    for (Count k = from + thread(); k < to; k += threads()) {
-      const InWindow entry = entry_in(window, k);
-      if (entry.whole) taken += taken_again(entry.vertex, at) ? 1 : 0;
-    }
+    for (std::uint64_t index = first + thread(); index < last; index += threads())
+      for (Word word = __ldcg(next + index); word != 0; word &= word - 1) {
+        const auto v =
+            static_cast<Vertex>(index * warp_lanes + static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1));
+        if (whole_row_in(window, from, to, v).length() > 0) taken += taken_again(v, at) ? 1 : 0;
+      }
     if (taken > 0) atomicAdd(view_.taken_again + round % 3, taken);
     meet();
     const bool quiet = __ldcg(view_.taken_again + round % 3) == 0;
@@ -165,7 +193,15 @@ __device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count f
       if (!quiet) atomicAdd(&view_.census->local_rounds, Count{1});
     }
     if (quiet) return;
-    push_entries(window, from, to, at, [&](Vertex v) { return take(view_.bits[(at + 2) % 3], v); });
+    for (std::uint64_t index = first + warp_index(); index < last; index += warps()) {
+      const Word word = __ldcg(again + index);
+      if (word == 0) continue;
+      const bool   mine = (word >> lane_index()) & 1;
+      const Vertex v    = mine ? vertex_at(index) : 0;
+      __syncwarp();
+      if (lane_index() == 0) again[index] = 0;
+      push_as_one(window.rows, v, mine ? whole_row_in(window, from, to, v) : Piece{}, mine, at);
+    }
   }
 }
 
