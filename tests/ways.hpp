@@ -52,7 +52,6 @@ inline std::vector<RunOptions> ways_on_gpu() {
       for (const Filter filter : {just_in_time, online, ballot, batch})
         for (const Direction direction : {automatic, push, pull})
           for (const bool small : {false, true}) add(fusion, filter, direction, small);
-    return ways;
   }
   const auto outside = [&](Compress compress, std::uint64_t resident, std::uint64_t chunk_arcs) {
     ways.back().method = Method::zerocopy;
@@ -126,6 +125,10 @@ inline std::vector<RunOptions> ways_to_run() {
     for (const Direction direction : {Direction::automatic, Direction::push, Direction::pull})
       ways.push_back({.threads = threads, .direction = direction, .tuning = threads == 1 ? HostTuning{} : tiny()});
   ways.push_back({.threads = 2, .deterministic = true});
+  ways.push_back({.threads = 2, .tuning = tiny(), .method = Method::subgraph});
+  ways.back().supply = {.resident = 200, .window = 128, .piece = 3};
+  ways.push_back({.threads = 1, .method = Method::partitions});
+  ways.back().supply = {.resident = 300, .async = Async::off, .window = 256, .piece = 5};
   for (RunOptions& way : ways) way.device.kind = DeviceChoice::Kind::cpu;
   return ways;
 }

@@ -150,8 +150,7 @@ struct RunOptions {
 /// Whether a run over such a graph is to be asynchronous, if its program can be.
 constexpr bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {
   if (options.supply.async != Async::automatic) return options.supply.async == Async::on;
-  const bool in_windows = options.method == Method::subgraph || options.method == Method::partitions;
-  return in_windows && arcs < few_neighbours * vertices;
+  return options.method == Method::subgraph && arcs < few_neighbours * vertices;
 }
 
 }  // namespace spillway

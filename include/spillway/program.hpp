@@ -273,6 +273,8 @@ struct Traits {
   /// Messages are read from the values themselves; otherwise they are published into an array of their own first,
   /// because values may change while edges are visited.
   static constexpr bool live_messages = !no_message && !Publishes<P> && order_free && atomics::readable<Value>;
+  /// Asynchronously, with what is at hand, before others have come.
+  static constexpr bool may_go_on = order_free && !voting && !all_active && !has_global;
   /// In the last bits of floating sums, and of a Global's.
   static constexpr bool order_shows =
       has_global || (gathers && !Combine::idempotent && !std::is_integral_v<Update>);

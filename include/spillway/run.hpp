@@ -10,6 +10,7 @@
 #include <spillway/engine/check_program.hpp>
 #include <spillway/engine/fallback.hpp>
 #include <spillway/engine/host/executor.hpp>
+#include <spillway/engine/pieces.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/program.hpp>
 
@@ -120,6 +121,13 @@ static constexpr bool built_for_gpu = false;
 
 namespace detail {
 
+/// The same program for rounds in which edges come in windows: buckets that are settled in place want them all.
+template <class P>
+struct WithoutPriority : P {
+  explicit WithoutPriority(const P& program) : P(program) {}
+  void priority() const = delete;
+};
+
 /// Refuses values that are not one a vertex.
 void check_given_values(std::uint64_t given, const Graph& graph);
 /// Refuses a GPU: this program was compiled without one in mind.
@@ -144,35 +152,43 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   check_replay(continuation.replay, graph);
   if (continuation.replay || continuation.record) refuse_frontiers(T::all_active, Prioritises<P>);
 
-  const auto       start = Clock::now();
+  const bool       windows = in_windows(options.method);
+  const auto       start   = Clock::now();
   const NeededRows needed{
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
-      .push = T::reads_degree || !T::all_active || options.direction == Direction::push,
+      .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push,
       .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
 #if defined(__CUDACC__)
   const bool on_a_gpu = cuda::wanted<P>(options, continuation);
 #else
   const bool on_a_gpu = false;
 #endif
-  const Topology     topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
-  const double       delta    = delta_of(program, graph, false);
-  const double       prepare  = since(start);
+  const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
+  const bool may_go_on = T::may_go_on && topology.push.size() == 1 && !continuation.record && !continuation.replay;
+  if (windows) refuse_in_windows(options, T::order_shows, may_go_on);
+  const double       delta   = delta_of(program, graph, false);
+  const double       prepare = since(start);
   const ProgramFacts facts{.voting      = T::voting,
                            .gathers     = T::gathers,
                            .all_active  = T::all_active,
                            .push_only   = Prioritises<P> && T::in_place,
-                           .order_shows = T::order_shows};
+                           .order_shows = T::order_shows,
+                           .weighted    = T::weighted,
+                           .may_go_on   = may_go_on};
 
-  const auto on_cpu = [&] {
-    const auto            begin = Clock::now();
-    host::HostExecutor<P> executor{program, graph, topology, options,
-                                   host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
-                                                               .replay = continuation.replay,
-                                                               .record = continuation.record,
-                                                               .delta  = delta}};
-    Outcome<P>            outcome;
-    outcome.statistics            = run_loop(executor, topology, facts, options, max_iterations_of(program));
-    outcome.statistics.counters   = executor.counters();
+  const auto on_cpu_as = [&](const auto& as) {
+    const auto begin = Clock::now();
+    using As         = std::remove_cvref_t<decltype(as)>;
+    RunOptions here  = options;
+    if (windows) here.direction = Direction::push;  // pieces of rows are pushed
+    host::HostExecutor<As> executor{as, graph, topology, here,
+                                    host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
+                                                                .replay = continuation.replay,
+                                                                .record = continuation.record,
+                                                                .delta  = delta}};
+    Outcome<P>             outcome;
+    outcome.statistics = run_loop(executor, topology, facts, here, max_iterations_of(program), graph.budget());
+    outcome.statistics.counters += executor.counters();
     outcome.values                = executor.take_values();
     outcome.global                = executor.global();
     outcome.history               = executor.take_history();
@@ -181,6 +197,11 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
     outcome.budget                = graph.budget();
     outcome.threads               = thread_count(options.threads);
     return outcome;
+  };
+  const auto on_cpu = [&] {
+    if constexpr (Prioritises<P> && T::in_place)
+      if (windows) return on_cpu_as(WithoutPriority<P>{program});
+    return on_cpu_as(program);
   };
 #if defined(__CUDACC__)
   const auto on_gpu = [&] {

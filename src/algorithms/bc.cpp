@@ -96,7 +96,8 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.uploaded_bytes += part.uploaded_bytes;
   total.method         = part.method;
   total.edges_resident = std::max(total.edges_resident, part.edges_resident);
-  total.edges_outside  = std::max(total.edges_outside, part.edges_outside);
+  total.bytes_sent += part.bytes_sent;
+  total.edges_outside = std::max(total.edges_outside, part.edges_outside);
   total.iterations += part.iterations;
   total.edges_processed += part.edges_processed;
   total.counters += part.counters;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <mutex>
 #include <system_error>
 
@@ -39,6 +40,7 @@ void watch(const std::stop_token& done, ProgressBar& bar) {
 }  // namespace
 
 InterruptWatch::InterruptWatch(ProgressBar& bar) {
+  std::fflush(stdout);  // answers that are there already are not to go with the rest
   try {
     watcher_.emplace([&bar](const std::stop_token& done) { watch(done, bar); });
   } catch (const std::system_error&) {  // the work is worth more than its prompt end

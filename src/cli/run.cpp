@@ -69,9 +69,8 @@ Method method_of(const RunArguments& arguments) {
   return Method::automatic;
 }
 
-/// Whether edges are to stay in host memory, whatever the graph's size: only GPUs have another one.
-bool stays_outside(const RunArguments& arguments) {
-  return method_of(arguments) != Method::automatic && method_of(arguments) != Method::frontier;
+bool sends(const RunArguments& arguments) {
+  return method_of(arguments) == Method::subgraph || method_of(arguments) == Method::partitions;
 }
 
 SupplyOptions supply_of(const RunArguments& arguments) {
@@ -110,18 +109,22 @@ void check(const RunArguments& arguments) {
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
   if (arguments.weights) weight_seed(*arguments.weights);
-  if (stays_outside(arguments) && arguments.device == "cpu")
-    throw usage_error("--method {} is a way of GPUs; leave out --device cpu", arguments.method);
+  if (arguments.method == "zerocopy" && arguments.device == "cpu")
+    throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
   check_gpu_options(arguments);
-  const bool sends = method_of(arguments) == Method::subgraph || method_of(arguments) == Method::partitions;
-  if (arguments.async == "on" && !sends)
-    throw usage_error("--async on is for edges that are sent: use it with --method subgraph or partitions");
+  if (sends(arguments) && (arguments.compress == "on" || arguments.direction == "pull"))
+    throw usage_error(
+        "--method {} sends edges as they are, to be pushed unless all vertices are active; leave out {}",
+        arguments.method, arguments.compress == "on" ? "--compress on" : "--direction pull");
+  if ((arguments.async == "on" || arguments.all_partitions) && !sends(arguments))
+    throw usage_error("{} is for edges that are sent: use it with --method subgraph or partitions",
+                      arguments.async == "on" ? "--async on" : "--all-partitions");
   device_of(arguments);
   supply_of(arguments);
-  if (stays_outside(arguments))
+  if (arguments.method == "zerocopy")
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method {} is a way of GPUs; there is none to use here ({}): leave it out",
-                        arguments.method, found.absence);
+      throw usage_error("--method zerocopy is a way of GPUs; there is none to use here ({}): leave it out",
+                        found.absence);
   check_streams(arguments);
 }
 
@@ -224,7 +227,7 @@ std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method.empty()) return {};
   const std::string sent =
       statistics.bytes_sent > 0 ? fmt::format(", {} sent", human_bytes(statistics.bytes_sent)) : "";
-  return fmt::format(" (edges in host memory, {} of them on the GPU, too{})",
+  return fmt::format(" (edges in host memory, {} of them on the device, too{})",
                      human_bytes(statistics.edges_resident), sent);
 }
 
@@ -324,11 +327,10 @@ void add_parameters(CLI::App& command, RunArguments& arguments) {
 }
 
 /// The first option that was given of those that say how a GPU works; empty if there is none.
-std::string given_gpu_option(const CLI::App& command) {
-  for (const char* name : {"--compress", "--resident", "--filter", "--bin-entries", "--aggregate", "--fusion",
-                           "--order", "--async", "--all-partitions"})
+std::string given_gpu_option(const CLI::App& command, const RunArguments& arguments) {
+  for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
     if (command.count(name) > 0) return name;
-  return {};
+  return command.count("--resident") > 0 && !sends(arguments) ? "--resident" : "";
 }
 
 /// Where the words name an algorithm, its parameters become options. Returns the words to parse.
@@ -362,9 +364,8 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
       ->add_option(
           "--method", arguments->method,
           "Where edges are: all on the device (frontier), in host memory that the GPU reads (zerocopy), or sent "
-          "from "
-          "there: those of active vertices (subgraph), whole partitions (partitions); auto (default): the second "
-          "where they do not fit")
+          "from there: those of active vertices (subgraph), whole partitions (partitions); auto (default): the "
+          "first where they fit, else the second, or the last where all edges are wanted every time")
       ->check(CLI::IsMember({"auto", "frontier", "zerocopy", "subgraph", "partitions"}));
   command
       ->add_option(
@@ -430,7 +431,7 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
     if (*word != arguments->named)
       throw usage_error("'{}' was taken for the algorithm; name it before its options",
                         printable(arguments->named));
-    arguments->gpu_option = given_gpu_option(*command);
+    arguments->gpu_option = given_gpu_option(*command, *arguments);
     context.action        = [&context, arguments] { run_algorithm(*arguments, context.common); };
   });
   if (words.empty() || words.front() != "run") return words;

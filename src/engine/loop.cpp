@@ -1,6 +1,9 @@
 // The one loop: every method and device runs through here.
+#include <optional>
+
 #include "base/clock.hpp"
 #include "base/fail.hpp"
+#include "supply/host_windows.hpp"
 
 #include <spillway/engine/executor.hpp>
 
@@ -17,26 +20,50 @@ BlockWork iterate(Executor& executor, const std::vector<Block>& blocks) {
   return all;
 }
 
+/// Edges come through an arena of the size that the device may have.
+BlockWork iterate(HostWindows& windows, IterationStatistics& made, RunStatistics& statistics) {
+  const WindowsSent sent = windows.supply();
+  made.brought = sent.how, made.windows = sent.windows, made.bytes_sent = sent.bytes;
+  statistics.bytes_sent += sent.bytes;
+  return windows.take_work();
+}
+
+void note(const HostWindows& windows, const RunOptions& options, RunStatistics& statistics) {
+  statistics.method                = to_string(options.method);
+  statistics.device_bytes          = windows.device_bytes();
+  statistics.edges_resident        = windows.resident_bytes();
+  statistics.edges_outside         = windows.outside_bytes();
+  statistics.counters.local_rounds = windows.local_rounds();
+}
+
 }  // namespace
 
 RunStatistics run_loop(Executor& executor, const Topology& topology, const ProgramFacts& facts,
-                       const RunOptions& options, std::uint64_t max_iterations) {
-  Progress&     progress = options.progress ? *options.progress : Progress::none();
-  RunStatistics statistics;
-  Stopwatch     clock;
-  FrontierSize  frontier = executor.start();
+                       const RunOptions& options, std::uint64_t max_iterations,
+                       const std::shared_ptr<MemoryBudget>& budget) {
+  Progress&                  progress = options.progress ? *options.progress : Progress::none();
+  RunStatistics              statistics;
+  std::optional<HostWindows> windows;
+  if (in_windows(options.method))
+    windows.emplace(
+        executor, topology,
+        WindowNeeds{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on}, options,
+        budget);
+  Stopwatch    clock;
+  FrontierSize frontier = executor.start();
   progress.begin(facts.stage, 0, ProgressUnit::edges);
   while (frontier.vertices > 0 && statistics.iterations < max_iterations) {
     check_cancelled(progress);
     const Direction direction = choose_direction(facts, topology, frontier, options);
     executor.begin(direction, static_cast<std::uint32_t>(statistics.iterations));
-    const BlockWork work = iterate(executor, direction == Direction::pull ? topology.pull : topology.push);
-    statistics.per_iteration.push_back({.active_vertices = frontier.vertices,
-                                        .active_edges    = work.active_edges,
-                                        .direction       = direction,
-                                        .milliseconds    = 0});
-    frontier                                     = executor.finish();
-    statistics.per_iteration.back().milliseconds = clock.lap();
+    IterationStatistics made{.active_vertices = frontier.vertices, .direction = direction};
+    const BlockWork     work = windows
+                                   ? iterate(*windows, made, statistics)
+                                   : iterate(executor, direction == Direction::pull ? topology.pull : topology.push);
+    made.active_edges        = work.active_edges;
+    frontier                 = executor.finish();
+    made.milliseconds        = clock.lap();
+    statistics.per_iteration.push_back(made);
     statistics.edges_processed += work.looked_at;
     ++statistics.iterations;
     progress.advance(work.looked_at);
@@ -45,6 +72,7 @@ RunStatistics run_loop(Executor& executor, const Topology& topology, const Progr
   progress.end();
   for (const IterationStatistics& iteration : statistics.per_iteration)
     statistics.run_ms += iteration.milliseconds;
+  if (windows) note(*windows, options, statistics);
   return statistics;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -55,6 +56,8 @@ struct ProgramFacts {
   bool        all_active  = false;
   bool        push_only   = false;  ///< settled in buckets, in place
   bool        order_shows = false;  ///< the order of updates shows in the last bits
+  bool        weighted    = false;
+  bool        may_go_on   = false;  ///< asynchronously
   const char* stage       = "iterating";
 };
 
@@ -62,6 +65,12 @@ struct ProgramFacts {
 struct BlockWork {
   std::uint64_t looked_at    = 0;  ///< arcs
   std::uint64_t active_edges = 0;  ///< arcs that leave active vertices
+};
+
+/// A stretch of a vertex's row: places in the rows that are at hand.
+struct RowPiece {
+  Vertex    vertex;
+  EdgeIndex first, last;
 };
 
 class Executor {
@@ -73,6 +82,14 @@ class Executor {
   /// Messages of the active vertices are published.
   virtual void      begin(Direction direction, std::uint32_t iteration) = 0;
   virtual BlockWork process(const Block& block)                         = 0;
+  /// Instead of blocks, to push: pieces of rows, wherever they are now. Only programs without buckets in place.
+  virtual BlockWork push(const Rows& rows, std::span<const RowPiece> pieces) = 0;
+  /// Of a push that has begun: who is active. Nobody is listed where everyone is.
+  virtual std::span<const Vertex> active() = 0;
+  /// Asynchronously: those that have something new since, if `is_here`, are applied to and are to push again.
+  virtual void take_again(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) = 0;
+  /// That the state of the vertices takes.
+  virtual std::uint64_t state_bytes() const = 0;
   /// Applies what was gathered; returns the next frontier. An empty one ends the run.
   virtual FrontierSize finish() = 0;
   /// After `finish`: the program says that it is enough.
@@ -128,7 +145,8 @@ Topology resident_topology(const Graph& graph, Along along, NeededRows needed, c
 
 /// Runs to the end: an empty frontier, convergence or `max_iterations`.
 RunStatistics run_loop(Executor& executor, const Topology& topology, const ProgramFacts& facts,
-                       const RunOptions& options, std::uint64_t max_iterations);
+                       const RunOptions& options, std::uint64_t max_iterations,
+                       const std::shared_ptr<MemoryBudget>& budget);
 
 /// Push or pull, by the work each would do.
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,

@@ -48,7 +48,7 @@ class DeviceRun {
                       options.cuda.bin_entries,
                       options.cuda.probes,
                       options.cuda.aggregate,
-                      std::max(options.supply.piece, 1u)};
+                      piece_edges(options)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = in_windows(options.method) ? Filter::ballot : options.cuda.filter;
     // Rows are pulled in an order that does not change; atomic additions are not.
@@ -204,25 +204,28 @@ class DeviceRun {
       launch_together(kernel, grid, block_threads, view_, step);
       ++statistics.counters.kernel_launches;
     };
-    const Windows::Steps steps{
-        .laid_out =
-            [&](const Layout& layout) {
-              launch({.part = Part::lay_out, .layout = layout});
-              Laid laid{};
-              laid_in_all_.download(&laid);
-              return laid;
-            },
-        .visit   = [&](const Window& window) { launch({.part = Part::visit, .window = window}); },
-        .entries = entries_.data(),
-        .starts  = entry_starts_.data()};
-    Control control{};
-    Laps    laps;
+    const Windows::Steps steps{.laid_out =
+                                   [&](const Layout& layout) {
+                                     launch({.part = Part::lay_out, .layout = layout});
+                                     Laid laid{};
+                                     laid_in_all_.download(&laid);
+                                     return laid;
+                                   },
+                               .visit =
+                                   [&](const Window& window) {
+                                     if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+                                     launch({.part = Part::visit, .window = window});
+                                   },
+                               .entries = entries_.data(),
+                               .starts  = entry_starts_.data()};
+    Control              control{};
+    Laps                 laps;
     for (;;) {
       if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
       launch({.part = Part::begin});
       control_.download(&control);
       if (control.finished) return control;
-      const Windows::Sent sent = windows_->supply(steps);
+      const WindowsSent sent = windows_->supply(steps);
       launch({.part = Part::finish});
       control_.download(&control);
       note(statistics, 1);

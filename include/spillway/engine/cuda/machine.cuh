@@ -36,7 +36,7 @@ class Machine {
       (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
 
   /// A window may be worked on until nobody in it has anything new.
-  static constexpr bool goes_on_in_windows = T::order_free && !T::voting && !T::all_active && !T::has_global;
+  static constexpr bool goes_on_in_windows = T::may_go_on;
 
   /// What the warps of a block add up together.
   struct Shared {

@@ -273,8 +273,8 @@ Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph
   using T                   = Traits<P>;
   const RunOptions& options = asked.options;
   const Topology&   edges   = asked.topology;
-  const bool        local   = Machine<P, PlainRows>::goes_on_in_windows && edges.push.size() == 1;
-  refuse_in_windows(options, T::order_shows, local);
+  const bool        local =
+      T::may_go_on && edges.push.size() == 1 && !asked.continuation.record && !asked.continuation.replay;
   // Whoever has something new goes on at once: there is nothing to wait for in buckets.
   if (local && goes_asynchronously(options, edges.vertices, edges.arcs)) asked.delta = 0x1p62;
   const auto alone = there->alone_outside();
@@ -282,9 +282,9 @@ Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph
   Laps       laps;
   auto       values = uploaded(there->device(), asked.continuation.values);
   const bool pulls  = T::all_active && !edges.pull.empty() && options.direction != Direction::push;
-  const auto rows   = window_supply(
-        *there, graph, edges, options,
-        {.weighted = T::weighted, .pulls = pulls, .everyone = T::all_active, .local = local, .state = state});
+  const auto rows =
+      window_supply(*there, graph, edges, options,
+                    {.weighted = T::weighted, .everyone = T::all_active, .local = local}, pulls, state);
   there->device().wait();
   const double preparing        = laps.lap();
   Outcome<P>   outcome          = run_over<P>(rows, there, graph, asked, std::move(values), laps);
@@ -303,6 +303,9 @@ std::optional<Outcome<P>> run_streaming(const std::shared_ptr<DeviceGraph>& ther
   const Asked<P>      sent{asked.program, asked.topology,       options,
                       asked.delta,   asked.max_iterations, asked.continuation};
   const std::uint64_t state = state_bytes(there->device(), sent);
+  // Below this, and with what says where rows are, windows would be too small to keep the bus busy.
+  const std::uint64_t least = 2 * asked.topology.vertices * sizeof(EdgeIndex) + (12u << 20);
+  if (there->device().room() < state + least) return std::nullopt;
   try {
     return run_in_windows(there, graph, sent, state);
   } catch (const DeviceError& error) {

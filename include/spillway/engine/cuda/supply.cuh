@@ -4,7 +4,7 @@
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/rows.cuh>
-#include <spillway/engine/cuda/windows.hpp>
+#include <spillway/engine/cuda/window_steps.cuh>
 
 namespace spillway::cuda {
 
@@ -51,8 +51,10 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs);
 
-/// Rows of which the device knows where they lie; edges come while a run lasts.
+/// Rows of which the device knows where they lie; edges come while a run lasts, to be pulled or pushed. `state`:
+/// bytes that it needs beside them.
 Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const Topology& topology,
-                                const RunOptions& options, const WindowNeeds& needs);
+                                const RunOptions& options, const WindowNeeds& needs, bool pulls,
+                                std::uint64_t state);
 
 }  // namespace spillway::cuda

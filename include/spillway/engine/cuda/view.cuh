@@ -6,6 +6,7 @@
 
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/executor.hpp>
+#include <spillway/engine/pieces.hpp>
 #include <spillway/program.hpp>
 
 namespace spillway::cuda {
@@ -56,18 +57,6 @@ struct Sizes {
   unsigned  probes       = 8;      ///< that a thread makes for a vote before its warp helps
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
   unsigned  piece_edges  = 256;    ///< of a row that a window's lanes share out
-};
-
-/// A piece of a row that is visited by windows: its edges from `piece` times Sizes::piece_edges on, at most as
-/// many.
-struct Entry {
-  Vertex        vertex;
-  std::uint32_t piece;
-};
-
-/// Pieces, and the edges of all of them.
-struct Laid {
-  Count entries, edges;
 };
 
 /// Which rows are to be laid out in pieces.

@@ -63,8 +63,9 @@ class HostExecutor final : public Executor {
         locals_(static_cast<std::size_t>(threads_)) {
     const auto& budget = budget_;
     set_delta(input_.delta);
-    tuning_.vertex_grain = Bitmap::word_count(tuning_.vertex_grain) * Bitmap::bits;
-    budget->expect(state_bytes(), "the state of the vertices");
+    tuning_.vertex_grain  = Bitmap::word_count(tuning_.vertex_grain) * Bitmap::bits;
+    const bool has_values = values_.size() == n_;
+    budget->expect(state_bytes() - (has_values ? n_ * sizeof(Value) : 0), "the state of the vertices");
     given_ = values_.size() == n_ && n_ > 0;
     if (!given_) values_ = {n_, budget, "the values of the vertices"};
     if constexpr (stores_messages) messages_ = {n_, budget, "the messages of the vertices"};
@@ -135,14 +136,34 @@ class HostExecutor final : public Executor {
       pull(block, pull_tasks_[blocks_done_]);
     }
     ++blocks_done_;
-    BlockWork work;
-    for (Local& local : locals_) {
-      work.looked_at += std::exchange(local.looked_at, 0);
-      work.active_edges += std::exchange(local.active_edges, 0);
-    }
-    if (direction_ == Direction::push) work.active_edges = work.looked_at;
+    BlockWork work = take_work();
     if (T::all_active) work.active_edges = topology_.arcs / std::max<std::size_t>(pull_tasks_.size(), 1);
     return work;
+  }
+
+  BlockWork push(const Rows& rows, std::span<const RowPiece> pieces) override {
+    if constexpr (!in_buckets) push_pieces(rows, pieces);
+    return take_work();
+  }
+
+  std::span<const Vertex> active() override {
+    if constexpr (has_frontier) return front_.span();
+    return {};
+  }
+
+  void take_again(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) override {
+    taken.clear();
+    if constexpr (has_frontier && !T::voting && !prioritised) take_from_next(is_here, taken);
+  }
+
+  std::uint64_t state_bytes() const override {
+    std::uint64_t a_vertex = sizeof(Value);
+    if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps() ? 2 : 1);
+    if constexpr (T::gathers)
+      if (needs_accumulators()) a_vertex += sizeof(Accumulator);
+    if constexpr (in_buckets) a_vertex += sizeof(Value);
+    if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
+    return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
   }
 
   FrontierSize finish() override {
@@ -226,14 +247,15 @@ class HostExecutor final : public Executor {
     return topology_.pull.empty() || topology_.pull.size() > 1 || !topology_.push.empty();
   }
 
-  std::uint64_t state_bytes() const {
-    std::uint64_t a_vertex = values_.size() == n_ ? 0 : sizeof(Value);
-    if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps() ? 2 : 1);
-    if constexpr (T::gathers)
-      if (needs_accumulators()) a_vertex += sizeof(Accumulator);
-    if constexpr (in_buckets) a_vertex += sizeof(Value);
-    if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
-    return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
+  /// What threads have counted of the edges that they visited.
+  BlockWork take_work() {
+    BlockWork work;
+    for (Local& local : locals_) {
+      work.looked_at += std::exchange(local.looked_at, 0);
+      work.active_edges += std::exchange(local.active_edges, 0);
+    }
+    if (direction_ == Direction::push) work.active_edges = work.looked_at;
+    return work;
   }
 
   /// One block of rows, everyone active: a vertex can publish for the next iteration as soon as it is applied to.
@@ -439,8 +461,10 @@ class HostExecutor final : public Executor {
   static constexpr std::uint64_t ordered_lists = 1u << 16;
   void                           push(const Block& block);
   void                           push_everyone(const Block& block);
-  void                           push_list(const Block& block);
-  static std::uint64_t           share_begin(std::uint64_t size, int share, int shares);
+  void                           push_pieces(const Rows& rows, std::span<const RowPiece> pieces);
+  void                 take_from_next(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken);
+  void                 push_list(const Block& block);
+  static std::uint64_t share_begin(std::uint64_t size, int share, int shares);
   void push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread, int threads);
   void leave_hub(Vertex v);
   void push_hubs(const Block& block);

@@ -22,6 +22,43 @@ void HostExecutor<P>::push_everyone(const Block& block) {
   });
 }
 
+/// Pieces are short, or there are many of them: some at a time to whoever comes.
+template <class P>
+void HostExecutor<P>::push_pieces(const Rows& rows, std::span<const RowPiece> pieces) {
+  const std::uint64_t grain   = tuning_.push_grain;
+  const int           threads = threads_for(pieces.size() * grain);
+  for_each_task(threads, (pieces.size() + grain - 1) / grain, [&](std::uint64_t task, int thread) {
+    for (const RowPiece& piece : pieces.subspan(task * grain, std::min(grain, pieces.size() - task * grain)))
+      push_row(piece.vertex, rows, piece.first, piece.last, local_of(thread));
+  });
+  if constexpr (has_frontier)
+    for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
+}
+
+/// Whoever is taken leaves the next frontier: what it has received counts now.
+template <class P>
+void HostExecutor<P>::take_from_next(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) {
+  const auto    next  = back_.span();
+  std::uint64_t kept  = 0;
+  Local&        local = local_of(0);
+  for (const Vertex v : next) {
+    if (!is_here(v)) {
+      next[kept++] = v;
+      continue;
+    }
+    next_.take(v);
+    if constexpr (T::gathers) {
+      if (!apply(v, narrowed(std::exchange(accumulators_[v], empty())), local)) continue;
+    } else {
+      --local.vertices;  // was counted when it was found
+    }
+    if constexpr (stores_messages || Publishes<P>) publish(v, local);
+    taken.push_back(v);
+  }
+  back_.clear();
+  back_.grow(kept);
+}
+
 /// Threads begin with a share each and then help the others. A share is what the same thread found, mostly, so
 /// that what it writes is in its own cache: on a grid that is worth a third of the time.
 template <class P>

@@ -1,0 +1,168 @@
+#include "supply/host_windows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <ranges>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr auto what_windows = "windows of edges";
+
+std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 8 : 4; }
+
+}  // namespace
+
+HostWindows::Slot::Slot(EdgeIndex edges, bool weighted, const std::shared_ptr<MemoryBudget>& budget)
+    : targets(edges, budget, what_windows), weights(weighted ? edges : 0, budget, what_windows) {}
+
+HostWindows::HostWindows(Executor& executor, const Topology& topology, const WindowNeeds& needs,
+                         const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
+    : executor_(executor), needs_(needs), options_(options), vertices_(topology.vertices) {
+  std::vector<WindowSide> sides;
+  for (const Block& block : topology.push) {
+    hosts_.push_back(block.rows);
+    arcs_.push_back(block.rows.offsets[vertices_]);
+    sides.push_back({.host = block.rows, .arcs = arcs_.back()});
+  }
+  make_room(sides, budget);
+  supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
+}
+
+void HostWindows::make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget) {
+  const std::uint64_t state = executor_.state_bytes(), needed = state + WindowSizes::least(needs_);
+  const std::uint64_t limit =
+      options_.device.memory > 0 ? options_.device.memory : std::numeric_limits<std::uint64_t>::max();
+  if (needed > limit)
+    throw does_not_fit(
+        "the state of the vertices and windows of edges need {}, --device-memory allows {}; raise it",
+        human_bytes(needed), human_bytes(limit));
+  const EdgeIndex most = arcs_.empty() ? 0 : std::ranges::max(arcs_);
+  sizes_               = WindowSizes::of(limit - state, most, vertices_, needs_, options_);
+  device_bytes_        = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
+  for (unsigned i = 0; i < sizes_.slots; ++i) slots_.emplace_back(sizes_.slot_edges, needs_.weighted, budget);
+  for (WindowSide& side : sides) {
+    side.resident = sizes_.resident_edges(side.arcs, sizes_.left / sides.size(), needs_);
+    Slot& kept    = kept_.emplace_back(side.resident, needs_.weighted, budget);
+    std::copy_n(side.host.targets, side.resident, kept.targets.data());
+    if (needs_.weighted) std::copy_n(side.host.weights, side.resident, kept.weights.data());
+    device_bytes_ += side.resident * edge_bytes_of(needs_);
+  }
+}
+
+std::uint64_t HostWindows::outside_bytes() const {
+  return std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * edge_bytes_of(needs_);
+}
+
+Laid HostWindows::lay_out(std::size_t side, bool everyone) {
+  const auto active = executor_.active();
+  active_.assign(active.begin(), active.end());
+  std::ranges::sort(active_);
+  entries_.clear();
+  starts_.clear();
+  EdgeIndex  start = 0;
+  const auto add   = [&](Vertex v) {
+    const EdgeIndex length = hosts_[side].degree(v);
+    for (EdgeIndex from = 0; from < length; from += piece_edges(options_)) {
+      entries_.push_back({v, static_cast<std::uint32_t>(from / piece_edges(options_))});
+      starts_.push_back(start + from);
+    }
+    start += length;
+  };
+  if (everyone)
+    for (std::uint64_t v = 0; v < vertices_; ++v) add(static_cast<Vertex>(v));
+  else
+    std::ranges::for_each(active_, add);
+  starts_.push_back(start);
+  return {entries_.size(), start};
+}
+
+bool HostWindows::parts_of_layout(std::size_t side, std::span<unsigned char> parts) {
+  std::ranges::fill(parts, 0);
+  for (const Entry& entry : entries_) {
+    const EdgeIndex first = hosts_[side].offsets[entry.vertex], last = hosts_[side].offsets[entry.vertex + 1] - 1;
+    for (EdgeIndex part = first / sizes_.slot_edges; part <= last / sizes_.slot_edges; ++part) parts[part] = 1;
+  }
+  return true;
+}
+
+void HostWindows::pieces_of_layout(const Laid&, Entry* entries, EdgeIndex* starts) {
+  std::ranges::copy(entries_, entries);
+  std::ranges::copy(starts_, starts);
+}
+
+void HostWindows::send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
+  std::copy_n(targets, count, slots_[slot].targets.data());
+  if (needs_.weighted) std::copy_n(weights, count, slots_[slot].weights.data());
+}
+
+EdgePointers HostWindows::stage(std::size_t slot, EdgeIndex at) {
+  return {slots_[slot].targets.data() + at, needs_.weighted ? slots_[slot].weights.data() + at : nullptr};
+}
+
+EdgeIndex HostWindows::begin_of(const WindowAt& window, std::uint64_t k) const {
+  if (window.compact) return starts_[k];
+  return hosts_[window.side].offsets[entries_[k].vertex] + EdgeIndex{entries_[k].piece} * piece_edges(options_);
+}
+
+std::uint64_t HostWindows::begun_before(const WindowAt& window, EdgeIndex position) const {
+  const auto all = std::views::iota(std::uint64_t{0}, std::uint64_t{entries_.size()});
+  return *std::ranges::partition_point(all, [&](std::uint64_t k) { return begin_of(window, k) < position; });
+}
+
+void HostWindows::visit(std::size_t slot, const WindowAt& window) {
+  if (options_.progress) check_cancelled(*options_.progress);
+  const Rows            rows = slot == resident ? kept_[window.side].rows() : slots_[slot].rows();
+  std::vector<RowPiece> pieces;
+  const std::uint64_t   begun = begun_before(window, window.first + 1), end_of = begun_before(window, window.last);
+  for (std::uint64_t k = begun > 0 ? begun - 1 : 0; k < end_of; ++k) {
+    const Vertex v = entries_[k].vertex;
+    if (!needs_.everyone && !std::ranges::binary_search(active_, v)) continue;
+    const EdgeIndex begin = begin_of(window, k), end = begin + (starts_[k + 1] - starts_[k]);
+    const EdgeIndex first = std::max(begin, window.first), last = std::min(end, window.last);
+    if (first < last) pieces.push_back({v, first - window.first, last - window.first});
+  }
+  push(rows, pieces);
+  if (window.local) push_until_quiet(rows, window);
+}
+
+void HostWindows::push(const Rows& rows, std::span<const RowPiece> pieces) {
+  const BlockWork work = executor_.push(rows, pieces);
+  work_.looked_at += work.looked_at;
+  work_.active_edges += work.active_edges;
+}
+
+/// Nothing of it where it is not there from end to end.
+RowPiece HostWindows::whole_row_in(const WindowAt& window, Vertex v) const {
+  const EdgeIndex length = hosts_[window.side].degree(v);
+  EdgeIndex       begin  = hosts_[window.side].offsets[v];
+  if (window.compact) {
+    const auto found = std::ranges::lower_bound(entries_, v, {}, &Entry::vertex);
+    if (found == entries_.end() || found->vertex != v) return {v, 0, 0};
+    begin = starts_[static_cast<std::uint64_t>(found - entries_.begin())];
+  }
+  if (begin < window.first || begin + length > window.last) return {v, 0, 0};
+  return {v, begin - window.first, begin - window.first + length};
+}
+
+void HostWindows::push_until_quiet(const Rows& rows, const WindowAt& window) {
+  const auto is_here = [&](Vertex v) {
+    const RowPiece row = whole_row_in(window, v);
+    return row.first < row.last;
+  };
+  std::vector<Vertex>   again;
+  std::vector<RowPiece> pieces;
+  for (executor_.take_again(is_here, again); !again.empty(); executor_.take_again(is_here, again)) {
+    pieces.clear();
+    for (const Vertex v : again) pieces.push_back(whole_row_in(window, v));
+    push(rows, pieces);
+    ++local_rounds_;
+  }
+}
+
+}  // namespace spillway

@@ -1,0 +1,68 @@
+// Windows of edges on the CPU: an arena stands for a GPU's memory, so that all that brings edges to a device runs,
+// and is tested, without one.
+#pragma once
+
+#include "supply/windows.hpp"
+
+namespace spillway {
+
+class HostWindows final : WindowDevice {
+ public:
+  /// Error where the executor's state and the smallest windows do not fit `options.device.memory`.
+  HostWindows(Executor& executor, const Topology& topology, const WindowNeeds& needs, const RunOptions& options,
+              const std::shared_ptr<MemoryBudget>& budget);
+
+  WindowsSent supply() { return supply_->supply(*this); }
+  /// What the last iteration did with what was brought.
+  BlockWork take_work() { return std::exchange(work_, {}); }
+
+  std::uint64_t device_bytes() const { return device_bytes_; }
+  std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
+  std::uint64_t outside_bytes() const;
+  std::uint64_t local_rounds() const { return local_rounds_; }
+
+ private:
+  struct Slot {
+    Buffer<Vertex>        targets;
+    Buffer<std::uint32_t> weights;
+
+    Slot() = default;
+    Slot(EdgeIndex edges, bool weighted, const std::shared_ptr<MemoryBudget>& budget);
+    Rows rows() const { return {nullptr, targets.data(), weights.data()}; }
+  };
+
+  Laid        lay_out(std::size_t side, bool everyone) override;
+  bool        parts_of_layout(std::size_t side, std::span<unsigned char> parts) override;
+  void        pieces_of_layout(const Laid& laid, Entry* entries, EdgeIndex* starts) override;
+  std::size_t next_slot() override { return next_slot_++ % slots_.size(); }
+  void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override;
+  EdgePointers stage(std::size_t slot, EdgeIndex at) override;
+  void         send_staged(std::size_t, EdgeIndex, EdgeIndex) override {}  // it is there
+  void         visit(std::size_t slot, const WindowAt& window) override;
+
+  void          make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
+  EdgeIndex     begin_of(const WindowAt& window, std::uint64_t k) const;
+  std::uint64_t begun_before(const WindowAt& window, EdgeIndex position) const;
+  RowPiece      whole_row_in(const WindowAt& window, Vertex v) const;
+  void          push(const Rows& rows, std::span<const RowPiece> pieces);
+  void          push_until_quiet(const Rows& rows, const WindowAt& window);
+
+  Executor&                     executor_;
+  WindowNeeds                   needs_;
+  RunOptions                    options_;
+  WindowSizes                   sizes_;
+  std::uint64_t                 vertices_;
+  std::vector<Rows>             hosts_;
+  std::vector<EdgeIndex>        arcs_;
+  std::vector<Slot>             kept_, slots_;
+  std::size_t                   next_slot_    = 0;
+  std::uint64_t                 device_bytes_ = 0, local_rounds_ = 0;
+  BlockWork                     work_;
+  std::unique_ptr<WindowSupply> supply_;
+
+  std::vector<Vertex>    active_;  ///< ascending
+  std::vector<Entry>     entries_;
+  std::vector<EdgeIndex> starts_;
+};
+
+}  // namespace spillway

@@ -1,0 +1,106 @@
+// What brings edges to a device a window at a time: gathered by the host (Subway's subgraphs), or whole
+// partitions. Written once: what a device does for it is WindowDevice.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <spillway/engine/executor.hpp>
+#include <spillway/engine/pieces.hpp>
+
+namespace spillway {
+
+struct EdgePointers {
+  Vertex*        targets = nullptr;
+  std::uint32_t* weights = nullptr;
+};
+
+/// The rows of one block, on the host; its first edges are on the device all the time.
+struct WindowSide {
+  Rows      host;
+  EdgeIndex arcs     = 0;
+  EdgeIndex resident = 0;
+};
+
+/// Edges that are on a device now.
+struct WindowAt {
+  std::size_t side;
+  EdgeIndex   first,
+      last;      ///< places in the array of all edges, or in the one that pieces make one behind the other…
+  bool compact;  ///< …this
+  bool local;    ///< visited until nobody in it has anything new
+};
+
+class WindowDevice {
+ public:
+  static constexpr std::size_t resident = ~std::size_t{0};  ///< instead of a slot: what is there all the time
+
+  virtual ~WindowDevice() = default;
+  /// The active rows, or all, in pieces.
+  virtual Laid lay_out(std::size_t side, bool everyone) = 0;
+  /// Which parts of the array of all edges, each of a slot's size, have some of them; false if it does not know.
+  virtual bool parts_of_layout(std::size_t side, std::span<unsigned char> parts) = 0;
+  /// To the host.
+  virtual void pieces_of_layout(const Laid& laid, Entry* entries, EdgeIndex* starts) = 0;
+  /// One that may be filled.
+  virtual std::size_t next_slot()                                                                           = 0;
+  virtual void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) = 0;
+  /// Where the host may gather what is to be at place `at` of a slot, and that it has.
+  virtual EdgePointers stage(std::size_t slot, EdgeIndex at)                        = 0;
+  virtual void         send_staged(std::size_t slot, EdgeIndex at, EdgeIndex count) = 0;
+  virtual void         visit(std::size_t slot, const WindowAt& window)              = 0;
+};
+
+/// How a device's memory is shared out.
+struct WindowSizes {
+  bool          local      = false;  ///< will be worked on until they are quiet
+  unsigned      slots      = 0;
+  EdgeIndex     slot_edges = 0, stage_edges = 0;
+  std::uint64_t left = 0;  ///< bytes for edges that stay
+
+  /// That must be there in any case.
+  static std::uint64_t least(const WindowNeeds& needs);
+  /// `room`: bytes for edges; `arcs`: of the largest side.
+  static WindowSizes of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
+                        const RunOptions& options);
+  /// Edges of a side that stay, in whole windows, if there are `bytes` for it.
+  EdgeIndex resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const;
+};
+
+class WindowSupply {
+ public:
+  WindowSupply(std::vector<WindowSide> sides, const WindowSizes& sizes, const WindowNeeds& needs,
+               const RunOptions& options, std::shared_ptr<MemoryBudget> budget);
+
+  /// Brings what an iteration needs, and has it visited.
+  WindowsSent supply(WindowDevice& device);
+
+  std::uint64_t resident_bytes() const;
+
+ private:
+  Laid                       lay_out(WindowDevice& device, std::size_t side, bool everyone);
+  std::vector<unsigned char> wanted_parts(WindowDevice& device, std::size_t side, bool everyone) const;
+  bool                       pays_to_gather(WindowDevice& device, std::size_t side, const Laid& laid) const;
+  void      have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window, WindowsSent& sent) const;
+  void      send_whole(WindowDevice& device, std::size_t side, bool everyone, WindowsSent& sent) const;
+  void      send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, WindowsSent& sent);
+  EdgeIndex begin_of(const WindowSide& side, const Entry& entry) const;
+  EdgeIndex beyond_resident(const WindowSide& side, const Laid& laid) const;
+  void      gather(const WindowSide& side, const Laid& laid, EdgeIndex from, EdgeIndex to,
+                   const EdgePointers& into) const;
+
+  std::vector<WindowSide>       sides_;
+  WindowSizes                   sizes_;
+  WindowNeeds                   needs_;
+  RunOptions                    options_;
+  std::shared_ptr<MemoryBudget> budget_;
+  std::uint64_t                 edge_bytes_;
+  int                           threads_;
+  bool                          first_ = true;
+  Laid                          laid_{};
+  Buffer<Entry>                 entries_;
+  Buffer<EdgeIndex>             starts_;
+};
+
+}  // namespace spillway
