@@ -102,11 +102,18 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
     fmt::print(out, "there are no figures of single iterations\n");
     return;
   }
-  fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}\n", "iteration", "vertices", "edges", "direction", "ms");
+  const bool sent = statistics.bytes_sent > 0;
+  fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}", "iteration", "vertices", "edges", "direction", "ms");
+  fmt::print(out, "{}\n", sent ? fmt::format(" {:>9} {:>8} {:>10}", "brought", "windows", "sent") : "");
   std::uint64_t number = 0;
-  for (const IterationStatistics& iteration : statistics.per_iteration)
-    fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}\n", ++number, with_commas(iteration.active_vertices),
+  for (const IterationStatistics& iteration : statistics.per_iteration) {
+    fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}", ++number, with_commas(iteration.active_vertices),
                with_commas(iteration.active_edges), to_string(iteration.direction), iteration.milliseconds);
+    if (sent)
+      fmt::print(out, " {:>9} {:>8} {:>10}", iteration.brought, with_commas(iteration.windows),
+                 human_bytes(iteration.bytes_sent));
+    fmt::print(out, "\n");
+  }
 }
 
 Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {

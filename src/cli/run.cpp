@@ -26,7 +26,7 @@ DeviceChoice device_of(const RunArguments& arguments) {
   DeviceChoice choice{.kind   = Kind::automatic,
                       .memory = size_argument("--device-memory", arguments.device_memory)};
   if (arguments.device == "auto") return choice;
-  if (arguments.device == "cpu") return {.kind = Kind::cpu};
+  if (arguments.device == "cpu") return {.kind = Kind::cpu, .memory = choice.memory};
   const auto index = arguments.device == "cuda"              ? std::optional<std::uint64_t>{0}
                      : arguments.device.starts_with("cuda:") ? parse_number(arguments.device.substr(5))
                                                              : std::nullopt;
@@ -227,8 +227,8 @@ std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method.empty()) return {};
   const std::string sent =
       statistics.bytes_sent > 0 ? fmt::format(", {} sent", human_bytes(statistics.bytes_sent)) : "";
-  return fmt::format(" (edges in host memory, {} of them on the device, too{})",
-                     human_bytes(statistics.edges_resident), sent);
+  return fmt::format(" (edges in host memory, {} of them {}{})", human_bytes(statistics.edges_resident),
+                     statistics.device == "cpu" ? "in the arena" : "on the GPU, too", sent);
 }
 
 /// For people. The answer itself is what --quiet leaves.
@@ -251,6 +251,8 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
   if (const RunStatistics& statistics = found.result.statistics; statistics.device != "cpu")
     fmt::print(out, ", on {}{}, {:.2f} s to and from it", statistics.device, words_on_edges(statistics),
                found.transfer_ms.front() / 1000);
+  else
+    fmt::print(out, "{}", words_on_edges(statistics));
   if (found.verified && found.verdict.problem.empty()) fmt::print(out, ", verified: {}", found.verdict.how);
   fmt::print(out, "\n");
 }
@@ -359,7 +361,8 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   arguments->load.add_to(*command);
   command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
   command->add_option("--device-memory,--gpu-memory", arguments->device_memory,
-                      "Most memory to hold on the GPU, e.g. 4GiB (default: what is free)");
+                      "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
+                      "--method subgraph or partitions");
   command
       ->add_option(
           "--method", arguments->method,
