@@ -201,6 +201,9 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   }
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
+  if (sends(arguments) && found.result.statistics.method != arguments.method)
+    note(common, fmt::format("{} goes its own way over edges: --method {} has changed nothing", algorithm.name,
+                             arguments.method));
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {

@@ -84,14 +84,14 @@ Laid HostWindows::lay_out(std::size_t side, bool everyone) {
 
 bool HostWindows::parts_of_layout(std::size_t side, std::span<unsigned char> parts) {
   std::ranges::fill(parts, 0);
-  for (const Entry& entry : entries_) {
+  for (const LaidPiece& entry : entries_) {
     const EdgeIndex first = hosts_[side].offsets[entry.vertex], last = hosts_[side].offsets[entry.vertex + 1] - 1;
     for (EdgeIndex part = first / sizes_.slot_edges; part <= last / sizes_.slot_edges; ++part) parts[part] = 1;
   }
   return true;
 }
 
-void HostWindows::pieces_of_layout(const Laid&, Entry* entries, EdgeIndex* starts) {
+void HostWindows::pieces_of_layout(const Laid&, LaidPiece* entries, EdgeIndex* starts) {
   std::ranges::copy(entries_, entries);
   std::ranges::copy(starts_, starts);
 }
@@ -142,7 +142,7 @@ RowPiece HostWindows::whole_row_in(const WindowAt& window, Vertex v) const {
   const EdgeIndex length = hosts_[window.side].degree(v);
   EdgeIndex       begin  = hosts_[window.side].offsets[v];
   if (window.compact) {
-    const auto found = std::ranges::lower_bound(entries_, v, {}, &Entry::vertex);
+    const auto found = std::ranges::lower_bound(entries_, v, {}, &LaidPiece::vertex);
     if (found == entries_.end() || found->vertex != v) return {v, 0, 0};
     begin = starts_[static_cast<std::uint64_t>(found - entries_.begin())];
   }

@@ -33,7 +33,7 @@ class HostWindows final : WindowDevice {
 
   Laid        lay_out(std::size_t side, bool everyone) override;
   bool        parts_of_layout(std::size_t side, std::span<unsigned char> parts) override;
-  void        pieces_of_layout(const Laid& laid, Entry* entries, EdgeIndex* starts) override;
+  void        pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override;
   std::size_t next_slot() override { return next_slot_++ % slots_.size(); }
   void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override;
   EdgePointers stage(std::size_t slot, EdgeIndex at) override;
@@ -61,7 +61,7 @@ class HostWindows final : WindowDevice {
   std::unique_ptr<WindowSupply> supply_;
 
   std::vector<Vertex>    active_;  ///< ascending
-  std::vector<Entry>     entries_;
+  std::vector<LaidPiece> entries_;
   std::vector<EdgeIndex> starts_;
 };
 

@@ -109,7 +109,7 @@ std::vector<unsigned char> WindowSupply::wanted_parts(WindowDevice& device, std:
 
 bool WindowSupply::pays_to_gather(WindowDevice& device, std::size_t which, const Laid& laid) const {
   if (options_.method != Method::subgraph) return false;
-  const std::uint64_t told = laid.entries * sizeof(Entry) + (laid.entries + 1) * sizeof(EdgeIndex);
+  const std::uint64_t told = laid.entries * sizeof(LaidPiece) + (laid.entries + 1) * sizeof(EdgeIndex);
   if (entries_.size() < laid.entries && !budget_->has_room(told)) return false;
   const auto bytes = static_cast<double>(edge_bytes_), edges = static_cast<double>(laid.edges);
   if (edges * bytes < hardly_worth_asking && options_.supply.window == 0) return true;
@@ -165,7 +165,7 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
   }
 }
 
-EdgeIndex WindowSupply::begin_of(const WindowSide& side, const Entry& entry) const {
+EdgeIndex WindowSupply::begin_of(const WindowSide& side, const LaidPiece& entry) const {
   return side.host.offsets[entry.vertex] + EdgeIndex{entry.piece} * piece_edges(options_);
 }
 
@@ -173,7 +173,7 @@ EdgeIndex WindowSupply::begin_of(const WindowSide& side, const Entry& entry) con
 EdgeIndex WindowSupply::beyond_resident(const WindowSide& side, const Laid& laid) const {
   const std::span entries{entries_.data(), laid.entries};
   const auto      first = std::ranges::partition_point(
-           entries, [&](const Entry& entry) { return begin_of(side, entry) < side.resident; });
+           entries, [&](const LaidPiece& entry) { return begin_of(side, entry) < side.resident; });
   const auto k = static_cast<std::uint64_t>(first - entries.begin());
   if (k == 0) return 0;
   const EdgeIndex there = side.resident - begin_of(side, entries[k - 1]);  // of the piece before

@@ -42,7 +42,7 @@ class WindowDevice {
   /// Which parts of the array of all edges, each of a slot's size, have some of them; false if it does not know.
   virtual bool parts_of_layout(std::size_t side, std::span<unsigned char> parts) = 0;
   /// To the host.
-  virtual void pieces_of_layout(const Laid& laid, Entry* entries, EdgeIndex* starts) = 0;
+  virtual void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) = 0;
   /// One that may be filled.
   virtual std::size_t next_slot()                                                                           = 0;
   virtual void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) = 0;
@@ -85,7 +85,7 @@ class WindowSupply {
   void      have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window, WindowsSent& sent) const;
   void      send_whole(WindowDevice& device, std::size_t side, bool everyone, WindowsSent& sent) const;
   void      send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, WindowsSent& sent);
-  EdgeIndex begin_of(const WindowSide& side, const Entry& entry) const;
+  EdgeIndex begin_of(const WindowSide& side, const LaidPiece& entry) const;
   EdgeIndex beyond_resident(const WindowSide& side, const Laid& laid) const;
   void      gather(const WindowSide& side, const Laid& laid, EdgeIndex from, EdgeIndex to,
                    const EdgePointers& into) const;
@@ -99,7 +99,7 @@ class WindowSupply {
   int                           threads_;
   bool                          first_ = true;
   Laid                          laid_{};
-  Buffer<Entry>                 entries_;
+  Buffer<LaidPiece>             entries_;
   Buffer<EdgeIndex>             starts_;
 };
 

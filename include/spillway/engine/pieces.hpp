@@ -10,7 +10,7 @@
 namespace spillway {
 
 /// A piece of a row: its edges from `piece` times SupplyOptions::piece on, at most as many.
-struct Entry {
+struct LaidPiece {
   Vertex        vertex;
   std::uint32_t piece;
 };

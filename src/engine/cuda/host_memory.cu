@@ -38,7 +38,7 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
     void *copy = nullptr, *there = nullptr;
     check(cudaMallocHost(&copy, bytes), doing);
     std::memcpy(copy, data, bytes);
-    owned_ = copy;
+    owned_ = copy, on_host_ = copy;
     if (cudaHostGetDevicePointer(&there, copy, 0) != cudaSuccess) refuse();
     on_device_ = there;
     return;
@@ -76,7 +76,7 @@ bool HostReadable::pinned(const void* data, std::uint64_t bytes, unsigned flags)
     cudaGetLastError();
     return false;
   }
-  pinned_     = writable;
+  pinned_ = writable, on_host_ = writable;
   void* there = nullptr;
   if (cudaHostGetDevicePointer(&there, writable, 0) != cudaSuccess) refuse();
   on_device_ = there;

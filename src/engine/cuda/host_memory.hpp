@@ -35,6 +35,11 @@ class HostReadable {
   const T* as() const {
     return static_cast<const T*>(on_device_);
   }
+  /// And the host.
+  template <class T>
+  const T* on_host() const {
+    return static_cast<const T*>(on_host_);
+  }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -45,6 +50,7 @@ class HostReadable {
                  std::swap(pinned_, other.pinned_);
                  std::swap(owned_, other.owned_);
                  std::swap(on_device_, other.on_device_);
+                 std::swap(on_host_, other.on_host_);
                  std::swap(bytes_, other.bytes_);
                  std::swap(copy_, other.copy_);
   }
@@ -52,6 +58,7 @@ class HostReadable {
   void*         pinned_    = nullptr;  ///< to be let go of
   void*         owned_     = nullptr;  ///< to be freed
   const void*   on_device_ = nullptr;
+  const void*   on_host_   = nullptr;
   std::uint64_t bytes_     = 0;
   Pages         copy_;
 };

@@ -47,17 +47,29 @@ __global__ void copy_heads(Rows from, std::uint64_t n, const EdgeIndex* offsets,
 }  // namespace
 
 OutsideRows::OutsideRows(Device& device, const Block& block, const Graph& graph)
-    : on_host_(block.rows),
+    : on_host_{block.rows.offsets, block.rows.targets, nullptr},
+      budget_(graph.budget()),
       vertices_(std::uint64_t{block.last} - block.first),
       arcs_(block.rows.offsets[vertices_]),
-      offsets_(device, vertices_ + 1, what_rows),
-      targets_(block.rows.targets, arcs_ * sizeof(Vertex), graph.budget(), what_rows) {
+      offsets_(device, vertices_ + 1, what_rows) {
   refuse_long_rows(block);
   offsets_.upload(block.rows.offsets);
 }
 
-void OutsideRows::add_weights(const Block& block, const Graph& graph) {
-  weights_ = {block.rows.weights, arcs_ * sizeof(std::uint32_t), graph.budget(), what_rows};
+void OutsideRows::pin() {
+  if (targets_.bytes() == 0) targets_ = {on_host_.targets, arcs_ * sizeof(Vertex), budget_, what_rows};
+  if (weights_.bytes() == 0 && on_host_.weights)
+    weights_ = {on_host_.weights, arcs_ * sizeof(std::uint32_t), budget_, what_rows};
+}
+
+Rows OutsideRows::pinned() {
+  pin();
+  return {on_host_.offsets, targets_.on_host<Vertex>(), weights_.on_host<std::uint32_t>()};
+}
+
+Rows OutsideRows::whole() {
+  pin();
+  return {offsets_.data(), targets_.as<Vertex>(), weights_.as<std::uint32_t>()};
 }
 
 /// Of how many edges heads may be, so that all have at most `most`.
@@ -82,7 +94,7 @@ EdgeIndex OutsideRows::longest_heads(Device& device, EdgeIndex most) const {
 }
 
 bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
-  const bool weighted = weights_.bytes() > 0;
+  const bool weighted = on_host_.weights != nullptr && arcs_ > 0;
   if (serve(room_, room) && (head_weights_.size() > 0) == weighted) return false;
   drop_heads();
   const EdgeIndex longest = longest_heads(device, room / (weighted ? 8 : 4));
@@ -116,7 +128,7 @@ std::uint64_t OutsideRows::held_bytes() const {
   return (head_offsets_.size() + tail_begins_.size()) * sizeof(EdgeIndex) + resident_bytes();
 }
 
-std::vector<PlainRows> OutsideRows::parts() const {
+std::vector<PlainRows> OutsideRows::parts() {
   const EdgeIndex* const ends = offsets_.data() + 1;
   const Rows             all  = whole();
   if (head_offsets_.size() == 0) return {{offsets_.data(), ends, all.targets, all.weights}};

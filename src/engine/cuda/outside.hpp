@@ -9,11 +9,16 @@ namespace spillway::cuda {
 
 class OutsideRows {
  public:
+  /// Where rows lie is known to the device from now on; edges are pinned when somebody asks for them.
   OutsideRows(Device& device, const Block& block, const Graph& graph);
 
   /// Those of `block`, which has the same rows: a simple graph shares them with the one it was made of, weights
   /// apart.
-  void add_weights(const Block& block, const Graph& graph);
+  void add_weights(const Block& block) { on_host_.weights = block.rows.weights; }
+
+  const EdgeIndex* offsets() const { return offsets_.data(); }
+  /// The edges where the host has pinned them, weights too if they were added.
+  Rows pinned();
 
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
   /// not all fit, `places_bytes` more say where the others begin.
@@ -22,27 +27,29 @@ class OutsideRows {
   std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
 
-  std::vector<PlainRows> parts() const;
+  std::vector<PlainRows> parts();
   /// All of every row where the host has it, in the form of algorithms that are no programs.
-  Rows          whole() const { return {offsets_.data(), targets_.as<Vertex>(), weights_.as<std::uint32_t>()}; }
+  Rows          whole();
   std::uint64_t resident_bytes() const { return (head_targets_.size() + head_weights_.size()) * sizeof(Vertex); }
-  std::uint64_t bytes() const { return targets_.bytes() + weights_.bytes(); }
+  std::uint64_t bytes() const { return arcs_ * (on_host_.weights ? 8 : 4); }
 
   const Rows& on_host() const { return on_host_; }
-  bool        has_weights() const { return weights_.bytes() > 0 || arcs_ == 0; }
+  bool        has_weights() const { return on_host_.weights != nullptr || arcs_ == 0; }
 
  private:
   EdgeIndex longest_heads(Device& device, EdgeIndex most) const;
+  void      pin();
 
-  Rows                       on_host_;
-  std::uint64_t              vertices_;
-  EdgeIndex                  arcs_;
-  DeviceArray<EdgeIndex>     offsets_;
-  HostReadable               targets_, weights_;
-  std::uint64_t              room_ = no_heads;  ///< that heads were chosen for
-  DeviceArray<EdgeIndex>     head_offsets_, tail_begins_;
-  DeviceArray<Vertex>        head_targets_;
-  DeviceArray<std::uint32_t> head_weights_;
+  Rows                          on_host_;
+  std::shared_ptr<MemoryBudget> budget_;
+  std::uint64_t                 vertices_;
+  EdgeIndex                     arcs_;
+  DeviceArray<EdgeIndex>        offsets_;
+  HostReadable                  targets_, weights_;
+  std::uint64_t                 room_ = no_heads;  ///< that heads were chosen for
+  DeviceArray<EdgeIndex>        head_offsets_, tail_begins_;
+  DeviceArray<Vertex>           head_targets_;
+  DeviceArray<std::uint32_t>    head_weights_;
 };
 
 }  // namespace spillway::cuda

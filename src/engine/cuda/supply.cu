@@ -117,7 +117,7 @@ std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weigh
   auto found = std::ranges::find_if(outside_, same);
   if (found == outside_.end())
     found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
-  if (weighted && !(*found)->has_weights()) (*found)->add_weights(block, graph);
+  if (weighted && !(*found)->has_weights()) (*found)->add_weights(block);
   return *found;
 }
 
@@ -165,7 +165,7 @@ std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topolog
   rows->drop_heads(), among->drop_heads();
   auto fresh = std::make_shared<CodedBlock>(
       device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
-      order(by, among->whole().offsets, topology.vertices), graph.budget(), chunk_arcs);
+      order(by, among->offsets(), topology.vertices), graph.budget(), chunk_arcs);
   fresh->on_host = block.rows.targets;
   const std::scoped_lock lock{mutex_};
   passes_uncoded = 0;

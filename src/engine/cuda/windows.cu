@@ -143,8 +143,8 @@ class GpuWindows final : public Windows, WindowDevice {
     return true;
   }
 
-  void pieces_of_layout(const Laid& laid, Entry* entries, EdgeIndex* starts) override {
-    device_.download(entries, steps_->entries, laid.entries * sizeof(Entry));
+  void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override {
+    device_.download(entries, steps_->entries, laid.entries * sizeof(LaidPiece));
     device_.download(starts, steps_->starts, (laid.entries + 1) * sizeof(EdgeIndex));
   }
 
@@ -227,10 +227,10 @@ Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const To
     for (const Block& block : blocks) {
       auto rows = there.outside(block, needs.weighted, graph);
       rows->drop_heads();
-      to.push_back({rows->whole().offsets, rows->whole().offsets + 1, nullptr, nullptr});
+      to.push_back({rows->offsets(), rows->offsets() + 1, nullptr, nullptr});
       if (sent) {
-        sides.push_back({.host = block.rows, .arcs = block.rows.offsets[topology.vertices]});
-        offsets.push_back(rows->whole().offsets);
+        sides.push_back({.host = rows->pinned(), .arcs = block.rows.offsets[topology.vertices]});
+        offsets.push_back(rows->offsets());
       }
       supply.held.push_back(std::move(rows));
     }

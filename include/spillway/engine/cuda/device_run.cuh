@@ -376,7 +376,7 @@ class DeviceRun {
   DeviceArray<Control>                          control_;
   DeviceArray<Census>                           census_;
   DeviceArray<unsigned>                         count_, taken_again_;
-  DeviceArray<Entry>                            entries_;
+  DeviceArray<LaidPiece>                        entries_;
   DeviceArray<EdgeIndex>                        entry_starts_;
   DeviceArray<Laid>                             laid_, laid_in_all_;
   DeviceArray<IterationLog>                     log_;

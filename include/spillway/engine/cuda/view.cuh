@@ -133,7 +133,7 @@ struct View {
   const std::uint64_t* replay_starts;  ///< where each begins, and the last ends
   std::uint64_t        replay_levels;
 
-  Entry*     entries;      ///< laid out; or null
+  LaidPiece* entries;      ///< laid out; or null
   EdgeIndex* starts;       ///< of each, and where the last ends
   Laid*      laid;         ///< by each warp
   Laid*      laid_in_all;  ///< by all

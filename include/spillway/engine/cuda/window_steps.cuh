@@ -14,7 +14,7 @@ class Windows {
   struct Steps {
     std::function<Laid(const Layout&)> laid_out;
     std::function<void(const Window&)> visit;
-    const Entry*                       entries;  ///< of the last layout
+    const LaidPiece*                   entries;  ///< of the last layout
     const EdgeIndex*                   starts;
   };
 

@@ -67,7 +67,7 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
 template <class P, class Rows>
 __device__ EdgeIndex Machine<P, Rows>::begin_of(const Window& window, Count k) const {
   if (window.compact) return view_.starts[k];
-  const Entry entry = view_.entries[k];
+  const LaidPiece entry = view_.entries[k];
   return window.rows.begins[entry.vertex] + EdgeIndex{entry.piece} * view_.sizes.piece_edges;
 }
 
