@@ -107,12 +107,7 @@ inline std::vector<RunOptions> ways_on_gpu() {
   add(all, ballot, push, false);
   windows(Method::subgraph, Async::off, 0, 4096, 8);
   add(all, just_in_time, automatic, false);
-  windows(Method::subgraph, Async::automatic, 1u << 30, 0, 256);
-  add(all, just_in_time, automatic, false);
   windows(Method::partitions, Async::off, 300, 256, 5);
-  add(all, just_in_time, push, false);
-  windows(Method::partitions, Async::automatic, 0, 0, 256);
-  ways.back().supply.all_parts = true;
   return ways;
 }
 
