@@ -116,7 +116,10 @@ void expect_far_float_distances() {
   in_every_way(FloatDistances<Gathers>{1e-2}, graph, "narrow buckets",
                [&](const auto& outcome, const std::string& what) {
                  EXPECT_EQ(values_of(outcome), plain_float_distances(graph)) << what;
-                 EXPECT_GT(outcome.statistics.counters.bucket_moves, 0u) << what;
+                 // Edges that come in windows are pushed without buckets in place.
+                 if (Gathers || outcome.statistics.method.empty()) {
+                   EXPECT_GT(outcome.statistics.counters.bucket_moves, 0u) << what;
+                 }
                });
 }
 
