@@ -23,7 +23,12 @@ HostWindows::Slot::Slot(EdgeIndex edges, bool weighted, const std::shared_ptr<Me
 
 HostWindows::HostWindows(Executor& executor, const Topology& topology, const WindowNeeds& needs,
                          const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
-    : executor_(executor), needs_(needs), options_(options), vertices_(topology.vertices) {
+    : executor_(executor),
+      needs_(needs),
+      options_(options),
+      vertices_(topology.vertices),
+      laid_memory_(budget, what_windows),
+      visit_memory_(budget, what_windows) {
   std::vector<WindowSide> sides;
   for (const Block& block : topology.push) {
     hosts_.push_back(block.rows);
@@ -60,16 +65,28 @@ std::uint64_t HostWindows::outside_bytes() const {
 }
 
 Laid HostWindows::lay_out(std::size_t side, bool everyone) {
-  const auto active = executor_.active();
+  const auto    active = executor_.active();
+  const auto    size   = piece_edges(options_);
+  std::uint64_t pieces = 0;
+  const auto    count  = [&](std::uint64_t v) {
+    pieces += (hosts_[side].degree(static_cast<Vertex>(v)) + size - 1) / size;
+  };
+  if (everyone)
+    for (std::uint64_t v = 0; v < vertices_; ++v) count(v);
+  else
+    std::ranges::for_each(active, count);
+  laid_memory_.raise_to(active.size() * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex)));
   active_.assign(active.begin(), active.end());
   std::ranges::sort(active_);
   entries_.clear();
   starts_.clear();
+  entries_.reserve(pieces);
+  starts_.reserve(pieces + 1);
   EdgeIndex  start = 0;
   const auto add   = [&](Vertex v) {
     const EdgeIndex length = hosts_[side].degree(v);
-    for (EdgeIndex from = 0; from < length; from += piece_edges(options_)) {
-      entries_.push_back({v, static_cast<std::uint32_t>(from / piece_edges(options_))});
+    for (EdgeIndex from = 0; from < length; from += size) {
+      entries_.push_back({v, static_cast<std::uint32_t>(from / size)});
       starts_.push_back(start + from);
     }
     start += length;
@@ -120,6 +137,7 @@ void HostWindows::visit(std::size_t slot, const WindowAt& window) {
   const Rows            rows = slot == resident ? kept_[window.side].rows() : slots_[slot].rows();
   std::vector<RowPiece> pieces;
   const std::uint64_t   begun = begun_before(window, window.first + 1), end_of = begun_before(window, window.last);
+  visit_memory_.raise_to((end_of - std::min(begun, end_of) + 1) * sizeof(RowPiece));
   for (std::uint64_t k = begun > 0 ? begun - 1 : 0; k < end_of; ++k) {
     const Vertex v = entries_[k].vertex;
     if (!needs_.everyone && !std::ranges::binary_search(active_, v)) continue;

@@ -60,6 +60,7 @@ class HostWindows final : WindowDevice {
   BlockWork                     work_;
   std::unique_ptr<WindowSupply> supply_;
 
+  Charge                 laid_memory_, visit_memory_;
   std::vector<Vertex>    active_;  ///< ascending
   std::vector<LaidPiece> entries_;
   std::vector<EdgeIndex> starts_;

@@ -95,10 +95,16 @@ class GpuWindows final : public Windows, WindowDevice {
   GpuWindows(Device& device, std::vector<WindowSide> sides, std::vector<const EdgeIndex*> offsets,
              const WindowSizes& sizes, const WindowNeeds& needs, bool pulls, std::uint64_t state,
              const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
-      : device_(device), sizes_(sizes), needs_(needs), pulls_(pulls), sides_(sides.size()) {
+      : device_(device),
+        sizes_(sizes),
+        needs_(needs),
+        pulls_(pulls),
+        sides_(sides.size()),
+        staged_(budget, what_windows) {
     for (unsigned i = 0; sizes.slot_edges > 0 && i < sizes.slots; ++i)
       slots_.push_back(std::make_unique<Slot>(device, sizes.slot_edges, needs.weighted));
     const bool gathers = options.method == Method::subgraph && !needs.everyone && sizes.slot_edges > 0;
+    if (gathers) staged_.raise_to(2 * sizes.stage_edges * (needs.weighted ? 8 : 4));
     for (int i = 0; gathers && i < 2; ++i)
       stages_.push_back(std::make_unique<Stage>(sizes.stage_edges, needs.weighted));
     for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -206,6 +212,7 @@ class GpuWindows final : public Windows, WindowDevice {
   bool                          pulls_;
   std::vector<GpuSide>          sides_;
   std::unique_ptr<WindowSupply> supply_;
+  Charge                        staged_;  ///< pinned
   const Steps*                  steps_ = nullptr;
 
   Stream                              stream_;
