@@ -34,6 +34,17 @@ inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
 /// All combinations instead of pairs: `make gpu-test-full`.
 inline bool full_matrix() { return std::getenv("SPILLWAY_FULL_MATRIX") != nullptr; }
 
+/// A machine on which every way to bring edges is the best one for some parts of a graph of the zoo: few long rows
+/// are read, many short ones gathered, and a part of which most is wanted is sent whole.
+inline Rates balanced() {
+  return {.sent            = 1e9,
+          .gathered        = 0.5e9,
+          .gathered_pieces = 1e9,
+          .read            = 1e9,
+          .read_pieces     = 2.5e7,
+          .step            = 0};
+}
+
 /// Filters, fusions, directions and sizes: in pairs, or all with all.
 inline std::vector<RunOptions> ways_on_gpu() {
   std::vector<RunOptions> ways;
@@ -61,10 +72,13 @@ inline std::vector<RunOptions> ways_on_gpu() {
                            unsigned piece) {
     ways.back().method = method;
     ways.back().supply = {.resident = resident, .async = async, .window = window, .piece = piece};
+    if (method == Method::mixed) ways.back().supply.rates = balanced();
   };
 #if defined(SPILLWAY_EMULATED)  // which takes its time
   add(all, just_in_time, automatic, true);
   windows(Method::subgraph, Async::automatic, 200, 128, 3);
+  add(all, just_in_time, automatic, false);
+  windows(Method::mixed, Async::off, 200, 128, 3);
   add(all, just_in_time, push, false);
   windows(Method::partitions, Async::off, 0, 0, 256);
   add(all, just_in_time, automatic, true);
@@ -108,6 +122,8 @@ inline std::vector<RunOptions> ways_on_gpu() {
   windows(Method::subgraph, Async::off, 0, 4096, 8);
   add(all, just_in_time, automatic, false);
   windows(Method::partitions, Async::off, 300, 256, 5);
+  add(all, just_in_time, automatic, true);
+  windows(Method::mixed, Async::off, 200, 128, 3);
   return ways;
 }
 
@@ -124,6 +140,8 @@ inline std::vector<RunOptions> ways_to_run() {
   ways.back().supply = {.resident = 200, .window = 128, .piece = 3};
   ways.push_back({.threads = 1, .method = Method::partitions});
   ways.back().supply = {.resident = 300, .async = Async::off, .window = 256, .piece = 5};
+  ways.push_back({.threads = 2, .method = Method::mixed});
+  ways.back().supply = {.resident = 200, .window = 128, .piece = 3, .rates = balanced()};
   for (RunOptions& way : ways) way.device.kind = DeviceChoice::Kind::cpu;
   return ways;
 }
@@ -139,7 +157,7 @@ inline std::string as_text(const RunOptions& way) {
               ? (way.supply.compress == Compress::off ? ", outside, " : ", coded outside, ") +
                     std::to_string(*way.supply.resident) + " bytes resident"
               : "") +
-         (way.method == Method::subgraph || way.method == Method::partitions
+         (way.method == Method::subgraph || way.method == Method::partitions || way.method == Method::mixed
               ? ", " + std::string{to_string(way.method)} + ", async " +
                     std::to_string(static_cast<int>(way.supply.async)) + ", " +
                     std::to_string(*way.supply.resident) + " bytes resident, windows of " +

@@ -104,11 +104,12 @@ struct CudaTuning {
 
 /// How edges reach the device: all of them lie there (`frontier`, as SIMD-X has it), it reads those that do not
 /// fit where the host has them (`zerocopy`), the host gathers those of active vertices and sends them (`subgraph`,
-/// as Subway has it), or sends whole partitions (`partitions`, what Subway compares with).
-enum class Method { automatic, frontier, zerocopy, subgraph, partitions };
+/// as Subway has it), or sends whole partitions (`partitions`, what Subway compares with), or whichever of these
+/// takes least, in every iteration and for every part of the graph (`mixed`).
+enum class Method { automatic, frontier, zerocopy, subgraph, partitions, mixed };
 
 constexpr std::string_view to_string(Method method) {
-  constexpr std::string_view names[] = {"auto", "frontier", "zerocopy", "subgraph", "partitions"};
+  constexpr std::string_view names[] = {"auto", "frontier", "zerocopy", "subgraph", "partitions", "mixed"};
   return names[static_cast<int>(method)];
 }
 
@@ -118,6 +119,17 @@ enum class Compress { automatic, off, on };
 /// Whether edges that were brought are worked on until nobody whose edges are there has anything new (Subway,
 /// section 3.2), for programs that promise `order_free`.
 enum class Async { automatic, off, on };
+
+/// What a machine does to bring edges from host memory to a device, in units a second. The defaults are of an H200
+/// and 16 cores; a GPU is measured when it is first used (plan/rates.hpp).
+struct Rates {
+  double sent            = 52e9;    ///< bytes that the bus moves as they lie
+  double gathered        = 25e9;    ///< bytes that the host gathers, to be moved…
+  double gathered_pieces = 170e6;   ///< …and pieces of rows that it turns to for that
+  double read            = 35e9;    ///< bytes that the device reads where they are…
+  double read_pieces     = 60e6;    ///< …and pieces, at most
+  double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
+};
 
 /// Of edges that do not fit a device. Results do not depend on it.
 struct SupplyOptions {
@@ -129,6 +141,7 @@ struct SupplyOptions {
   bool          all_parts  = false;  ///< partitions are sent whether anybody in them is active or not
   std::uint64_t window     = 0;      ///< bytes of edges that are brought at once; 0: as it pays
   unsigned      piece      = 256;    ///< edges of a row that the lanes of a GPU share out at once
+  std::optional<Rates> rates = {};   ///< to choose by; none: those that were measured
 };
 
 /// Where few edges leave a vertex (roads), ways are long and asynchrony pays.
@@ -149,6 +162,7 @@ struct RunOptions {
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.
 constexpr bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {
+  if (options.method == Method::mixed) return false;
   if (options.supply.async != Async::automatic) return options.supply.async == Async::on;
   return options.method == Method::subgraph && arcs < few_neighbours * vertices;
 }

@@ -43,9 +43,13 @@ struct IterationStatistics {
   Direction     direction       = Direction::push;
   double        milliseconds    = 0;
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
-  const char*   brought         = "";     ///< what was sent to the device: "gathered" edges or "whole" partitions
-  std::uint64_t windows         = 0;      ///< in so many parts
-  std::uint64_t bytes_sent      = 0;
+  /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were read
+  /// "in place", or several of these ("mixed").
+  const char*   brought     = "";
+  std::uint64_t windows     = 0;  ///< in so many parts they were sent
+  std::uint64_t bytes_sent  = 0;
+  std::uint64_t bytes_read  = 0;  ///< in place, where that is known
+  double        reckoned_ms = 0;  ///< that bringing them was to take; 0: nothing was reckoned
 };
 
 /// How often the engine took ways that small graphs never need.
@@ -87,6 +91,7 @@ struct RunStatistics {
   std::uint64_t                    edges_resident  = 0;  ///< bytes of edges there, where they do not all fit
   std::uint64_t                    edges_outside   = 0;  ///< and of those that it read in host memory
   std::uint64_t                    bytes_sent      = 0;  ///< of edges, while it ran
+  std::uint64_t                    bytes_read      = 0;  ///< of edges in place, where that is known
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;

@@ -23,8 +23,7 @@ BlockWork iterate(Executor& executor, const std::vector<Block>& blocks) {
 /// Edges come through an arena of the size that the device may have.
 BlockWork iterate(HostWindows& windows, IterationStatistics& made, RunStatistics& statistics) {
   const WindowsSent sent = windows.supply();
-  made.brought = sent.how, made.windows = sent.windows, made.bytes_sent = sent.bytes;
-  statistics.bytes_sent += sent.bytes;
+  note(sent, made, statistics);
   return windows.take_work();
 }
 

@@ -64,7 +64,7 @@ std::uint64_t HostWindows::outside_bytes() const {
   return std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * edge_bytes_of(needs_);
 }
 
-Laid HostWindows::lay_out(std::size_t side, bool everyone) {
+Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) {
   const auto    active = executor_.active();
   const auto    size   = piece_edges(options_);
   std::uint64_t pieces = 0;
@@ -96,16 +96,16 @@ Laid HostWindows::lay_out(std::size_t side, bool everyone) {
   else
     std::ranges::for_each(active_, add);
   starts_.push_back(start);
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = place_of(side, i * sizes_.slot_edges);
   return {entries_.size(), start};
 }
 
-bool HostWindows::parts_of_layout(std::size_t side, std::span<unsigned char> parts) {
-  std::ranges::fill(parts, 0);
-  for (const LaidPiece& entry : entries_) {
-    const EdgeIndex first = hosts_[side].offsets[entry.vertex], last = hosts_[side].offsets[entry.vertex + 1] - 1;
-    for (EdgeIndex part = first / sizes_.slot_edges; part <= last / sizes_.slot_edges; ++part) parts[part] = 1;
-  }
-  return true;
+PartAt HostWindows::place_of(std::size_t side, EdgeIndex position) const {
+  const WindowAt      all{.side = side, .first = 0, .last = 0, .compact = false, .local = false};
+  const std::uint64_t begun = begun_before(all, position);
+  if (begun == 0) return {0, 0};
+  const EdgeIndex before = position - begin_of(all, begun - 1);
+  return {begun, std::min(starts_[begun], starts_[begun - 1] + before)};
 }
 
 void HostWindows::pieces_of_layout(const Laid&, LaidPiece* entries, EdgeIndex* starts) {
@@ -134,7 +134,11 @@ std::uint64_t HostWindows::begun_before(const WindowAt& window, EdgeIndex positi
 
 void HostWindows::visit(std::size_t slot, const WindowAt& window) {
   if (options_.progress) check_cancelled(*options_.progress);
-  const Rows            rows = slot == resident ? kept_[window.side].rows() : slots_[slot].rows();
+  Rows rows = slot == resident ? kept_[window.side].rows() : slot == in_place ? hosts_[window.side] : slots_[slot].rows();
+  if (slot == in_place) {
+    rows.targets += window.first;
+    if (needs_.weighted) rows.weights += window.first;
+  }
   std::vector<RowPiece> pieces;
   const std::uint64_t   begun = begun_before(window, window.first + 1), end_of = begun_before(window, window.last);
   visit_memory_.raise_to((end_of - std::min(begun, end_of) + 1) * sizeof(RowPiece));

@@ -31,8 +31,7 @@ class HostWindows final : WindowDevice {
     Rows rows() const { return {nullptr, targets.data(), weights.data()}; }
   };
 
-  Laid        lay_out(std::size_t side, bool everyone) override;
-  bool        parts_of_layout(std::size_t side, std::span<unsigned char> parts) override;
+  Laid        lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
   void        pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override;
   std::size_t next_slot() override { return next_slot_++ % slots_.size(); }
   void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override;
@@ -41,6 +40,7 @@ class HostWindows final : WindowDevice {
   void         visit(std::size_t slot, const WindowAt& window) override;
 
   void          make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
+  PartAt        place_of(std::size_t side, EdgeIndex position) const;
   EdgeIndex     begin_of(const WindowAt& window, std::uint64_t k) const;
   std::uint64_t begun_before(const WindowAt& window, EdgeIndex position) const;
   RowPiece      whole_row_in(const WindowAt& window, Vertex v) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>
@@ -11,11 +12,6 @@ namespace {
 
 constexpr auto what_windows = "windows of edges";
 
-/// Bytes a second, measured on an H200 and 16 cores (docs/performance.md): edges that are sent as they lie, and
-/// edges that the host gathers first. It takes a while to turn to each piece of a row, too (seconds).
-constexpr double sent_as_it_lies = 52e9, gathered_first = 25e9, turning_to_a_piece = 6e-9;
-constexpr double hardly_worth_asking = 1u << 16;  ///< bytes that are gathered whatever else there is
-
 constexpr std::uint64_t usual_window = 16u << 20, most_staged = 4u << 20;  ///< bytes
 constexpr unsigned      slots_at_once = 3;                                 ///< brought, waiting, visited
 constexpr EdgeIndex     least_edges   = 16;                                ///< of a window
@@ -23,6 +19,10 @@ constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered
 constexpr std::uint64_t ahead         = 8;     ///< pieces that are asked for before they are copied
 
 std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 8 : 4; }
+
+const char* name_of(Stretch::Way way) {
+  return way == Stretch::Way::whole ? "whole" : way == Stretch::Way::gathered ? "gathered" : "in place";
+}
 
 }  // namespace
 
@@ -62,7 +62,8 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
       options_(options),
       budget_(std::move(budget)),
       edge_bytes_(edge_bytes_of(needs)),
-      threads_(thread_count(options.threads)) {}
+      threads_(thread_count(options.threads)),
+      costs_(options.supply.rates.value_or(Rates{}), needs.weighted) {}
 
 WindowsSent WindowSupply::supply(WindowDevice& device) {
   WindowsSent sent;
@@ -73,15 +74,15 @@ WindowsSent WindowSupply::supply(WindowDevice& device) {
     bool everyone = needs_.everyone || (sizes_.local && first_);
     Laid laid     = lay_out(device, i, everyone);
     if (laid.edges == 0) continue;
-    const bool gathers = !everyone && pays_to_gather(device, i, laid);
-    if (!gathers && sizes_.local && !everyone) laid = lay_out(device, i, everyone = true);
+    auto       stretches = chosen(side, laid, everyone, sent.reckoned);
+    const auto is        = [](Way way) { return [way](const Stretch& stretch) { return stretch.way == way; }; };
+    if (sizes_.local && !everyone && std::ranges::any_of(stretches, is(Way::whole))) {
+      laid      = lay_out(device, i, everyone = true);
+      stretches = {{Way::whole, side.resident / sizes_.slot_edges, parts_of(side)}};
+    }
     if (side.resident > 0) device.visit(WindowDevice::resident, {i, 0, side.resident, false, false});
-    if (side.resident == side.arcs) continue;
-    if (gathers)
-      send_gathered(device, i, laid, sent);
-    else
-      send_whole(device, i, everyone, sent);
-    sent.how = gathers ? "gathered" : "whole";
+    if (std::ranges::any_of(stretches, is(Way::gathered))) fetch_pieces(device, laid);
+    for (const Stretch& stretch : stretches) bring(device, i, laid, stretch, everyone, sent);
   }
   first_ = false;
   return sent;
@@ -93,35 +94,91 @@ std::uint64_t WindowSupply::resident_bytes() const {
   return edges * edge_bytes_;
 }
 
+std::size_t WindowSupply::parts_of(const WindowSide& side) const {
+  return (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges;
+}
+
 Laid WindowSupply::lay_out(WindowDevice& device, std::size_t side, bool everyone) {
   if (needs_.everyone && sides_.size() == 1 && !first_) return laid_;  // as it was
-  return laid_ = device.lay_out(side, everyone);
+  parts_.resize(everyone || options_.supply.all_parts ? 0 : parts_of(sides_[side]) + 1);
+  return laid_ = device.lay_out(side, everyone, parts_);
 }
 
-/// Which windows of the whole array have edges that are wanted.
-std::vector<unsigned char> WindowSupply::wanted_parts(WindowDevice& device, std::size_t side,
-                                                      bool everyone) const {
-  std::vector<unsigned char> wanted((sides_[side].arcs + sizes_.slot_edges - 1) / sizes_.slot_edges, 1);
-  if (everyone || options_.supply.all_parts || device.parts_of_layout(side, wanted)) return wanted;
-  std::ranges::fill(wanted, 1);
-  return wanted;
-}
-
-bool WindowSupply::pays_to_gather(WindowDevice& device, std::size_t which, const Laid& laid) const {
-  if (options_.method != Method::subgraph) return false;
+/// If the host has room for what tells it where the pieces are.
+bool WindowSupply::may_gather(const Laid& laid) const {
+  if (options_.method == Method::partitions) return false;
   const std::uint64_t told = laid.entries * sizeof(LaidPiece) + (laid.entries + 1) * sizeof(EdgeIndex);
-  if (entries_.size() < laid.entries && !budget_->has_room(told)) return false;
-  const auto bytes = static_cast<double>(edge_bytes_), edges = static_cast<double>(laid.edges);
-  if (edges * bytes < hardly_worth_asking && options_.supply.window == 0) return true;
-  const WindowSide& side   = sides_[which];
-  const auto        wanted = wanted_parts(device, which, false);
-  const auto        parts =
-      std::count(wanted.begin() + static_cast<std::ptrdiff_t>(side.resident / sizes_.slot_edges), wanted.end(), 1);
-  const auto   whole = static_cast<double>(parts) * static_cast<double>(sizes_.slot_edges);
-  const double share = 1 - static_cast<double>(side.resident) / static_cast<double>(side.arcs);
-  const double gather =
-      edges * share * bytes / gathered_first + static_cast<double>(laid.entries) * turning_to_a_piece;
-  return gather < whole * bytes / sent_as_it_lies;
+  return entries_.size() >= laid.entries || budget_->has_room(told);
+}
+
+/// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
+std::vector<Stretch> WindowSupply::chosen(const WindowSide& side, const Laid& laid, bool everyone,
+                                          double& reckoned) const {
+  const std::size_t first = side.resident / sizes_.slot_edges, last = parts_of(side);
+  if (first == last) return {};
+  if (everyone || parts_.empty()) {
+    reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident));
+    return {{Way::whole, first, last}};
+  }
+  const bool gathers = may_gather(laid);
+  if (sizes_.local) return chosen_for_all(side, first, gathers, reckoned);
+  std::vector<Stretch> stretches;
+  for (std::size_t i = first; i < last; ++i) {
+    const EdgeIndex edges = parts_[i + 1].edges - parts_[i].edges;
+    if (edges == 0) continue;
+    const auto all   = static_cast<double>(std::min(sizes_.slot_edges, side.arcs - i * sizes_.slot_edges));
+    const auto some  = static_cast<double>(edges);
+    const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].pieces - parts_[i].pieces, 1));
+    double     takes = 0;
+    const Way  way   = cheapest(some, rows, all, gathers, takes);
+    reckoned += takes;
+    // What is gathered or read skips empty parts by itself.
+    if (!stretches.empty() && stretches.back().way == way && (way != Way::whole || stretches.back().last == i))
+      stretches.back().last = i + 1;
+    else
+      stretches.push_back({way, i, i + 1});
+  }
+  return stretches;
+}
+
+Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, bool may_gather,
+                                    double& takes) const {
+  Way way    = Way::whole;
+  takes      = costs_.sent(all);
+  const auto try_instead = [&](Way other, double time) {
+    if (time >= takes) return;
+    way = other, takes = time;
+  };
+  if (may_gather) try_instead(Way::gathered, costs_.gathered(edges, pieces));
+  if (options_.method == Method::mixed) try_instead(Way::in_place, costs_.read(edges, pieces));
+  return way;
+}
+
+/// Asynchronously, all goes one way: rows that come with others by chance are to go on, too.
+std::vector<Stretch> WindowSupply::chosen_for_all(const WindowSide& side, std::size_t first, bool may_gather,
+                                                  double& reckoned) const {
+  EdgeIndex all = 0;
+  for (std::size_t i = first; i + 1 < parts_.size(); ++i)
+    if (parts_[i + 1].edges > parts_[i].edges) all += sizes_.slot_edges;
+  if (all == 0) return {};
+  double    takes  = 0;
+  const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
+  const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
+  const Way way     = cheapest(edges, pieces, static_cast<double>(all), may_gather, takes);
+  reckoned += takes;
+  return {{way, first, parts_of(side)}};
+}
+
+void WindowSupply::bring(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch,
+                         bool everyone, WindowsSent& sent) {
+  if (stretch.way == Way::whole)
+    send_whole(device, side, stretch, everyone, sent);
+  else if (stretch.way == Way::gathered)
+    send_gathered(device, side, laid, stretch, sent);
+  else
+    read_in_place(device, side, stretch, sent);
+  const std::string_view so_far = sent.how, now = name_of(stretch.way);
+  sent.how = so_far.empty() || so_far == now ? name_of(stretch.way) : "mixed";
 }
 
 void WindowSupply::have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window,
@@ -131,21 +188,19 @@ void WindowSupply::have_visited(WindowDevice& device, std::size_t slot, const Wi
   sent.bytes += (window.last - window.first) * edge_bytes_;
 }
 
-void WindowSupply::send_whole(WindowDevice& device, std::size_t which, bool everyone, WindowsSent& sent) const {
-  const WindowSide& side   = sides_[which];
-  const auto        wanted = wanted_parts(device, which, everyone);
-  for (EdgeIndex first = side.resident; first < side.arcs; first += sizes_.slot_edges) {
-    if (!wanted[first / sizes_.slot_edges]) continue;
-    const EdgeIndex   last = std::min(side.arcs, first + sizes_.slot_edges);
-    const std::size_t slot = device.next_slot();
+void WindowSupply::send_whole(WindowDevice& device, std::size_t which, const Stretch& stretch, bool everyone,
+                              WindowsSent& sent) const {
+  const WindowSide& side = sides_[which];
+  for (std::size_t part = stretch.first; part < stretch.last; ++part) {
+    const EdgeIndex   first = part * sizes_.slot_edges, last = std::min(side.arcs, first + sizes_.slot_edges);
+    const std::size_t slot  = device.next_slot();
     device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
                 last - first);
     have_visited(device, slot, {which, first, last, false, sizes_.local && everyone}, sent);
   }
 }
 
-void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const Laid& laid, WindowsSent& sent) {
-  const WindowSide& side = sides_[which];
+void WindowSupply::fetch_pieces(WindowDevice& device, const Laid& laid) {
   if (entries_.size() < laid.entries) {
     entries_ = {};
     starts_  = {};
@@ -153,8 +208,14 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
     starts_  = {laid.entries + 1, budget_, what_windows};
   }
   device.pieces_of_layout(laid, entries_.data(), starts_.data());
-  for (EdgeIndex first = beyond_resident(side, laid); first < laid.edges; first += sizes_.slot_edges) {
-    const EdgeIndex   last = std::min<EdgeIndex>(laid.edges, first + sizes_.slot_edges);
+}
+
+void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const Laid& laid, const Stretch& stretch,
+                                 WindowsSent& sent) const {
+  const WindowSide& side = sides_[which];
+  const EdgeIndex   end  = parts_[stretch.last].edges;
+  for (EdgeIndex first = parts_[stretch.first].edges; first < end; first += sizes_.slot_edges) {
+    const EdgeIndex   last = std::min<EdgeIndex>(end, first + sizes_.slot_edges);
     const std::size_t slot = device.next_slot();
     for (EdgeIndex from = first; from < last; from += sizes_.stage_edges) {
       const EdgeIndex to = std::min(last, from + sizes_.stage_edges);
@@ -165,19 +226,16 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
   }
 }
 
-EdgeIndex WindowSupply::begin_of(const WindowSide& side, const LaidPiece& entry) const {
-  return side.host.offsets[entry.vertex] + EdgeIndex{entry.piece} * piece_edges(options_);
+void WindowSupply::read_in_place(WindowDevice& device, std::size_t which, const Stretch& stretch,
+                                 WindowsSent& sent) const {
+  const EdgeIndex first = stretch.first * sizes_.slot_edges;
+  const EdgeIndex last  = std::min(sides_[which].arcs, stretch.last * sizes_.slot_edges);
+  device.visit(WindowDevice::in_place, {which, first, last, false, false});
+  sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 
-/// Where the pieces begin that are not on the device, if all lie one behind the other.
-EdgeIndex WindowSupply::beyond_resident(const WindowSide& side, const Laid& laid) const {
-  const std::span entries{entries_.data(), laid.entries};
-  const auto      first = std::ranges::partition_point(
-           entries, [&](const LaidPiece& entry) { return begin_of(side, entry) < side.resident; });
-  const auto k = static_cast<std::uint64_t>(first - entries.begin());
-  if (k == 0) return 0;
-  const EdgeIndex there = side.resident - begin_of(side, entries[k - 1]);  // of the piece before
-  return std::min(starts_[k], starts_[k - 1] + there);
+EdgeIndex WindowSupply::begin_of(const WindowSide& side, const LaidPiece& entry) const {
+  return side.host.offsets[entry.vertex] + EdgeIndex{entry.piece} * piece_edges(options_);
 }
 
 /// Subway's step 5, by all threads, each as many edges as the others.
@@ -205,6 +263,8 @@ void refuse_in_windows(const RunOptions& options, bool order_shows, bool local) 
     throw Error{ExitCode::usage, "--deterministic does not go with --method " +
                                      std::string{to_string(options.method)} +
                                      ": sums would depend on what is sent when; use --method zerocopy"};
+  if (options.supply.async == Async::on && options.method == Method::mixed)
+    throw Error{ExitCode::usage, "--async on is for edges that are sent: use --method subgraph"};
   if (options.supply.async == Async::on && !local)
     throw Error{
         ExitCode::usage,

@@ -34,13 +34,13 @@ struct WindowAt {
 
 class WindowDevice {
  public:
-  static constexpr std::size_t resident = ~std::size_t{0};  ///< instead of a slot: what is there all the time
+  /// Instead of a slot: what is there all the time, and what is read where the host has it.
+  static constexpr std::size_t resident = ~std::size_t{0}, in_place = ~std::size_t{1};
 
   virtual ~WindowDevice() = default;
-  /// The active rows, or all, in pieces.
-  virtual Laid lay_out(std::size_t side, bool everyone) = 0;
-  /// Which parts of the array of all edges, each of a slot's size, have some of them; false if it does not know.
-  virtual bool parts_of_layout(std::size_t side, std::span<unsigned char> parts) = 0;
+  /// The active rows, or all, in pieces. `parts`: where the parts of the array of all edges begin among them, each of
+  /// a slot's size, and where the last ends; empty if they are not asked for, or if there is no room to tell.
+  virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// To the host.
   virtual void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) = 0;
   /// One that may be filled.
@@ -68,6 +68,12 @@ struct WindowSizes {
   EdgeIndex resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const;
 };
 
+/// Parts of the array of all edges, one behind the other, that reach the device in one way.
+struct Stretch {
+  enum class Way { whole, gathered, in_place } way;
+  std::size_t first, last;
+};
+
 class WindowSupply {
  public:
   WindowSupply(std::vector<WindowSide> sides, const WindowSizes& sizes, const WindowNeeds& needs,
@@ -79,16 +85,27 @@ class WindowSupply {
   std::uint64_t resident_bytes() const;
 
  private:
-  Laid                       lay_out(WindowDevice& device, std::size_t side, bool everyone);
-  std::vector<unsigned char> wanted_parts(WindowDevice& device, std::size_t side, bool everyone) const;
-  bool                       pays_to_gather(WindowDevice& device, std::size_t side, const Laid& laid) const;
-  void      have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window, WindowsSent& sent) const;
-  void      send_whole(WindowDevice& device, std::size_t side, bool everyone, WindowsSent& sent) const;
-  void      send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, WindowsSent& sent);
+  using Way = Stretch::Way;
+
+  Laid                 lay_out(WindowDevice& device, std::size_t side, bool everyone);
+  std::vector<Stretch> chosen(const WindowSide& side, const Laid& laid, bool everyone, double& reckoned) const;
+  Way                  cheapest(double edges, double pieces, double all, bool may_gather, double& takes) const;
+  std::vector<Stretch> chosen_for_all(const WindowSide& side, std::size_t first, bool may_gather,
+                                      double& reckoned) const;
+  bool                 may_gather(const Laid& laid) const;
+  std::size_t          parts_of(const WindowSide& side) const;
+
+  void bring(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch, bool everyone,
+             WindowsSent& sent);
+  void have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window, WindowsSent& sent) const;
+  void send_whole(WindowDevice& device, std::size_t side, const Stretch& stretch, bool everyone,
+                  WindowsSent& sent) const;
+  void fetch_pieces(WindowDevice& device, const Laid& laid);
+  void send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch,
+                     WindowsSent& sent) const;
+  void read_in_place(WindowDevice& device, std::size_t side, const Stretch& stretch, WindowsSent& sent) const;
   EdgeIndex begin_of(const WindowSide& side, const LaidPiece& entry) const;
-  EdgeIndex beyond_resident(const WindowSide& side, const Laid& laid) const;
-  void      gather(const WindowSide& side, const Laid& laid, EdgeIndex from, EdgeIndex to,
-                   const EdgePointers& into) const;
+  void gather(const WindowSide& side, const Laid& laid, EdgeIndex from, EdgeIndex to, const EdgePointers& into) const;
 
   std::vector<WindowSide>       sides_;
   WindowSizes                   sizes_;
@@ -97,8 +114,10 @@ class WindowSupply {
   std::shared_ptr<MemoryBudget> budget_;
   std::uint64_t                 edge_bytes_;
   int                           threads_;
+  BringingCosts                 costs_;
   bool                          first_ = true;
   Laid                          laid_{};
+  std::vector<PartAt>           parts_;
   Buffer<LaidPiece>             entries_;
   Buffer<EdgeIndex>             starts_;
 };

@@ -2,9 +2,12 @@
 // here are the sizes and the branches, on the CPU and on GPUs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "algorithms/trying.hpp"
+#include "ways.hpp"
 #if defined(SPILLWAY_TEST_ON_GPU)
 #include "plan/devices.hpp"
 #endif
@@ -53,17 +56,71 @@ class Windows : public ::testing::Test {
 
 TEST_F(Windows, AreGatheredFromFewAndWholeForMany) {
   const RunStatistics statistics = ask("sssp", with_unit_weights(kron), in_windows(Method::subgraph, 0, 4096));
-  bool                gathered = false, whole = false;
+  bool                gathered = false, whole = false;  // of single parts, too
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     const std::uint64_t active = iteration.active_edges * 2 * sizeof(Vertex);
     gathered |= iteration.brought == std::string{"gathered"};
-    whole |= iteration.brought == std::string{"whole"};
+    whole |= iteration.brought == std::string{"whole"} || iteration.brought == std::string{"mixed"};
     if (iteration.brought == std::string{"gathered"}) {
       EXPECT_EQ(iteration.bytes_sent, active);
     }
     EXPECT_LE(iteration.bytes_sent, 2 * edge_bytes(kron)) << "more than all";
   }
   EXPECT_TRUE(gathered && whole);
+}
+
+/// Where one way costs next to nothing, all goes that way.
+TEST_F(Windows, ComeInTheWayThatTakesLeast) {
+  constexpr double fast = 1e18, slow = 1e6;
+  const Rates      none{slow, slow, slow, slow, slow, 0};
+  const auto       brought = [&](const Rates& rates) {
+    RunOptions options   = in_windows(Method::mixed, 0, 4096);
+    options.supply.rates = rates;
+    return ask("sssp", with_unit_weights(kron), options);
+  };
+  Rates sent = none, gathered = none, read = none;
+  sent.sent                                  = fast;
+  gathered.gathered = gathered.gathered_pieces = fast;
+  read.read = read.read_pieces               = fast;
+  for (const auto& [rates, how] :
+       {std::pair{sent, "whole"}, std::pair{gathered, "gathered"}, std::pair{read, "in place"}}) {
+    const RunStatistics statistics = brought(rates);
+    EXPECT_GT(statistics.iterations, 2u);
+    for (const IterationStatistics& iteration : statistics.per_iteration)
+      if (iteration.active_edges > 0) {
+        EXPECT_EQ(iteration.brought, std::string{how});
+      }
+    EXPECT_EQ(statistics.bytes_sent == 0, how == std::string{"in place"}) << how;
+  }
+  const RunStatistics some = brought(testing::balanced());
+  std::set<std::string> ways;
+  for (const IterationStatistics& iteration : some.per_iteration) ways.insert(iteration.brought);
+  EXPECT_GT(ways.size(), 1u) << *ways.begin();
+}
+
+/// Parts that are wanted whole are sent beside parts of which little is gathered or read.
+TEST_F(Windows, ComeInSeveralWaysAtOnce) {
+  RunOptions options                = in_windows(Method::mixed, 512, 256);
+  options.supply.piece              = 8;
+  options.supply.rates              = testing::balanced();
+  const RunStatistics statistics    = ask("sssp", with_unit_weights(kron), options);
+  const auto          is_mixed      = [](const IterationStatistics& i) { return i.brought == std::string{"mixed"}; };
+  EXPECT_TRUE(std::ranges::any_of(statistics.per_iteration, is_mixed));
+  std::uint64_t sent = 0;
+  for (const IterationStatistics& iteration : statistics.per_iteration) {
+    sent += iteration.bytes_sent;
+    EXPECT_LE(iteration.bytes_sent, 2 * edge_bytes(kron)) << "more than all";
+    if (is_mixed(iteration)) {
+      EXPECT_GT(iteration.reckoned_ms, 0);
+    }
+  }
+  EXPECT_EQ(sent, statistics.bytes_sent);
+}
+
+TEST_F(Windows, OfSeveralWaysAreNotAsynchronous) {
+  RunOptions options   = in_windows(Method::mixed, 0, 0);
+  options.supply.async = Async::on;
+  EXPECT_THROW(ask("bfs", kron, options), Error);
 }
 
 TEST_F(Windows, SendNothingWhereAllIsThere) {

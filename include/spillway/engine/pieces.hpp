@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include <spillway/options.hpp>
+#include <spillway/program.hpp>
+#include <spillway/result.hpp>
 #include <spillway/types.hpp>
 
 namespace spillway {
@@ -20,6 +22,12 @@ struct Laid {
   std::uint64_t entries, edges;
 };
 
+/// A place in the array of all edges, among the pieces that are laid out: how many begin before it, and how many of
+/// their edges lie before it.
+struct PartAt {
+  std::uint64_t pieces, edges;
+};
+
 /// Of a row that is laid out, gathered and visited as one.
 constexpr unsigned piece_edges(const RunOptions& options) {
   constexpr unsigned most = 1u << 20;  // the edges of 32 pieces are counted in 32 bits
@@ -33,14 +41,48 @@ struct WindowNeeds {
   bool local    = false;  ///< windows may be worked on until they are quiet
 };
 
-/// What an iteration had sent.
+/// What an iteration had brought.
 struct WindowsSent {
   const char*   how     = "";
-  std::uint64_t windows = 0, bytes = 0;
+  std::uint64_t windows = 0, bytes = 0;  ///< that were sent
+  std::uint64_t read    = 0;             ///< bytes that were read where they are
+  double        reckoned = 0;            ///< seconds that this was to take
 };
 
+inline void note(const WindowsSent& sent, IterationStatistics& iteration, RunStatistics& run) {
+  iteration.brought = sent.how, iteration.windows = sent.windows;
+  iteration.bytes_sent = sent.bytes, iteration.bytes_read = sent.read;
+  iteration.reckoned_ms = sent.reckoned * 1e3;
+  run.bytes_sent += sent.bytes;
+  run.bytes_read += sent.read;
+}
+
 /// Whether a method sends edges in windows.
-constexpr bool in_windows(Method method) { return method == Method::subgraph || method == Method::partitions; }
+constexpr bool in_windows(Method method) {
+  return method == Method::subgraph || method == Method::partitions || method == Method::mixed;
+}
+
+/// Seconds that it takes to bring edges in each way. Rows with weights lie in two arrays.
+class BringingCosts {
+ public:
+  constexpr explicit BringingCosts(const Rates& rates = {}, bool weighted = false)
+      : rates_(rates), edge_bytes_(weighted ? 8 : 4), arrays_(weighted ? 2 : 1) {}
+
+  SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }
+  SPILLWAY_HD constexpr double gathered(double edges, double pieces) const {
+    return edges * edge_bytes_ / rates_.gathered + pieces / rates_.gathered_pieces;
+  }
+  /// Requests are under way together: whichever there is more of counts.
+  SPILLWAY_HD constexpr double read(double edges, double pieces) const {
+    const double bytes = edges * edge_bytes_ / rates_.read, asking = pieces * arrays_ / rates_.read_pieces;
+    return bytes > asking ? bytes : asking;
+  }
+  SPILLWAY_HD constexpr double step() const { return rates_.step; }
+
+ private:
+  Rates  rates_;
+  double edge_bytes_, arrays_;
+};
 
 /// Refuses what cannot be answered rightly in windows.
 void refuse_in_windows(const RunOptions& options, bool order_shows, bool local);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cuda/grid.cuh"
 #include "engine/cuda/outside.hpp"
 #include "supply/windows.hpp"
 
@@ -84,32 +85,53 @@ struct GpuSide {
   const EdgeIndex*           offsets = nullptr;
   DeviceArray<Vertex>        targets;  ///< the first ones, all the time
   DeviceArray<std::uint32_t> weights;
-  DeviceArray<unsigned char> parts;  ///< windows of the whole array that have edges of the layout
+  DeviceArray<PartAt>        parts;         ///< where windows of the whole array begin among pieces
+  DeviceArray<EdgeIndex>     below, above;  ///< where rows lie in the first edges, and in the others
+  Rows                       outside;       ///< all edges, where the host has them
 
   PlainRows rows() const { return {offsets, offsets + 1, nullptr, nullptr}; }
+
+  /// Rows to be read without windows: as far as they are here, and on the host.
+  std::vector<PlainRows> in_place() const {
+    const PlainRows here{below.data(), below.data() + 1, targets.data(), weights.data()};
+    if (below.size() == 0) return {{offsets, offsets + 1, outside.targets, outside.weights}};
+    return {here, {above.data(), above.data() + 1, outside.targets, outside.weights}};
+  }
 };
+
+/// Every row is cut where what is here ends.
+__global__ void cut_rows(const EdgeIndex* offsets, std::uint64_t count, EdgeIndex here, EdgeIndex* below,
+                         EdgeIndex* above) {
+  for (std::uint64_t i = first_item(); i < count; i += item_stride()) {
+    below[i] = offsets[i] < here ? offsets[i] : here;
+    above[i] = offsets[i] < here ? here : offsets[i];
+  }
+}
 
 /// Three things at once: the host gathers, a stream copies, the kernels of the default stream visit.
 class GpuWindows final : public Windows, WindowDevice {
  public:
-  GpuWindows(Device& device, std::vector<WindowSide> sides, std::vector<const EdgeIndex*> offsets,
-             const WindowSizes& sizes, const WindowNeeds& needs, bool pulls, std::uint64_t state,
-             const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
+  GpuWindows(Device& device, std::vector<WindowSide> sides, const std::vector<Rows>& outside,
+             const WindowSizes& sizes, const WindowNeeds& needs, bool pulls, std::uint64_t vertices,
+             std::uint64_t state, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
       : device_(device),
         sizes_(sizes),
         needs_(needs),
         pulls_(pulls),
+        vertices_(vertices),
         sides_(sides.size()),
         staged_(budget, what_windows) {
     for (unsigned i = 0; sizes.slot_edges > 0 && i < sizes.slots; ++i)
       slots_.push_back(std::make_unique<Slot>(device, sizes.slot_edges, needs.weighted));
-    const bool gathers = options.method == Method::subgraph && !needs.everyone && sizes.slot_edges > 0;
+    const bool gathers = options.method != Method::partitions && !needs.everyone && sizes.slot_edges > 0;
     if (gathers) staged_.raise_to(2 * sizes.stage_edges * (needs.weighted ? 8 : 4));
     for (int i = 0; gathers && i < 2; ++i)
       stages_.push_back(std::make_unique<Stage>(sizes.stage_edges, needs.weighted));
     for (std::size_t i = 0; i < sides.size(); ++i) {
-      sides_[i].offsets = offsets[i];
+      sides_[i].offsets = outside[i].offsets;
+      sides_[i].outside = outside[i];
       if (sides[i].arcs > 0) keep(sides[i], sides_[i], sizes.left / sides.size(), state);
+      if (options.method == Method::mixed && sides[i].resident > 0) cut(sides_[i], sides[i].resident);
     }
     supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes, needs, options, budget);
   }
@@ -122,12 +144,16 @@ class GpuWindows final : public Windows, WindowDevice {
 
   std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
 
+  std::vector<PlainRows> in_place(std::size_t side) const { return sides_[side].in_place(); }
+
  private:
-  /// The first edges, for which there are `bytes`, and a byte for each window.
+  /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
   void keep(WindowSide& side, GpuSide& there, std::uint64_t bytes, std::uint64_t state) {
-    const EdgeIndex parts = (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges;
-    if (device_.room() >= state + parts) there.parts = {device_, parts, what_windows};
-    side.resident = sizes_.resident_edges(side.arcs, bytes - std::min(bytes, parts), needs_);
+    const EdgeIndex     parts = (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges + 1;
+    const std::uint64_t told  = parts * sizeof(PartAt);
+    if (device_.room() < state + told) return;
+    there.parts   = {device_, parts, what_windows};
+    side.resident = sizes_.resident_edges(side.arcs, bytes - std::min(bytes, told), needs_);
     there.targets = {device_, side.resident, what_windows};
     there.targets.upload(side.host.targets);
     if (!needs_.weighted) return;
@@ -135,18 +161,25 @@ class GpuWindows final : public Windows, WindowDevice {
     there.weights.upload(side.host.weights);
   }
 
-  Laid lay_out(std::size_t side, bool everyone) override {
-    sides_[side].parts.clear();
-    return steps_->laid_out({.rows       = sides_[side].rows(),
-                             .everyone   = everyone,
-                             .part_edges = sizes_.slot_edges,
-                             .parts      = everyone ? nullptr : sides_[side].parts.data()});
+  void cut(GpuSide& there, EdgeIndex here) {
+    const std::uint64_t count = vertices_ + 1;
+    there.below = {device_, count, what_windows}, there.above = {device_, count, what_windows};
+    SPILLWAY_LAUNCH(cut_rows, blocks_for(count), block_threads, there.offsets, count, here, there.below.data(),
+                    there.above.data());
+    check(cudaGetLastError(), "cutting rows");
   }
 
-  bool parts_of_layout(std::size_t side, std::span<unsigned char> parts) override {
-    if (sides_[side].parts.size() != parts.size()) return false;
-    sides_[side].parts.download(parts.data());
-    return true;
+  Laid lay_out(std::size_t which, bool everyone, std::vector<PartAt>& parts) override {
+    const GpuSide& side = sides_[which];
+    if (side.parts.size() == 0) parts.clear();
+    const Laid laid = steps_->laid_out({.rows       = side.rows(),
+                                        .everyone   = everyone,
+                                        .part_edges = sizes_.slot_edges,
+                                        .parts      = parts.empty() ? nullptr : side.parts.data(),
+                                        .part_count = parts.empty() ? 0 : parts.size() - 1});
+    if (parts.empty()) return laid;
+    side.parts.download(parts.data());
+    return {parts.back().pieces, parts.back().edges};
   }
 
   void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override {
@@ -189,20 +222,23 @@ class GpuWindows final : public Windows, WindowDevice {
   void visit(std::size_t which, const WindowAt& at) override {
     const GpuSide& side = sides_[at.side];
     PlainRows      rows = side.rows();
-    Slot* const    slot = which == resident ? nullptr : slots_[which].get();
+    Slot* const    slot = which == resident || which == WindowDevice::in_place ? nullptr : slots_[which].get();
     rows.targets        = slot ? slot->targets.data() : side.targets.data();
     rows.weights        = slot ? slot->weights.data() : side.weights.data();
+    if (which == WindowDevice::in_place) {
+      rows.targets = side.outside.targets + at.first;
+      rows.weights = needs_.weighted ? side.outside.weights + at.first : nullptr;
+    }
     if (slot) {
       slot->brought.record(stream_);
       slot->brought.hold_up(nullptr);
     }
-    steps_->visit({.rows     = rows,
-                   .first    = at.first,
-                   .last     = at.last,
-                   .compact  = at.compact,
-                   .everyone = needs_.everyone,
-                   .pull     = pulls_,
-                   .local    = at.local});
+    steps_->visit({.rows    = rows,
+                   .first   = at.first,
+                   .last    = at.last,
+                   .compact = at.compact,
+                   .pull    = pulls_,
+                   .local   = at.local});
     if (slot) slot->visited.record(nullptr);
   }
 
@@ -210,6 +246,7 @@ class GpuWindows final : public Windows, WindowDevice {
   WindowSizes                   sizes_;
   WindowNeeds                   needs_;
   bool                          pulls_;
+  std::uint64_t                 vertices_;
   std::vector<GpuSide>          sides_;
   std::unique_ptr<WindowSupply> supply_;
   Charge                        staged_;  ///< pinned
@@ -228,8 +265,9 @@ Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const To
                                 std::uint64_t state) {
   Supply<PlainRows> supply;
   there.drop_idle_heads();
-  std::vector<WindowSide>       sides;
-  std::vector<const EdgeIndex*> offsets;
+  std::vector<WindowSide> sides;
+  std::vector<Rows>       outside;
+  const bool              mixed = options.method == Method::mixed && !needs.everyone;
   const auto add = [&](const std::vector<Block>& blocks, std::vector<PlainRows>& to, bool sent) {
     for (const Block& block : blocks) {
       auto rows = there.outside(block, needs.weighted, graph);
@@ -237,13 +275,16 @@ Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const To
       to.push_back({rows->offsets(), rows->offsets() + 1, nullptr, nullptr});
       if (sent) {
         sides.push_back({.host = rows->pinned(), .arcs = block.rows.offsets[topology.vertices]});
-        offsets.push_back(rows->offsets());
+        outside.push_back(rows->whole());
       }
       supply.held.push_back(std::move(rows));
     }
   };
+  // Rows that are read as they are pushed are pulled as well, if they are the same ones.
+  const bool same = std::ranges::equal(topology.push, topology.pull, {}, [](const Block& b) { return b.rows.targets; },
+                                       [](const Block& b) { return b.rows.targets; });
   add(topology.push, supply.push, !pulls);
-  add(topology.pull, supply.pull, pulls);
+  if (!mixed) add(topology.pull, supply.pull, pulls);
   EdgeIndex arcs = 0;
   for (const WindowSide& side : sides) {
     arcs = std::max(arcs, side.arcs);
@@ -251,9 +292,22 @@ Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const To
   }
   Device& device = there.device();
   device.require(state + WindowSizes::least(needs), "the state of the vertices and windows of edges");
-  const WindowSizes sizes = WindowSizes::of(device.room() - state, arcs, topology.vertices, needs, options);
-  auto windows    = std::make_shared<GpuWindows>(device, std::move(sides), std::move(offsets), sizes, needs, pulls,
-                                              state, options, graph.budget());
+  std::uint64_t       room   = device.room() - state;
+  const std::uint64_t places = mixed ? 2 * sides.size() * (topology.vertices + 1) * sizeof(EdgeIndex) : 0;
+  RunOptions          sized  = options;
+  if (room < places + WindowSizes::least(needs))
+    sized.supply.resident = 0;  // nothing stays, so nobody needs to know where it is
+  else
+    room -= places;
+  const WindowSizes sizes   = WindowSizes::of(room, arcs, topology.vertices, needs, sized);
+  auto              windows = std::make_shared<GpuWindows>(device, std::move(sides), outside, sizes, needs, pulls,
+                                              topology.vertices, state, options, graph.budget());
+  if (mixed) {
+    supply.push.clear();
+    for (std::size_t i = 0; i < outside.size(); ++i)
+      for (const PlainRows& part : windows->in_place(i)) supply.push.push_back(part);
+    if (same) supply.pull = supply.push;
+  }
   supply.resident = windows->resident_bytes();
   supply.uploaded = supply.resident;
   supply.windows  = std::move(windows);

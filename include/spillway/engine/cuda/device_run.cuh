@@ -50,7 +50,7 @@ class DeviceRun {
                       options.cuda.aggregate,
                       piece_edges(options)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
-    view_.filter = in_windows(options.method) ? Filter::ballot : options.cuda.filter;
+    view_.filter = filter_of(options);
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction      = options.deterministic && T::order_shows ? Direction::pull : options.direction;
     view_.inverse_delta  = 1 / delta;
@@ -68,6 +68,12 @@ class DeviceRun {
     std::ranges::copy(rows.pull, view_.pull);
     if (rows.order) view_.original = rows.order->original.data();
     windows_ = rows.windows.get();
+    if (!windows_ || options_.method != Method::mixed || T::all_active || rows.on_host == 0) return;
+    const auto outside = static_cast<double>(rows.on_host - rows.resident), all = static_cast<double>(rows.on_host);
+    hand_over_ = {.wanted = true,
+                  .costs  = BringingCosts{options_.supply.rates.value_or(Rates{}), T::weighted},
+                  .share  = outside / all,
+                  .edges  = outside / (T::weighted ? 8 : 4)};
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -140,9 +146,9 @@ class DeviceRun {
     check(cudaGetLastError(), "setting the first values");
     Control control{};
     if constexpr (std::is_same_v<Rows, PlainRows>)
-      control = windows_ ? iterate_in_windows(statistics, progress) : iterate_fused(statistics, progress);
+      control = windows_ ? iterate_in_windows(statistics, progress) : iterate_fused({}, statistics, progress);
     else
-      control = iterate_fused(statistics, progress);
+      control = iterate_fused({}, statistics, progress);
     if (view_.filter == Filter::online && control.overflowed)
       throw Error{ExitCode::usage,
                   "the online filter's bins are too small for this frontier; use --filter jit, or raise its size"};
@@ -178,12 +184,13 @@ class DeviceRun {
     return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
   }
 
-  Control iterate_fused(RunStatistics& statistics, Progress& progress) {
+  /// To the end, or to an iteration that is the host's.
+  Control iterate_fused(Control control, RunStatistics& statistics, Progress& progress) {
     const auto     kernel = iterate<P, Rows>;
     const unsigned grid   = grid_that_fits(kernel, usual_blocks());
     Launch         launch{.iterations     = options_.cuda.fusion == Fusion::none ? 1 : a_launch,
-                          .stop_on_switch = options_.cuda.fusion == Fusion::push_pull};
-    Control        control{};
+                          .stop_on_switch = options_.cuda.fusion == Fusion::push_pull,
+                          .hand_over      = hand_over_};
     do {
       if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
       launch_together(kernel, grid, block_threads, view_, launch);
@@ -191,11 +198,12 @@ class DeviceRun {
       const Count before = control.iterations;
       control_.download(&control);
       note(statistics, control.iterations - before);
-    } while (!control.finished);
+    } while (!control.finished && !control.for_host);
     return control;
   }
 
-  /// The host brings edges between the launches that an iteration is made of.
+  /// The host brings edges between the launches that an iteration is made of; iterations that need few of them are
+  /// made without it, if it pays.
   Control iterate_in_windows(RunStatistics& statistics, Progress& progress) {
     using Part            = Step::Part;
     const auto     kernel = work_in_windows<P>;
@@ -208,7 +216,7 @@ class DeviceRun {
                                    [&](const Layout& layout) {
                                      launch({.part = Part::lay_out, .layout = layout});
                                      Laid laid{};
-                                     laid_in_all_.download(&laid);
+                                     if (layout.parts == nullptr) laid_in_all_.download(&laid);
                                      return laid;
                                    },
                                .visit =
@@ -219,9 +227,11 @@ class DeviceRun {
                                .entries = entries_.data(),
                                .starts  = entry_starts_.data()};
     Control              control{};
-    Laps                 laps;
     for (;;) {
+      if (hand_over_.wanted) control = iterate_fused(control, statistics, progress);
+      if (control.finished) return control;
       if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+      Laps laps;
       launch({.part = Part::begin});
       control_.download(&control);
       if (control.finished) return control;
@@ -231,9 +241,7 @@ class DeviceRun {
       note(statistics, 1);
       IterationStatistics& made = statistics.per_iteration.back();
       made.milliseconds         = laps.lap();
-      made.brought = sent.how, made.windows = sent.windows, made.bytes_sent = sent.bytes;
-      statistics.bytes_sent += sent.bytes;
-      if (control.finished) return control;
+      spillway::note(sent, made, statistics);
     }
   }
   static constexpr Count a_launch = 4096;
@@ -272,6 +280,7 @@ class DeviceRun {
       }
     }
     if (in_windows(options_.method)) {
+      // As many as rows can be cut into at most.
       const std::uint64_t pieces = n_ + view_.arcs / view_.sizes.piece_edges;
       entries_                   = {device_, pieces, "the pieces of rows"};
       entry_starts_              = {device_, pieces + 1, "the pieces of rows"};
@@ -351,12 +360,29 @@ class DeviceRun {
                                           .active_edges    = entry.edges,
                                           .direction       = entry.pulled ? Direction::pull : Direction::push,
                                           .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
-                                          .balloted        = entry.ballot != 0});
+                                          .balloted        = entry.ballot != 0,
+                                          .brought     = hand_over_.wanted ? "in place" : "",
+                                          .reckoned_ms = reckoned_ms(entry)});
     if constexpr (T::has_global) {
       const std::size_t so_far = totals_of_iterations_.size();
       totals_of_iterations_.resize(so_far + made);
       device_.download(totals_of_iterations_.data() + so_far, history_.data(), made * sizeof(typename T::Global));
     }
+  }
+
+  /// Of an iteration that reads edges in place, if it pushes: how many a pull reads is not known before.
+  double reckoned_ms(const IterationLog& entry) const {
+    if (!hand_over_.wanted || entry.pulled) return 0;
+    const double share = hand_over_.share;
+    return 1e3 * hand_over_.costs.read(static_cast<double>(entry.edges) * share,
+                                       static_cast<double>(entry.vertices) * share);
+  }
+
+  /// In windows frontiers are bitmaps; what the others do between them is as good as any, if it cannot fail.
+  static Filter filter_of(const RunOptions& options) {
+    if (options.method == Method::mixed)
+      return options.cuda.filter == Filter::ballot ? Filter::ballot : Filter::just_in_time;
+    return in_windows(options.method) ? Filter::ballot : options.cuda.filter;
   }
 
   Device&           device_;
@@ -365,6 +391,7 @@ class DeviceRun {
   View<P, Rows>     view_;
   bool              given_   = false;    ///< first values
   Windows*          windows_ = nullptr;  ///< what brings edges, where they come in windows
+  HandOver          hand_over_;
 
   DeviceArray<Value>                            values_;
   DeviceArray<typename T::Message>              messages_;

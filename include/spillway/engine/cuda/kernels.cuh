@@ -11,9 +11,24 @@
 
 namespace spillway::cuda {
 
+/// Where part of the edges is in host memory: when reading them there takes longer than asking the host to send
+/// them.
+struct HandOver {
+  bool          wanted = false;
+  BringingCosts costs;
+  double        share = 0;  ///< of all edges that are on the host
+  double        edges = 0;  ///< so many
+
+  __device__ bool pays(double vertices, double active_edges) const {
+    const double some = active_edges * share, rows = vertices * share;
+    return costs.read(some, rows) > costs.step() + fmin(costs.sent(edges), costs.gathered(some, rows));
+  }
+};
+
 struct Launch {
-  Count iterations     = 0;      ///< at most so many
-  bool  stop_on_switch = false;  ///< when the direction changes
+  Count    iterations     = 0;      ///< at most so many
+  bool     stop_on_switch = false;  ///< when the direction changes
+  HandOver hand_over      = {};
 };
 
 /// In units of one arc pulled.
@@ -63,7 +78,7 @@ class Loop {
   __device__ void run() {
     for (; made_ < launch_.iterations && !state_.finished; ++made_) {
       turn_to_iteration();
-      if (!finds_frontier() || !goes_on_in_direction()) break;
+      if (!finds_frontier() || hands_over() || !goes_on_in_direction()) break;
       list_frontier();
       publish();
       if (!keeps_record()) break;
@@ -137,9 +152,20 @@ class Loop {
     state_.listed = 2;
   }
 
+  /// True if the host is to send what this iteration needs. A pull that looks for votes finds them in the
+  /// beginnings of rows.
+  __device__ bool hands_over() {
+    pull_           = pulls(view_, now_, state_);
+    state_.for_host = 0;
+    if (!launch_.hand_over.wanted || replayed_ || (pull_ && T::voting)) return false;
+    const Count vertices = pull_ ? state_.open_vertices : now_.vertices;
+    const Count edges    = pull_ ? state_.open_edges : now_.edges;
+    state_.for_host = launch_.hand_over.pays(static_cast<double>(vertices), static_cast<double>(edges)) ? 1 : 0;
+    return state_.for_host != 0;
+  }
+
   /// False if the direction changes and another launch is to go on.
   __device__ bool goes_on_in_direction() {
-    pull_               = pulls(view_, now_, state_);
     const bool switches = pull_ != (state_.pulled != 0);
     if (launch_.stop_on_switch && made_ > 0 && !replayed_ && switches) return false;
     state_.switches += state_.iterations > 0 && switches;

@@ -35,9 +35,6 @@ class Machine {
       stores_messages && T::gathers && !T::has_global &&
       (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
 
-  /// A window may be worked on until nobody in it has anything new.
-  static constexpr bool goes_on_in_windows = T::may_go_on;
-
   /// What the warps of a block add up together.
   struct Shared {
     Count         vertices, edges, closed_vertices, closed_edges, looked_at;
@@ -518,6 +515,7 @@ class Machine {
   };
   __device__ unsigned  pieces_of(unsigned length) const;
   __device__ EdgeIndex begin_of(const Window& window, Count k) const;
+  __device__ PartAt    place_of(const Layout& layout, EdgeIndex position) const;
   __device__ Count     begun_before(const Window& window, EdgeIndex position) const;
   __device__ InWindow  entry_in(const Window& window, Count k) const;
   template <class Wants>

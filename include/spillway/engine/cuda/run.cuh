@@ -293,19 +293,19 @@ Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph
   return outcome;
 }
 
-/// Where all edges are wanted every time, sending them as they lie keeps the bus busier than reading them does.
-/// Nothing if there is no room for windows.
+/// Edges are sent: all of them where all are wanted every time, which keeps the bus busier than reading them does;
+/// or whenever that takes less. Nothing if there is no room for windows.
 template <class P>
-std::optional<Outcome<P>> run_streaming(const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
-                                        const Asked<P>& asked) {
+std::optional<Outcome<P>> run_sending(const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
+                                      const Asked<P>& asked) {
   RunOptions options = asked.options;
-  options.method     = Method::partitions;
+  options.method     = Traits<P>::all_active ? Method::partitions : Method::mixed;
   const Asked<P>      sent{asked.program, asked.topology,       options,
                       asked.delta,   asked.max_iterations, asked.continuation};
   const std::uint64_t state = state_bytes(there->device(), sent);
   // Below this, and with what says where rows are, windows would be too small to keep the bus busy.
-  const std::uint64_t least = 2 * asked.topology.vertices * sizeof(EdgeIndex) + (12u << 20);
-  if (there->device().room() < state + least) return std::nullopt;
+  const std::uint64_t places = (Traits<P>::all_active ? 2 : 3) * asked.topology.vertices * sizeof(EdgeIndex);
+  if (there->device().room() < state + places + (12u << 20)) return std::nullopt;
   try {
     return run_in_windows(there, graph, sent, state);
   } catch (const DeviceError& error) {
@@ -338,9 +338,9 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   if (in_windows(options.method)) return run_in_windows(there, graph, asked, state);
   const bool fixed   = options.deterministic && Traits<P>::order_shows;
   const auto plainly = [&]() -> Outcome<P> {
-    if constexpr (Traits<P>::all_active)
-      if (options.method == Method::automatic && !fixed)
-        if (auto outcome = run_streaming(there, graph, asked)) return std::move(*outcome);
+    // A vote is found in the beginnings of rows, which are kept where edges are read in place.
+    if (!Traits<P>::voting && options.method == Method::automatic && !fixed)
+      if (auto outcome = run_sending(there, graph, asked)) return std::move(*outcome);
     return run_outside<P, PlainRows>(there, graph, asked, state);
   };
   if (options.supply.compress == Compress::on) return run_outside<P, CodedRows>(there, graph, asked, state);

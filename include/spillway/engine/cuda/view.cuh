@@ -61,10 +61,11 @@ struct Sizes {
 
 /// Which rows are to be laid out in pieces.
 struct Layout {
-  PlainRows      rows;      ///< where they lie, in the array of all edges
-  bool           everyone;  ///< not only of active vertices
-  EdgeIndex      part_edges;
-  unsigned char* parts;  ///< set for every part of so many edges that has some of them; or null
+  PlainRows rows;      ///< where they lie, in the array of all edges
+  bool      everyone;  ///< not only of active vertices
+  EdgeIndex part_edges;
+  PartAt*   parts;       ///< where parts of so many edges begin among the pieces; or null
+  Count     part_count;  ///< of which there are so many, and the end
 };
 
 /// Edges that are at hand, of those that were laid out.
@@ -72,7 +73,7 @@ struct Window {
   PlainRows rows;         ///< where rows lie in the array of all edges; targets and weights: of this window
   EdgeIndex first, last;  ///< positions in that array, or in the one that pieces make one behind the other…
   bool      compact;      ///< …this
-  bool      everyone, pull;
+  bool      pull;
   bool      local;  ///< goes on until nobody in it has anything new
 };
 
@@ -95,6 +96,7 @@ struct Control {
   unsigned overflowed, pulled;  ///< the last iteration
   unsigned ballots, switches;   ///< iterations whose list a ballot made; changes of direction
   unsigned again;               ///< a vertex was active twice while frontiers were recorded
+  unsigned for_host;            ///< the next iteration is the host's: it sends edges
 };
 
 /// What a run went through, for its statistics and for tests that every branch is taken.

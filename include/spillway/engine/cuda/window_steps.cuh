@@ -12,7 +12,7 @@ class Windows {
  public:
   /// What the device does when it is asked.
   struct Steps {
-    std::function<Laid(const Layout&)> laid_out;
+    std::function<Laid(const Layout&)> laid_out;  ///< the parts say it, if there are any
     std::function<void(const Window&)> visit;
     const LaidPiece*                   entries;  ///< of the last layout
     const EdgeIndex*                   starts;

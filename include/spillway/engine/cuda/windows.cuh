@@ -51,10 +51,6 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
       view_.entries[place + p] = {v, p};
       view_.starts[place + p]  = start + EdgeIndex{p} * size;
     }
-    if (layout.parts != nullptr && length > 0)
-      for (EdgeIndex part = row.first / layout.part_edges; part <= (row.first + length - 1) / layout.part_edges;
-           ++part)
-        layout.parts[part] = 1;
     const auto last = static_cast<int>(warp_lanes - 1);
     before          = {__shfl_sync(all_lanes, place + pieces, last), __shfl_sync(all_lanes, start + length, last)};
   });
@@ -62,6 +58,19 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
     view_.starts[before.entries] = before.edges;
     *view_.laid_in_all           = before;
   }
+  if (layout.parts == nullptr) return;
+  cooperative_groups::this_grid().sync();
+  for (Count i = thread(); i <= layout.part_count; i += threads())
+    layout.parts[i] = place_of(layout, i * layout.part_edges);
+}
+
+template <class P, class Rows>
+__device__ PartAt Machine<P, Rows>::place_of(const Layout& layout, EdgeIndex position) const {
+  const Window all{.rows = layout.rows, .first = 0, .last = 0, .compact = false, .pull = false, .local = false};
+  const Count  begun = begun_before(all, position);
+  if (begun == 0) return {0, 0};
+  const EdgeIndex inside = view_.starts[begun - 1] + (position - begin_of(all, begun - 1));
+  return {begun, inside < view_.starts[begun] ? inside : view_.starts[begun]};
 }
 
 template <class P, class Rows>
@@ -208,7 +217,7 @@ __device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count f
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::visit(const Window& window, unsigned at) {
   begin_phase();
-  everyone_         = window.everyone;
+  everyone_         = T::all_active;
   const Count begun = begun_before(window, window.first + 1);
   const Count from = begun > 0 ? begun - 1 : 0, to = begun_before(window, window.last);
   Global      before{};
@@ -221,7 +230,7 @@ __device__ void Machine<P, Rows>::visit(const Window& window, unsigned at) {
       push_entries(window, from, to, at, [](Vertex) { return true; });
   } else {
     push_entries(window, from, to, at, [&](Vertex v) { return test(view_.bits[at % 3], v); });
-    if constexpr (goes_on_in_windows)
+    if constexpr (T::may_go_on)
       if (window.local) push_until_quiet(window, from, to, at);
   }
   end_phase(tally(at + 1), slot(1, at));

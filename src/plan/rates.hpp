@@ -1,0 +1,25 @@
+// What this machine does to bring edges to its GPUs: measured when it is first asked, then kept in a file.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <spillway/engine/memory.hpp>
+#include <spillway/options.hpp>
+
+namespace spillway {
+
+/// Where rates are kept: spillway/rates.json in XDG_CACHE_HOME or ~/.cache; empty where there is no such place.
+std::string rates_path();
+
+/// Those that were kept of a machine, by its name; none where there are none, or none that can be true.
+std::optional<Rates> kept_rates(const std::string& path, const std::string& machine);
+/// A cache that cannot be written is none: nothing is said.
+void keep_rates(const std::string& path, const std::string& machine, const Rates& rates);
+
+/// Of a GPU and as many threads of the host: as they were kept, or measured now, in a quarter of a second, and kept.
+/// The defaults where `budget` has no room to measure in.
+Rates rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget, bool again = false);
+
+}  // namespace spillway
