@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 # Tests of what reads bytes that anyone may have written. One process: each would pay for its own search for leaks.
 UNTRUSTED = *Malformed*:*Fuzz*:*Format*:Store.*:EdgeList.*:Npz.*:Metis.*:Gap.*:Ligra.*:Galois.*:Subway.*:Graph500.*
 # Tests that run the program itself.
-COMMANDS = CommandLine.*:RunCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
+COMMANDS = CommandLine.*:RunCommand.*:PlanCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
 BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
 
 .PHONY: all demo test test-asan test-tsan gpu-test gpu-test-full bench fuzz lint format clean

@@ -147,6 +147,8 @@ struct SupplyOptions {
 /// Where few edges leave a vertex (roads), ways are long and asynchrony pays.
 inline constexpr std::uint64_t few_neighbours = 8;
 
+struct Plan;
+
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
   bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
@@ -158,6 +160,7 @@ struct RunOptions {
   CudaTuning    cuda   = {};
   Method        method = Method::automatic;
   SupplyOptions supply = {};
+  Plan*         plan   = nullptr;  ///< nothing is run; what would be is written there (plan.hpp)
 };
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.

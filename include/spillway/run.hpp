@@ -177,6 +177,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                            .may_go_on   = may_go_on};
 
   const auto on_cpu_as = [&](const auto& as) {
+    if (options.plan) plan_on_cpu(options, topology, facts);
     const auto begin = Clock::now();
     using As         = std::remove_cvref_t<decltype(as)>;
     RunOptions here  = options;

@@ -105,7 +105,7 @@ RunOptions for_cpu(RunOptions options) {
 Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   const Vertex source = parameters.vertex(graph);
   const double delta  = delta_of(parameters);
-  Result       result = gpu::or_else(
+  Result       result = gpu::or_else<gpu::Kind::program>(
             graph, options,
             [&] {
         return on_gpu(Distances{source, delta}, graph, options);
@@ -118,7 +118,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
 Result over_real_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   refuse_negative_weights(graph, "sssp", options);
   const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
-  return gpu::or_else(
+  return gpu::or_else<gpu::Kind::program>(
       graph, options, [&] { return on_gpu(program, graph, options); },
       [&] {
         auto            outcome  = run(program, graph, for_cpu(options));

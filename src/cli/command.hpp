@@ -95,6 +95,7 @@ void add_generate(CLI::App& app, Context& context);
 void add_info(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_devices(CLI::App& app, Context& context);
+std::vector<std::string> add_plan(CLI::App& app, Context& context, std::vector<std::string> words);
 /// `words` are those after the program's name: options depend on the algorithm they name. Returns those to parse.
 std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<std::string> words);
 void                     add_algorithms(CLI::App& app, Context& context);

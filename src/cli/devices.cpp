@@ -2,25 +2,54 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "cli/command.hpp"
+#include "cli/report.hpp"
 #include "plan/devices.hpp"
+#include "plan/rates.hpp"
+
+#include <spillway/engine/parallel.hpp>
 
 namespace spillway::cli {
 namespace {
 
-void list_devices(const Common& common) {
-  const CudaDevices   cuda = cuda_devices();
-  std::vector<Device> all{cpu_device()};
+std::vector<Rates> rates_of_all(const CudaDevices& cuda, const Common& common, bool again) {
+  const auto         budget = std::make_shared<MemoryBudget>(available_memory());
+  std::vector<Rates> rates;
+  for (std::size_t i = 0; i < cuda.devices.size(); ++i)
+    rates.push_back(rates_of_gpu(static_cast<int>(i), thread_count(common.threads), budget, again));
+  return rates;
+}
+
+Json to_json(const Device& device) {
+  return {{"name", device.name},
+          {"model", device.model},
+          {"cores", device.cores},
+          {"memory_total", device.memory_total},
+          {"memory_free", device.memory_free},
+          {"detail", device.detail}};
+}
+
+void print_rates(const CudaDevices& cuda, const std::vector<Rates>& all) {
+  if (all.empty()) return;
+  fmt::print("\nedges from host memory (measured once, kept in {})\n", printable(rates_path()));
+  fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "sent GB/s", "gather GB/s", "M pieces/s",
+             "read GB/s", "M pieces/s", "step us");
+  for (std::size_t i = 0; i < all.size(); ++i)
+    fmt::print("{:<8} {:>12.1f} {:>12.1f} {:>14.0f} {:>12.1f} {:>14.0f} {:>10.0f}\n", cuda.devices[i].name,
+               all[i].sent / 1e9, all[i].gathered / 1e9, all[i].gathered_pieces / 1e6, all[i].read / 1e9,
+               all[i].read_pieces / 1e6, all[i].step * 1e6);
+}
+
+void list_devices(const Common& common, bool again) {
+  const CudaDevices        cuda  = cuda_devices();
+  const std::vector<Rates> rates = rates_of_all(cuda, common, again);
+  std::vector<Device>      all{cpu_device()};
   all.insert(all.end(), cuda.devices.begin(), cuda.devices.end());
   if (common.json) {
     Json list = Json::array();
-    for (const Device& device : all)
-      list.push_back({{"name", device.name},
-                      {"model", device.model},
-                      {"cores", device.cores},
-                      {"memory_total", device.memory_total},
-                      {"memory_free", device.memory_free},
-                      {"detail", device.detail}});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      list.push_back(to_json(all[i]));
+      if (i > 0) list.back()["rates"] = rates_json(rates[i - 1]);
+    }
     print_json(Json{{"devices", list}, {"cuda_absence", cuda.absence}});
     return;
   }
@@ -29,14 +58,18 @@ void list_devices(const Common& common) {
     fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {} ({})\n", device.name, device.cores,
                human_bytes(device.memory_total), human_bytes(device.memory_free), device.model, device.detail);
   if (!cuda.absence.empty()) fmt::print("no GPU: {}\n", cuda.absence);
+  print_rates(cuda, rates);
 }
 
 }  // namespace
 
 void add_devices(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("devices", "Processors and GPUs of this machine");
+  auto  again   = std::make_shared<bool>(false);
+  command->add_flag("--measure", *again, "Measure again what the bus and the host do for each GPU");
   add_common_options(*command, context.common);
-  command->callback([&context] { context.action = [&context] { list_devices(context.common); }; });
+  command->callback(
+      [&context, again] { context.action = [&context, again] { list_devices(context.common, *again); }; });
 }
 
 }  // namespace spillway::cli

@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(32);
   Context                  context;
   std::vector<std::string> words = add_run(app, context, {argv + 1, argv + argc});
+  words                          = add_plan(app, context, std::move(words));
   add_info(app, context);
   add_convert(app, context);
   add_generate(app, context);

@@ -41,6 +41,8 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"brought", iteration.brought},
                     {"windows", iteration.windows},
                     {"bytes_sent", iteration.bytes_sent},
+                    {"bytes_read", iteration.bytes_read},
+                    {"reckoned_ms", iteration.reckoned_ms},
                     {"ms", iteration.milliseconds}});
   return list;
 }
@@ -102,16 +104,18 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
     fmt::print(out, "there are no figures of single iterations\n");
     return;
   }
-  const bool sent = statistics.bytes_sent > 0;
+  const auto came = [](const IterationStatistics& iteration) { return *iteration.brought != '\0'; };
+  const bool sent = std::ranges::any_of(statistics.per_iteration, came);
   fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}", "iteration", "vertices", "edges", "direction", "ms");
-  fmt::print(out, "{}\n", sent ? fmt::format(" {:>9} {:>8} {:>10}", "brought", "windows", "sent") : "");
+  fmt::print(out, "{}\n", sent ? fmt::format(" {:>11} {:>9} {:>8} {:>10}", "reckoned ms", "brought", "windows", "sent") : "");
   std::uint64_t number = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}", ++number, with_commas(iteration.active_vertices),
                with_commas(iteration.active_edges), to_string(iteration.direction), iteration.milliseconds);
     if (sent)
-      fmt::print(out, " {:>9} {:>8} {:>10}", iteration.brought, with_commas(iteration.windows),
-                 human_bytes(iteration.bytes_sent));
+      fmt::print(out, " {:>11} {:>9} {:>8} {:>10}",
+                 iteration.reckoned_ms > 0 ? fmt::format("{:.3f}", iteration.reckoned_ms) : "-", iteration.brought,
+                 with_commas(iteration.windows), human_bytes(iteration.bytes_sent));
     fmt::print(out, "\n");
   }
 }
@@ -125,6 +129,12 @@ Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
     list.push_back(std::move(entry));
   }
   return list;
+}
+
+Json rates_json(const Rates& rates) {
+  return {{"sent_bytes", rates.sent},         {"gathered_bytes", rates.gathered},
+          {"gathered_pieces", rates.gathered_pieces}, {"read_bytes", rates.read},
+          {"read_pieces", rates.read_pieces}, {"step_seconds", rates.step}};
 }
 
 Json gpu_json(const RunCounters& counters) {
@@ -151,7 +161,10 @@ Json answer_json(const Answer& answer) {
           {"device", statistics.device},
           {"device_note", statistics.device_note},
           {"device_memory", {{"peak", statistics.device_bytes}}},
-          {"bytes", {{"host_to_device", statistics.uploaded_bytes}, {"edges_sent", statistics.bytes_sent}}},
+          {"bytes",
+           {{"host_to_device", statistics.uploaded_bytes},
+            {"edges_sent", statistics.bytes_sent},
+            {"edges_read_in_place", statistics.bytes_read}}},
           {"method", statistics.method.empty() ? "frontier" : statistics.method},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_outside}}},
           {"kernel_launches", statistics.counters.kernel_launches},

@@ -33,6 +33,7 @@ void print_facts(std::FILE* out, const Result& result);
 void print_iterations(std::FILE* out, const RunStatistics& statistics);
 
 Json top_json(const Result& result, const Graph& graph, std::uint64_t top);
+Json rates_json(const Rates& rates);
 /// time_ms, iterations, per_iteration, facts, verified: what differs from one answer to the next.
 Json answer_json(const Answer& answer);
 

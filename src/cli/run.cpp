@@ -13,94 +13,9 @@
 #include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
 #include "io/result_writer.hpp"
-#include "plan/devices.hpp"
-
-#include <spillway/plugin.hpp>
 
 namespace spillway::cli {
 namespace {
-
-/// cuda or cuda:N, and that there is such a GPU. Without one, "auto" is the CPU.
-DeviceChoice device_of(const RunArguments& arguments) {
-  using Kind = DeviceChoice::Kind;
-  DeviceChoice choice{.kind   = Kind::automatic,
-                      .memory = size_argument("--device-memory", arguments.device_memory)};
-  if (arguments.device == "auto") return choice;
-  if (arguments.device == "cpu") return {.kind = Kind::cpu, .memory = choice.memory};
-  const auto index = arguments.device == "cuda"              ? std::optional<std::uint64_t>{0}
-                     : arguments.device.starts_with("cuda:") ? parse_number(arguments.device.substr(5))
-                                                             : std::nullopt;
-  if (!index) throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
-  const CudaDevices found = cuda_devices();
-  if (found.devices.empty())
-    throw usage_error("--device {}: there is no GPU to use here ({}); --device cpu works everywhere",
-                      arguments.device, found.absence);
-  if (*index >= found.devices.size())
-    throw usage_error("--device {}: this machine has {}, the first is cuda:0", arguments.device,
-                      counted(found.devices.size(), "GPU", "GPUs"));
-  if (!arguments.algorithm->on_gpu)
-    throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm->name,
-                      arguments.device);
-  choice.kind  = Kind::cuda;
-  choice.index = static_cast<int>(*index);
-  return choice;
-}
-
-CudaTuning cuda_tuning_of(const RunArguments& arguments) {
-  CudaTuning tuning;
-  tuning.filter      = arguments.filter == "online"   ? Filter::online
-                       : arguments.filter == "ballot" ? Filter::ballot
-                       : arguments.filter == "batch"  ? Filter::batch
-                                                      : Filter::just_in_time;
-  tuning.fusion      = arguments.fusion == "none"       ? Fusion::none
-                       : arguments.fusion == "pushpull" ? Fusion::push_pull
-                                                        : Fusion::all;
-  tuning.order       = arguments.order == "degree"    ? VertexOrder::degree
-                       : arguments.order == "natural" ? VertexOrder::natural
-                                                      : VertexOrder::automatic;
-  tuning.bin_entries = arguments.bin_entries;
-  tuning.aggregate   = arguments.aggregate;
-  return tuning;
-}
-
-Method method_of(const RunArguments& arguments) {
-  for (const Method method : {Method::frontier, Method::zerocopy, Method::subgraph, Method::partitions})
-    if (arguments.method == to_string(method)) return method;
-  return Method::automatic;
-}
-
-bool sends(const RunArguments& arguments) {
-  return method_of(arguments) == Method::subgraph || method_of(arguments) == Method::partitions;
-}
-
-SupplyOptions supply_of(const RunArguments& arguments) {
-  SupplyOptions supply;
-  supply.compress = arguments.compress == "on"    ? Compress::on
-                    : arguments.compress == "off" ? Compress::off
-                                                  : Compress::automatic;
-  if (arguments.resident)
-    supply.resident = arguments.resident == "0" ? 0 : size_argument("--resident", arguments.resident);
-  supply.async = arguments.async == "on" ? Async::on : arguments.async == "off" ? Async::off : Async::automatic;
-  supply.all_parts = arguments.all_partitions;
-  return supply;
-}
-
-/// The seed of "random:SEED"; nothing of "unit".
-std::optional<std::uint64_t> weight_seed(const std::string& text) {
-  if (text == "unit") return std::nullopt;
-  const auto seed = text.starts_with("random:") ? parse_number(text.substr(7)) : std::nullopt;
-  if (!seed) throw usage_error("--weights takes unit or random:SEED, not '{}'", printable(text));
-  return seed;
-}
-
-/// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
-void check_gpu_options(const RunArguments& arguments) {
-  if (arguments.device == "cpu" && !arguments.gpu_option.empty())
-    throw usage_error("{} is for GPUs; leave it out, or --device cpu", arguments.gpu_option);
-  if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
-  throw usage_error("--method frontier keeps all edges on the GPU as they are; leave it out, or {}",
-                    arguments.resident ? "--resident" : "--compress on");
-}
 
 /// All that can be found wrong without the graph, which may take long to load.
 void check(const RunArguments& arguments) {
@@ -108,47 +23,8 @@ void check(const RunArguments& arguments) {
   number_argument("--repeat", arguments.repeat, 1);
   if (arguments.verify && !arguments.algorithm->verify)
     throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
-  if (arguments.weights) weight_seed(*arguments.weights);
-  if (arguments.method == "zerocopy" && arguments.device == "cpu")
-    throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
-  check_gpu_options(arguments);
-  if (sends(arguments) && (arguments.compress == "on" || arguments.direction == "pull"))
-    throw usage_error(
-        "--method {} sends edges as they are, to be pushed unless all vertices are active; leave out {}",
-        arguments.method, arguments.compress == "on" ? "--compress on" : "--direction pull");
-  if ((arguments.async == "on" || arguments.all_partitions) && !sends(arguments))
-    throw usage_error("{} is for edges that are sent: use it with --method subgraph or partitions",
-                      arguments.async == "on" ? "--async on" : "--all-partitions");
-  device_of(arguments);
-  supply_of(arguments);
-  if (arguments.method == "zerocopy")
-    if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method zerocopy is a way of GPUs; there is none to use here ({}): leave it out",
-                        found.absence);
+  check_ways(arguments);
   check_streams(arguments);
-}
-
-Direction direction_of(const RunArguments& arguments) {
-  return arguments.direction == "push"   ? Direction::push
-         : arguments.direction == "pull" ? Direction::pull
-                                         : Direction::automatic;
-}
-
-Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common) {
-  if (!arguments.weights) return graph;
-  if (graph.weight_type() != WeightType::none) note(common, "--weights replaces the weights that the graph has");
-  if (const auto seed = weight_seed(*arguments.weights))
-    return with_random_weights(graph, *seed, 1, 64, common.threads);
-  return with_unit_weights(graph, common.threads);
-}
-
-void check_weights(const Algorithm& algorithm, const Graph& graph) {
-  if (algorithm.weights != WeightUse::needed || graph.weight_type() != WeightType::none || graph.arc_count() == 0)
-    return;
-  throw bad_input(
-      "{} needs weights and the graph has none; --weights unit gives every arc 1, --weights random:SEED random "
-      "ones from 1 to 64",
-      algorithm.name);
 }
 
 /// One of many sources that is not there should not be found out after the others have run.
@@ -180,15 +56,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
               ProgressBar& bar) {
   const Algorithm&    algorithm = *arguments.algorithm;
   const std::uint64_t repeat    = number_argument("--repeat", arguments.repeat);
-  const RunOptions    options{.threads       = common.threads,
-                              .deterministic = arguments.deterministic,
-                              .direction     = direction_of(arguments),
-                              .progress      = &bar,
-                              .tuning        = {},
-                              .device        = device_of(arguments),
-                              .cuda          = cuda_tuning_of(arguments),
-                              .method        = method_of(arguments),
-                              .supply        = supply_of(arguments)};
+  const RunOptions    options   = run_options_of(arguments, common, bar);
   Answer              found{
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   for (std::uint64_t i = 0; i < repeat; ++i) {
@@ -316,79 +184,12 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
   if (!problem.empty()) throw Error{ExitCode::verification_failed, problem};
 }
 
-void add_parameters(CLI::App& command, RunArguments& arguments) {
-  const Algorithm& algorithm = *arguments.algorithm;
-  for (const Parameter& parameter : algorithm.parameters) {
-    const std::string name = "--" + parameter.name;
-    if (command.get_option_no_throw(name))
-      throw bad_input("{}: its parameter '{}' has the name of an option of run; give it another", arguments.named,
-                      parameter.name);
-    auto* option = command.add_option_function<std::string>(
-        name, [&arguments, key = parameter.name](const std::string& value) { arguments.given[key] = value; },
-        with_default(parameter));
-    option->group("Options of " + algorithm.name);
-    if (parameter.kind == ParameterKind::flag) option->type_name("[yes|no]");
-  }
-}
-
-/// The first option that was given of those that say how a GPU works; empty if there is none.
-std::string given_gpu_option(const CLI::App& command, const RunArguments& arguments) {
-  for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
-    if (command.count(name) > 0) return name;
-  return command.count("--resident") > 0 && !sends(arguments) ? "--resident" : "";
-}
-
-/// Where the words name an algorithm, its parameters become options. Returns the words to parse.
-std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& arguments, Context& context,
-                                               std::vector<std::string> words) {
-  const auto name = algorithm_word(command, words);
-  if (!name) return words;
-  arguments.named      = *name;
-  arguments.algorithm  = &(is_plugin_path(*name) ? load_plugin(*name) : algorithm_named(*name));
-  context.taker        = arguments.algorithm->name;
-  const bool asks_each = source_parameter(*arguments.algorithm) && !has_parameter(*arguments.algorithm, "sources");
-  if (!asks_each) command.remove_option(command.get_option("--sources"));
-  add_parameters(command, arguments);
-  command.footer(fmt::format("{}: {}", arguments.algorithm->name, arguments.algorithm->summary));
-  return with_flags_spelled_out(*arguments.algorithm, std::move(words));
-}
-
 }  // namespace
 
 std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<std::string> words) {
   auto* command   = app.add_subcommand("run", "Run an algorithm on a graph");
   auto  arguments = std::make_shared<RunArguments>();
-  auto  word      = std::make_shared<std::string>();
-  command->add_option("ALGORITHM", *word, "One that `spillway algorithms` lists, or a plug-in: ./mine.so")
-      ->required();
-  arguments->load.add_to(*command);
-  command->add_option("--device", arguments->device, "auto, cpu, cuda or cuda:N (default: auto)");
-  command->add_option("--device-memory,--gpu-memory", arguments->device_memory,
-                      "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
-                      "--method subgraph or partitions");
-  command
-      ->add_option(
-          "--method", arguments->method,
-          "Where edges are: all on the device (frontier), in host memory that the GPU reads (zerocopy), or sent "
-          "from there: those of active vertices (subgraph), whole partitions (partitions); auto (default): the "
-          "first where they fit, else the second, or the last where all edges are wanted every time")
-      ->check(CLI::IsMember({"auto", "frontier", "zerocopy", "subgraph", "partitions"}));
-  command
-      ->add_option(
-          "--compress", arguments->compress,
-          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: on, off or auto "
-          "(default: where that pays)")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  command->add_option(
-      "--resident", arguments->resident,
-      "Of edges that do not fit, most to keep on the GPU, e.g. 1GiB (default: what there is room for)");
-  command
-      ->add_option("--async", arguments->async,
-                   "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
-                   "(default): on graphs with few neighbours, where the algorithm can")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  command->add_flag("--all-partitions", arguments->all_partitions,
-                    "--method partitions sends all of them, whether anybody there is active or not, for study");
+  add_question(*command, arguments);
   command->add_option(
       "-o,--output", arguments->output,
       "Write all results: .csv, .tsv, .json or .npy, or - for csv on standard output; graphs in any "
@@ -400,51 +201,12 @@ std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<st
   command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
   command->add_option("--sources", arguments->sources,
                       "Run once for each id in a file, one a line (- is standard input; # starts a comment)");
-  command->add_option("--weights", arguments->weights,
-                      "Give every arc weight 1: unit; or random ones: random:SEED");
   command->add_flag("--verify", arguments->verify, "Check the result against an independent one");
   command->add_flag("--statistics", arguments->statistics, "Print a line for every iteration");
-  command->add_flag("--deterministic", arguments->deterministic,
-                    "Floating results the same bit for bit in every run, at some cost");
-  command
-      ->add_option("--direction", arguments->direction,
-                   "push or pull throughout, or auto (default): what is less work")
-      ->check(CLI::IsMember({"auto", "push", "pull"}));
-  command
-      ->add_option("--filter", arguments->filter,
-                   "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
-      ->check(CLI::IsMember({"jit", "online", "ballot", "batch"}));
-  command
-      ->add_option(
-          "--bin-entries", arguments->bin_entries,
-          fmt::format("Vertices that a GPU thread may find before a ballot takes over, for study (default: {})",
-                      arguments->bin_entries))
-      ->check(CLI::Range(1u, 1u << 20));
-  command->add_flag("--aggregate", arguments->aggregate,
-                    "GPU lanes whose updates go to one vertex combine them first, for study");
-  command
-      ->add_option("--fusion", arguments->fusion,
-                   "What a kernel does at once, for study: none, pushpull or all (default)")
-      ->check(CLI::IsMember({"none", "pushpull", "all"}));
-  command
-      ->add_option("--order", arguments->order,
-                   "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
-                   "(default: whichever pays)")
-      ->check(CLI::IsMember({"auto", "natural", "degree"}));
+  add_way_options(*command, *arguments);
   add_common_options(*command, context.common);
-  command->footer("An algorithm's own options: spillway run ALGORITHM --help");
-  command->callback([&context, arguments, word, command] {
-    if (*word != arguments->named)
-      throw usage_error("'{}' was taken for the algorithm; name it before its options",
-                        printable(arguments->named));
-    arguments->gpu_option = given_gpu_option(*command, *arguments);
-    context.action        = [&context, arguments] { run_algorithm(*arguments, context.common); };
-  });
-  if (words.empty() || words.front() != "run") return words;
-  words.erase(words.begin());
-  words = add_algorithm_options(*command, *arguments, context, std::move(words));
-  words.insert(words.begin(), "run");
-  return words;
+  return asked_by(*command, context, arguments, std::move(words),
+                  [&context, arguments] { run_algorithm(*arguments, context.common); });
 }
 
 }  // namespace spillway::cli

@@ -1,6 +1,8 @@
 // What `spillway run` is asked: its words, the questions that follow from them, and the files that answers go to.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,11 +23,30 @@ struct RunArguments {
   bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
   bool                       all_partitions = false;
   unsigned                   bin_entries    = CudaTuning{}.bin_entries;
+  std::string                word;        ///< that was parsed as the algorithm
   std::string                gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
   ParameterValues            given;       ///< of the algorithm's own parameters
 
   bool writes_to_standard_output() const { return output == "-"; }
 };
+
+/// Options that say how a run is to be made.
+void add_way_options(CLI::App& command, RunArguments& arguments);
+/// The words for the algorithm and the graph.
+void add_question(CLI::App& command, const std::shared_ptr<RunArguments>& arguments);
+/// When all options are there: where `words` are for this command and name an algorithm, its parameters become
+/// options, too. Returns the words to parse; what they ask is answered by `action`.
+std::vector<std::string> asked_by(CLI::App& command, Context& context, std::shared_ptr<RunArguments> arguments,
+                                  std::vector<std::string> words, std::function<void()> action);
+
+/// Options that cannot be together, or not on this machine.
+void       check_ways(const RunArguments& arguments);
+RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress);
+/// Whether edges are asked to be sent to the device, or read, a part at a time.
+bool sends(const RunArguments& arguments);
+
+Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common);
+void  check_weights(const Algorithm& algorithm, const Graph& graph);
 
 /// One question: an algorithm with a list of sources has several.
 struct Question {

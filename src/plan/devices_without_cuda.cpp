@@ -1,9 +1,12 @@
 #include "plan/devices.hpp"
+#include "plan/rates.hpp"
 
 namespace spillway {
 
 CudaDevices cuda_devices() {
   return {.devices = {}, .absence = "this build has no CUDA code (nvcc was not found)"};
 }
+
+Rates rates_of_gpu(int, int, const std::shared_ptr<MemoryBudget>&, bool) { return {}; }
 
 }  // namespace spillway

@@ -68,7 +68,7 @@ void keep_rates(const std::string& path, const std::string& machine, const Rates
     cache[machine] = std::move(entry);
     OutputFile        file{path};
     const std::string text = cache.dump(2) + "\n";
-    file.write(text.data(), text.size());
+    file.write_at(0, text.data(), text.size());
     file.commit();
   } catch (const Error&) {
   } catch (const std::filesystem::filesystem_error&) {

@@ -195,6 +195,7 @@ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int* version) { return *version = 1, cudaSuccess; }
 inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int) { return *to = {}, cudaSuccess; }
+inline cudaError_t cudaDeviceGetPCIBusId(char* to, int, int) { return *to = 0, cudaSuccess; }
 inline cudaError_t cudaSetDevice(int index) { return index == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 inline cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int) {
   *to = what == cudaDevAttrMultiProcessorCount ? 1 : what == cudaDevAttrL2CacheSize ? 4096 : 96;

@@ -148,6 +148,9 @@ RunStatistics run_loop(Executor& executor, const Topology& topology, const Progr
                        const RunOptions& options, std::uint64_t max_iterations,
                        const std::shared_ptr<MemoryBudget>& budget);
 
+/// Writes that a run would be made on the CPU, and ends it (plan.hpp).
+[[noreturn]] void plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts);
+
 /// Push or pull, by the work each would do.
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,
                            const RunOptions& options);

@@ -9,6 +9,9 @@
 
 namespace spillway {
 
+/// For the plan of a run, if it has one (plan.hpp).
+void note_in_plan(const RunOptions& options, const std::string& why);
+
 /// `on_gpu()`, or `on_cpu()` with a note in its statistics where the GPU is too small, too old or taken. The time
 /// that was lost counts as preparation.
 template <class OnGpu, class OnCpu>
@@ -21,6 +24,7 @@ auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
     if (options.device.kind == DeviceChoice::Kind::cuda) throw;
     why = error.what();
   }
+  note_in_plan(options, why);
   const std::chrono::duration<double, std::milli> lost   = std::chrono::steady_clock::now() - start;
   auto                                            answer = on_cpu();
   answer.statistics.prepare_ms += lost.count();

@@ -65,7 +65,8 @@ constexpr bool in_windows(Method method) {
 /// Seconds that it takes to bring edges in each way. Rows with weights lie in two arrays.
 class BringingCosts {
  public:
-  constexpr explicit BringingCosts(const Rates& rates = {}, bool weighted = false)
+  constexpr BringingCosts() : BringingCosts(Rates{}, false) {}
+  constexpr BringingCosts(const Rates& rates, bool weighted)
       : rates_(rates), edge_bytes_(weighted ? 8 : 4), arrays_(weighted ? 2 : 1) {}
 
   SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -6,6 +8,8 @@
 #include "engine/rows.hpp"
 
 #include <spillway/engine/cuda/supply.cuh>
+#include <spillway/engine/parallel.hpp>
+#include <spillway/plan.hpp>
 
 namespace spillway::cuda {
 namespace {
@@ -97,16 +101,100 @@ WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& top
   return {std::move(outside), std::move(alone)};
 }
 
-/// Measured on an H200 (docs/performance.md): a pass over rows in place moves them at the first rate, coded ones
-/// spare more than half of that, and coding them goes at the second.
-bool worth_coding(DeviceGraph& there, const Topology& topology, bool weighted, double passes) {
-  if (there.cannot_code) return false;
-  constexpr double in_place = 30e9, spared = 0.6, coding = 3.5e9;  // bytes a second
-  const Block&     block = topology.push.empty() ? topology.pull.front() : topology.push.front();
-  if (there.has_coded(block, weighted)) return true;
-  const double bytes = static_cast<double>(topology.arcs) * (weighted ? 8 : 4);
-  there.passes_uncoded.fetch_add(passes);  // those of the runs before it, too: who comes again will come again
-  return there.passes_uncoded * spared * bytes / in_place > bytes / coding;
+namespace {
+
+/// What the plan says, beside the choice.
+struct Reasons {
+  std::vector<std::string> why;
+  void because(std::string text) { why.push_back(std::move(text)); }
+};
+
+std::uint64_t edge_bytes(const Wish& wish) { return wish.topology.arcs * (wish.weighted ? 8 : 4); }
+
+/// Coded rows spare more than half of the bytes; coding goes at
+/// so many a second (measured on an H200, docs/performance.md).
+constexpr double spared = 0.6, coding = 3.5e9;
+
+/// Passes after which it pays to have coded.
+double passes_to_pay(const Rates& rates) { return rates.read / coding / spared; }
+
+/// It pays where rows are coded already, where this run makes good for it, or where the runs before it together
+/// would have.
+bool worth_coding(DeviceGraph& there, const Wish& wish, const Rates& rates, Reasons& reasons) {
+  if (wish.options.supply.compress == Compress::on) return true;
+  if (wish.options.supply.compress == Compress::off || wish.fixed || there.cannot_code) return false;
+  const Topology& topology = wish.topology;
+  const Block&    block    = topology.push.empty() ? topology.pull.front() : topology.push.front();
+  if (there.has_coded(block, wish.weighted)) return true;
+  double passes = there.passes_uncoded + wish.passes;  // who comes again will come again
+  if (!wish.options.plan) there.passes_uncoded.fetch_add(wish.passes);
+  const double needed = passes_to_pay(rates);
+  reasons.because(fmt::format("coding edges pays after some {:.0f} passes over all of them; this run has about {:.1f}",
+                              needed, passes));
+  return passes > needed;
+}
+
+/// Below this, and with what says where rows are, windows would be too small to keep the bus busy.
+bool room_for_windows(DeviceGraph& there, const Wish& wish) {
+  const std::uint64_t places = (wish.all_active ? 2 : 3) * wish.topology.vertices * sizeof(EdgeIndex);
+  return there.device().room() >= wish.state_in_windows + places + (12u << 20);
+}
+
+Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
+  const RunOptions& options = wish.options;
+  const bool        free    = options.method == Method::automatic;
+  if (options.method == Method::frontier) return {};
+  if (free && there.has_room_for(wish.topology, wish.weighted, wish.state)) {
+    reasons.because("all edges fit beside the state of the vertices");
+    return {};
+  }
+  if (free) reasons.because("edges do not fit beside the state of the vertices");
+  Choice choice{.method = in_windows(options.method) ? options.method : Method::zerocopy,
+                .rates  = options.supply.rates ? *options.supply.rates
+                                               : rates_of(there.device(), thread_count(options.threads), wish.host)};
+  if (in_windows(options.method)) return choice;
+  choice.coded = worth_coding(there, wish, choice.rates, reasons);
+  if (choice.coded || !free || wish.fixed) return choice;
+  if (wish.voting) {
+    reasons.because("one edge is enough for a vertex: the beginnings of rows, which are kept, answer nearly all");
+  } else if (!room_for_windows(there, wish)) {
+    reasons.because("there is no room for windows of edges");
+  } else {
+    choice.method = wish.all_active ? Method::partitions : Method::mixed;
+    reasons.because(wish.all_active ? "all edges are wanted in every iteration, so they are sent as they lie"
+                                    : "every iteration and every part of the graph goes the way that takes least");
+  }
+  return choice;
+}
+
+void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, const Reasons& reasons) {
+  Device& device      = there.device();
+  Plan&   plan        = *wish.options.plan;
+  plan.device         = "cuda:" + std::to_string(device.index());
+  plan.method         = to_string(choice.method);
+  plan.coded          = choice.coded;
+  plan.weighted       = wish.weighted;
+  plan.room           = device.room();
+  plan.state_bytes    = in_windows(choice.method) ? wish.state_in_windows : wish.state;
+  plan.edge_bytes     = edge_bytes(wish);
+  plan.vertices       = wish.topology.vertices;
+  plan.arcs           = wish.topology.arcs;
+  if (choice.method != Method::frontier) plan.rates = choice.rates;
+  plan.why            = reasons.why;
+  const std::uint64_t places = 3 * wish.topology.vertices * sizeof(EdgeIndex);
+  const std::uint64_t taken  = plan.state_bytes + (choice.method == Method::frontier ? 0 : places);
+  plan.resident_bytes = std::min({plan.edge_bytes, plan.room - std::min(plan.room, taken),
+                                  wish.options.supply.resident.value_or(~std::uint64_t{0})});
+}
+
+}  // namespace
+
+Choice chosen_supply(DeviceGraph& there, const Wish& wish) {
+  Reasons      reasons;
+  const Choice choice = choice_of(there, wish, reasons);
+  if (!wish.options.plan) return choice;
+  write_plan(there, wish, choice, reasons);
+  throw Planned{};
 }
 
 std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {

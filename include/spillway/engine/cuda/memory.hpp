@@ -78,6 +78,9 @@ class Device {
   std::unique_ptr<Staging> staging_;
 };
 
+/// What this machine does to bring edges there (plan/rates.hpp); measured at first, within both budgets.
+Rates rates_of(Device& device, int threads, const std::shared_ptr<MemoryBudget>& host);
+
 /// Rows of 2^31 arcs and more are for the CPU.
 void refuse_long_rows(const Block& block);
 

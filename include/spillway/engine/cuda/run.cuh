@@ -293,27 +293,6 @@ Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph
   return outcome;
 }
 
-/// Edges are sent: all of them where all are wanted every time, which keeps the bus busier than reading them does;
-/// or whenever that takes less. Nothing if there is no room for windows.
-template <class P>
-std::optional<Outcome<P>> run_sending(const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
-                                      const Asked<P>& asked) {
-  RunOptions options = asked.options;
-  options.method     = Traits<P>::all_active ? Method::partitions : Method::mixed;
-  const Asked<P>      sent{asked.program, asked.topology,       options,
-                      asked.delta,   asked.max_iterations, asked.continuation};
-  const std::uint64_t state = state_bytes(there->device(), sent);
-  // Below this, and with what says where rows are, windows would be too small to keep the bus busy.
-  const std::uint64_t places = (Traits<P>::all_active ? 2 : 3) * asked.topology.vertices * sizeof(EdgeIndex);
-  if (there->device().room() < state + places + (12u << 20)) return std::nullopt;
-  try {
-    return run_in_windows(there, graph, sent, state);
-  } catch (const DeviceError& error) {
-    if (error.code() != ExitCode::does_not_fit || asked.continuation.resident) throw;
-  }
-  return std::nullopt;
-}
-
 /// How often a run will pass over all edges, about: a vote looks at few, what is improved is improved again.
 template <class P>
 double passes_of(const Asked<P>& asked) {
@@ -322,38 +301,62 @@ double passes_of(const Asked<P>& asked) {
   return Traits<P>::voting ? 0.1 : 2;
 }
 
+/// Over edges that are where the choice has them.
+template <class P>
+Outcome<P> run_as_chosen(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
+                         const Choice& choice) {
+  if (choice.method == Method::frontier) return run_resident(there, graph, asked);
+  RunOptions options   = asked.options;
+  options.method       = choice.method;
+  options.supply.rates = choice.rates;
+  const Asked<P>      sent{asked.program, asked.topology,       options,
+                      asked.delta,   asked.max_iterations, asked.continuation};
+  const std::uint64_t state = state_bytes(there->device(), sent);
+  if (in_windows(choice.method)) return run_in_windows(there, graph, sent, state);
+  if (choice.coded) return run_outside<P, CodedRows>(there, graph, sent, state);
+  return run_outside<P, PlainRows>(there, graph, sent, state);
+}
+
 template <class P>
 Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
                          double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
+  using T           = Traits<P>;
   const auto there  = DeviceGraph::of(graph, options.device);
   Device&    device = there->device();
   Schedule   home;
   if (lies_elsewhere<ValueOf<P>>(continuation, *there)) bring_home(continuation, home, graph);
   device.enter();
-  const Asked<P>      asked{program, topology, options, delta, max_iterations, continuation};
-  const std::uint64_t state = state_bytes(device, asked);
-  if (options.method == Method::frontier ||
-      (options.method == Method::automatic && there->has_room_for(topology, Traits<P>::weighted, state)))
-    return run_resident(there, graph, asked);
-  if (in_windows(options.method)) return run_in_windows(there, graph, asked, state);
-  const bool fixed   = options.deterministic && Traits<P>::order_shows;
-  const auto plainly = [&]() -> Outcome<P> {
-    // A vote is found in the beginnings of rows, which are kept where edges are read in place.
-    if (!Traits<P>::voting && options.method == Method::automatic && !fixed)
-      if (auto outcome = run_sending(there, graph, asked)) return std::move(*outcome);
-    return run_outside<P, PlainRows>(there, graph, asked, state);
+  const Asked<P> asked{program, topology, options, delta, max_iterations, continuation};
+  const auto     state_if = [&](Method method) {
+    RunOptions other = options;
+    other.method     = method;
+    return state_bytes(device, Asked<P>{program, topology, other, delta, max_iterations, continuation});
   };
-  if (options.supply.compress == Compress::on) return run_outside<P, CodedRows>(there, graph, asked, state);
-  if (options.supply.compress == Compress::off || fixed ||  // coding would bring another order
-      !worth_coding(*there, topology, Traits<P>::weighted, passes_of(asked)))
-    return plainly();
+  const Wish wish{.topology         = topology,
+                  .options          = options,
+                  .host             = graph.budget(),
+                  .weighted         = T::weighted,
+                  .all_active       = T::all_active,
+                  .voting           = T::voting,
+                  .fixed            = options.deterministic && T::order_shows,
+                  .passes           = passes_of(asked),
+                  .state            = state_if(Method::frontier),
+                  .state_in_windows = state_if(T::all_active ? Method::partitions : Method::mixed)};
+  const auto may_try_otherwise = [&](const Error& error) {
+    return error.code() == ExitCode::does_not_fit && options.method == Method::automatic && !continuation.resident;
+  };
+  const Choice choice = chosen_supply(*there, wish);
   try {
-    return run_outside<P, CodedRows>(there, graph, asked, state);
-  } catch (const Error& error) {  // no room to code in, here or there
-    if (error.code() != ExitCode::does_not_fit || continuation.resident) throw;
-    there->cannot_code = true;
+    return run_as_chosen(there, graph, asked, choice);
+  } catch (const Error& error) {  // no room to code in, or for windows, here or there
+    if (choice.method == Method::frontier || (choice.method == Method::zerocopy && !choice.coded)) throw;
+    if (!may_try_otherwise(error) || (choice.coded && options.supply.compress == Compress::on)) throw;
   }
-  return plainly();
+  if (choice.coded) {
+    there->cannot_code = true;
+    return run_as_chosen(there, graph, asked, chosen_supply(*there, wish));
+  }
+  return run_as_chosen(there, graph, asked, {.method = Method::zerocopy, .rates = choice.rates});
 }
 
 }  // namespace spillway::cuda

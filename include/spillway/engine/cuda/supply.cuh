@@ -35,9 +35,27 @@ struct WholeRows {
 WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                      const RunOptions& options, std::uint64_t beside);
 
-/// Whether coding these rows is worth its time, for a run that passes over all of them about so often: it is where
-/// they are coded already, where this run makes good for it, or where the runs before it together would have.
-bool worth_coding(DeviceGraph& there, const Topology& topology, bool weighted, double passes);
+/// What the choice of a supply depends on.
+struct Wish {
+  const Topology&   topology;
+  const RunOptions& options;
+
+  const std::shared_ptr<MemoryBudget>& host;
+
+  bool              weighted, all_active, voting;
+  bool              fixed;   ///< sums are to come out the same whatever room there is: rows are read in their order
+  double            passes;  ///< over all edges, about
+  std::uint64_t     state;   ///< bytes that the run needs for itself…
+  std::uint64_t     state_in_windows;  ///< …if edges are sent
+};
+
+/// Where edges are to be; written to the wish's plan, which ends the run there, if it has one.
+struct Choice {
+  Method method = Method::frontier;
+  bool   coded  = false;
+  Rates  rates  = {};  ///< that it depends on, if it is another
+};
+Choice chosen_supply(DeviceGraph& there, const Wish& wish);
 
 /// All rows on the device.
 Supply<PlainRows> resident_supply(DeviceTopology rows);

@@ -1,0 +1,127 @@
+// spillway plan ALGORITHM GRAPH: what `run` would do, and why, without doing it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "cli/report.hpp"
+#include "cli/run.hpp"
+
+#include <spillway/engine/pieces.hpp>
+#include <spillway/plan.hpp>
+
+namespace spillway::cli {
+namespace {
+
+/// What bringing the edges of an iteration takes in each way, by how many of all are active.
+struct Reckoned {
+  double      share;
+  double      read, gathered, sent;  ///< milliseconds
+  const char* best;
+};
+
+std::vector<Reckoned> reckoned(const Plan& plan) {
+  std::vector<Reckoned> table;
+  if (!plan.rates || plan.coded || plan.edge_bytes == 0) return table;
+  const BringingCosts costs{*plan.rates, plan.weighted};
+  const double        outside = 1 - static_cast<double>(plan.resident_bytes) / static_cast<double>(plan.edge_bytes);
+  const double        edges   = static_cast<double>(plan.arcs) * outside;
+  const double        rows    = static_cast<double>(plan.vertices) * outside;
+  for (const double share : {1.0, 0.5, 0.1, 0.01, 0.001, 0.00001}) {
+    Reckoned line{share, 1e3 * costs.read(share * edges, share * rows),
+                  1e3 * (costs.step() + costs.gathered(share * edges, share * rows)),
+                  1e3 * (costs.step() + costs.sent(edges)), "read in place"};
+    if (line.gathered < line.read && line.gathered < line.sent) line.best = "gathered";
+    if (line.sent < line.read && line.sent <= line.gathered) line.best = "sent whole";
+    table.push_back(line);
+  }
+  return table;
+}
+
+std::string method_text(const Plan& plan) {
+  if (plan.method.empty()) return "its own";
+  return plan.method + (plan.coded ? ", edges coded first" : "");
+}
+
+void print_plan(const Plan& plan, const Graph& graph, const RunArguments& arguments) {
+  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<12} {}\n", name, value); };
+  line("run", fmt::format("{} on {} and {}", arguments.algorithm->name,
+                          counted(graph.vertex_count(), "vertex", "vertices"),
+                          counted(graph.arc_count(), "arc", "arcs")));
+  line("device", plan.room > 0 ? fmt::format("{}, {} to use", plan.device, human_bytes(plan.room)) : plan.device);
+  line("method", method_text(plan));
+  for (const std::string& why : plan.why) line(&why == plan.why.data() ? "why" : "", why);
+  if (plan.state_bytes > 0) line("state", human_bytes(plan.state_bytes) + " on the device");
+  if (plan.edge_bytes > 0 && plan.device != "cpu")
+    line("edges", fmt::format("{}, {} of them on the device", human_bytes(plan.edge_bytes),
+                              plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
+  const std::vector<Reckoned> table = reckoned(plan);
+  if (table.empty()) return;
+  fmt::print("\nedges active   read in place ms   gathered ms   sent whole ms   least\n");
+  for (const Reckoned& way : table)
+    fmt::print("{:>11.3g}% {:>18.3f} {:>13.3f} {:>15.3f}   {}\n", 100 * way.share, way.read, way.gathered, way.sent,
+               way.best);
+}
+
+Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& arguments, double load_ms, double plan_ms) {
+  Json table = Json::array();
+  for (const Reckoned& way : reckoned(plan))
+    table.push_back({{"edges_active", way.share},
+                     {"read_in_place_ms", way.read},
+                     {"gathered_ms", way.gathered},
+                     {"sent_whole_ms", way.sent},
+                     {"least", way.best}});
+  Json document{{"algorithm", arguments.algorithm->name},
+                {"graph", graph_json(graph)},
+                {"device", plan.device},
+                {"method", plan.method.empty() ? Json(nullptr) : Json(plan.method)},
+                {"coded", plan.coded},
+                {"why", plan.why},
+                {"room", plan.room},
+                {"state_bytes", plan.state_bytes},
+                {"edge_bytes", plan.edge_bytes},
+                {"resident_bytes", plan.resident_bytes},
+                {"reckoned", table},
+                {"time_ms", {{"load", load_ms}, {"plan", plan_ms}}}};
+  if (plan.rates) document["rates"] = rates_json(*plan.rates);
+  return document;
+}
+
+/// From any vertex the plan is the same.
+void choose_source(RunArguments& arguments, const Graph& graph) {
+  const Parameter* const source = source_parameter(*arguments.algorithm);
+  if (source && graph.vertex_count() > 0) arguments.given.try_emplace(source->name, graph.ids().name(0));
+}
+
+void plan(RunArguments& arguments, const Common& common) {
+  check_ways(arguments);
+  ProgressBar bar = progress_bar(common);
+  Stopwatch   clock;
+  const Graph loaded = open(arguments.load.path, arguments.load.options(common, bar));
+  const Graph graph  = with_asked_weights(loaded, arguments, common);
+  note_all(common, loaded.report().notes);
+  check_weights(*arguments.algorithm, graph);
+  choose_source(arguments, graph);
+  const double load_ms = clock.lap();
+  const Plan   plan    = plan_of(*arguments.algorithm, graph, questions(arguments).front().parameters,
+                                 run_options_of(arguments, common, bar));
+  if (common.json)
+    print_json(plan_json(plan, graph, arguments, load_ms, clock.lap()));
+  else
+    print_plan(plan, graph, arguments);
+}
+
+}  // namespace
+
+std::vector<std::string> add_plan(CLI::App& app, Context& context, std::vector<std::string> words) {
+  auto* command   = app.add_subcommand("plan", "What running an algorithm on a graph would do, and why");
+  auto  arguments = std::make_shared<RunArguments>();
+  add_question(*command, arguments);
+  add_way_options(*command, *arguments);
+  add_common_options(*command, context.common);
+  return asked_by(*command, context, arguments, std::move(words),
+                  [&context, arguments] { plan(*arguments, context.common); });
+}
+
+}  // namespace spillway::cli

@@ -1,0 +1,85 @@
+// What a GPU is to do is planned as it is done.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "algorithms/trying.hpp"
+#include "plan/devices.hpp"
+#include "plan/rates.hpp"
+#include "support.hpp"
+
+#include <spillway/generate.hpp>
+#include <spillway/plan.hpp>
+
+namespace spillway {
+namespace {
+
+class GpuPlan : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  }
+
+  static Plan planned(const std::string& name, const Graph& graph, std::uint64_t memory) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = testing::filled(algorithm, graph, {}).value();
+    const RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda, .memory = memory}};
+    const Plan       plan = plan_of(algorithm, graph, values, options);
+#if !defined(SPILLWAY_EMULATED)  // which would take its time
+    const Result result = algorithm.run(graph, values, options);
+    EXPECT_EQ(plan.device, result.statistics.device) << name;
+    if (!plan.method.empty()) {
+      const std::string method = result.statistics.method.empty() ? "frontier" : result.statistics.method;
+      EXPECT_EQ(plan.method, method) << name;
+    }
+    EXPECT_LE(result.statistics.device_bytes, memory) << name;
+#endif
+    return plan;
+  }
+
+  const Graph kron = with_unit_weights(generate("kron", {{"scale", "17"}}));
+};
+
+TEST_F(GpuPlan, SaysWhatFits) {
+  const Plan plan = planned("sssp", kron, 1u << 30);
+  EXPECT_EQ(plan.method, "frontier");
+  EXPECT_EQ(plan.device, "cuda:0");
+  EXPECT_EQ(plan.resident_bytes, plan.edge_bytes);
+  EXPECT_GT(plan.state_bytes, kron.vertex_count() * 4);
+}
+
+TEST_F(GpuPlan, ChoosesByProgram) {
+  const Plan sssp = planned("sssp", kron, 28u << 20);
+  EXPECT_EQ(sssp.method, "mixed");
+  EXPECT_TRUE(sssp.rates);
+  EXPECT_LT(sssp.resident_bytes, sssp.edge_bytes);
+  EXPECT_EQ(planned("bfs", kron, 12u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
+  EXPECT_EQ(planned("cc", kron, 12u << 20).method, "");
+}
+
+#if !defined(SPILLWAY_EMULATED)
+TEST_F(GpuPlan, MeasuresTheMachineOnce) {
+  const testing::TemporaryFolder folder;
+  setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);
+  const auto  budget = std::make_shared<MemoryBudget>(std::uint64_t{8} << 30);
+  const Rates rates  = rates_of_gpu(0, 2, budget, true);
+  EXPECT_TRUE(std::filesystem::exists(rates_path())) << rates_path();
+  for (const double rate : {rates.sent, rates.gathered, rates.read}) {
+    EXPECT_GT(rate, 1e8);
+    EXPECT_LT(rate, 1e12);
+  }
+  for (const double rate : {rates.gathered_pieces, rates.read_pieces}) {
+    EXPECT_GT(rate, 1e6);
+    EXPECT_LT(rate, 1e11);
+  }
+  EXPECT_GT(rates.step, 1e-6);
+  EXPECT_LT(rates.step, 1e-1);
+  EXPECT_EQ(rates_of_gpu(0, 2, budget).sent, rates.sent) << "kept";
+  const auto small = std::make_shared<MemoryBudget>(std::uint64_t{1} << 20);
+  EXPECT_EQ(rates_of_gpu(0, 1, small, true).sent, Rates{}.sent) << "no room to measure in";
+}
+#endif
+
+}  // namespace
+}  // namespace spillway
