@@ -22,7 +22,7 @@ inline HostTuning tiny() {
 /// Sizes so small that every row class, bin and filter of the GPU engine is needed by graphs of the zoo.
 inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
   CudaTuning tuning{.filter = filter, .fusion = fusion};
-  if (tiny) tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0;
+  if (tiny) tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0, tuning.line_edges = 2;
   // The online filter by itself fails where bins are too small.
   if (filter == Filter::online)
     tuning.bin_entries = 1u << 20;

@@ -96,6 +96,7 @@ struct CudaTuning {
   std::uint64_t large_degree = 1024;      ///< rows from here on are worked on by a block
   std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
+  unsigned      line_edges   = 96;        ///< rows in host memory from here on are read by whole lines of the bus
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
   std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first

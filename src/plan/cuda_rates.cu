@@ -6,10 +6,12 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/host_memory.hpp"
 #include "plan/rates.hpp"
+#include "supply/windows.hpp"
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/warp.cuh>
@@ -65,18 +67,6 @@ __global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned e
 
 __global__ void do_nothing() {}
 
-/// By all threads, as windows are.
-void gather(const Vertex* from, std::uint64_t all, unsigned edges, std::uint64_t pieces, int threads, Vertex* to) {
-  const std::uint64_t places = all / edges;
-  for_each_share(threads, pieces, [&](std::uint64_t begin, std::uint64_t end, int) {
-    constexpr std::uint64_t ahead = 8;
-    for (std::uint64_t i = begin; i < end; ++i) {
-      __builtin_prefetch(from + scattered(i + ahead, places) * edges);
-      std::memcpy(to + i * edges, from + scattered(i, places) * edges, edges * sizeof(Vertex));
-    }
-  });
-}
-
 class Measuring {
  public:
   Measuring(cuda::Device& device, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget)
@@ -120,16 +110,24 @@ class Measuring {
     device_.wait();
   }
 
+  /// Rows of so many edges, every fourth of which is active.
+  double seconds_to_gather(unsigned edges, int threads) {
+    const std::uint64_t    rows = edges_ / 2 / edges, active = rows / 4;
+    std::vector<EdgeIndex> offsets(rows + 1), starts(active + 1);
+    std::vector<LaidPiece> entries(active);
+    for (std::uint64_t i = 0; i <= rows; ++i) offsets[i] = i * edges;
+    for (std::uint64_t i = 0; i <= active; ++i) starts[i] = i * edges;
+    for (std::uint64_t i = 0; i < active; ++i) entries[i] = {static_cast<Vertex>(4 * i), 0};
+    const Rows   from{offsets.data(), pinned_.on_host<Vertex>(), nullptr};
+    Vertex*      to     = reinterpret_cast<Vertex*>(memory_.data()) + edges_ / 2;
+    const Pieces pieces{entries, starts.data(), long_piece};
+    return best_seconds([&] { gather_edges(from, pieces, 0, active * edges, threads, {to, nullptr}); }) /
+           static_cast<double>(active);
+  }
+
   /// Long and short pieces: what an edge takes, and what a piece does.
   void set_gathered(Rates& rates, int threads) {
-    const auto seconds_of = [&](unsigned edges) {
-      const std::uint64_t pieces = edges_ / 4 / edges;
-      const Vertex* const from   = pinned_.on_host<Vertex>();
-      auto* const         to     = reinterpret_cast<Vertex*>(memory_.data()) + edges_ / 4 * 3;
-      const double        all    = best_seconds([&] { gather(from, edges_ / 4 * 3, edges, pieces, threads, to); });
-      return all / static_cast<double>(pieces);
-    };
-    const double of_long = seconds_of(long_piece), of_short = seconds_of(short_piece);
+    const double of_long = seconds_to_gather(long_piece, threads), of_short = seconds_to_gather(short_piece, threads);
     const double an_edge = std::max((of_long - of_short) / (long_piece - short_piece), of_long / long_piece / 2);
     rates.gathered        = std::min(sizeof(Vertex) / an_edge, rates.sent);
     rates.gathered_pieces = 1 / std::max(of_short - short_piece * an_edge, 1e-10);

@@ -38,7 +38,8 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
   sizes.local              = needs.local && goes_asynchronously(options, vertices, arcs);
   sizes.slots              = sizes.local ? 1 : slots_at_once;
   const std::uint64_t may  = std::min(room, options.supply.resident.value_or(room));
-  const std::uint64_t turn = std::min(usual_window, room / 4 / sizes.slots);
+  // What is for edges is mostly for those that stay.
+  const std::uint64_t turn = std::min(usual_window, (may > 0 ? may : room) / 4 / sizes.slots);
   std::uint64_t       wish = sizes.local ? std::max(may, turn) : turn;
   if (options.supply.window > 0) wish = options.supply.window;
   const std::uint64_t least = least_edges * edge_bytes;
@@ -214,12 +215,13 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
                                  WindowsSent& sent) const {
   const WindowSide& side = sides_[which];
   const EdgeIndex   end  = parts_[stretch.last].edges;
+  const Pieces      pieces{{entries_.data(), laid.entries}, starts_.data(), piece_edges(options_)};
   for (EdgeIndex first = parts_[stretch.first].edges; first < end; first += sizes_.slot_edges) {
     const EdgeIndex   last = std::min<EdgeIndex>(end, first + sizes_.slot_edges);
     const std::size_t slot = device.next_slot();
     for (EdgeIndex from = first; from < last; from += sizes_.stage_edges) {
       const EdgeIndex to = std::min(last, from + sizes_.stage_edges);
-      gather(side, laid, from, to, device.stage(slot, from - first));
+      gather_edges(side.host, pieces, from, to, threads_, device.stage(slot, from - first));
       device.send_staged(slot, from - first, to - from);
     }
     have_visited(device, slot, {which, first, last, true, sizes_.local}, sent);
@@ -234,25 +236,22 @@ void WindowSupply::read_in_place(WindowDevice& device, std::size_t which, const 
   sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 
-EdgeIndex WindowSupply::begin_of(const WindowSide& side, const LaidPiece& entry) const {
-  return side.host.offsets[entry.vertex] + EdgeIndex{entry.piece} * piece_edges(options_);
-}
-
-/// Subway's step 5, by all threads, each as many edges as the others.
-void WindowSupply::gather(const WindowSide& side, const Laid& laid, EdgeIndex from, EdgeIndex to,
-                          const EdgePointers& into) const {
-  const std::span starts{starts_.data(), laid.entries};
-  const int       threads = to - from < few_edges ? 1 : threads_;
-  for_each_share(threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
+void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIndex to, int threads,
+                  const EdgePointers& into) {
+  const auto begin_of = [&](const LaidPiece& entry) {
+    return rows.offsets[entry.vertex] + EdgeIndex{entry.piece} * pieces.edges;
+  };
+  const std::span starts{pieces.starts, pieces.entries.size()};
+  for_each_share(to - from < few_edges ? 1 : threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
     EdgeIndex at = from + begin;
     auto      k  = static_cast<std::uint64_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
     for (; at < from + end; ++k) {
-      if (k + ahead < laid.entries) __builtin_prefetch(side.host.targets + begin_of(side, entries_[k + ahead]));
-      const EdgeIndex last   = std::min<EdgeIndex>(starts_[k + 1], from + end);
-      const EdgeIndex source = begin_of(side, entries_[k]) + (at - starts_[k]);
-      std::memcpy(into.targets + (at - from), side.host.targets + source, (last - at) * sizeof(Vertex));
+      if (k + ahead < starts.size()) __builtin_prefetch(rows.targets + begin_of(pieces.entries[k + ahead]));
+      const EdgeIndex last   = std::min<EdgeIndex>(pieces.starts[k + 1], from + end);
+      const EdgeIndex source = begin_of(pieces.entries[k]) + (at - starts[k]);
+      std::memcpy(into.targets + (at - from), rows.targets + source, (last - at) * sizeof(Vertex));
       if (into.weights)
-        std::memcpy(into.weights + (at - from), side.host.weights + source, (last - at) * sizeof(std::uint32_t));
+        std::memcpy(into.weights + (at - from), rows.weights + source, (last - at) * sizeof(std::uint32_t));
       at = last;
     }
   });

@@ -68,6 +68,17 @@ struct WindowSizes {
   EdgeIndex resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const;
 };
 
+/// Pieces of rows as they are laid out, for the host.
+struct Pieces {
+  std::span<const LaidPiece> entries;
+  const EdgeIndex*           starts;  ///< of each in the array that they make one behind the other, and its end
+  unsigned                   edges;   ///< of a piece, at most
+};
+
+/// Subway's step 5: the edges from `from` to `to` of that array, by all threads, each as many as the others.
+void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIndex to, int threads,
+                  const EdgePointers& into);
+
 /// Parts of the array of all edges, one behind the other, that reach the device in one way.
 struct Stretch {
   enum class Way { whole, gathered, in_place } way;
@@ -104,8 +115,6 @@ class WindowSupply {
   void send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch,
                      WindowsSent& sent) const;
   void read_in_place(WindowDevice& device, std::size_t side, const Stretch& stretch, WindowsSent& sent) const;
-  EdgeIndex begin_of(const WindowSide& side, const LaidPiece& entry) const;
-  void gather(const WindowSide& side, const Laid& laid, EdgeIndex from, EdgeIndex to, const EdgePointers& into) const;
 
   std::vector<WindowSide>       sides_;
   WindowSizes                   sizes_;

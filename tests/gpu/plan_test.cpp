@@ -38,7 +38,7 @@ class GpuPlan : public ::testing::Test {
     return plan;
   }
 
-  const Graph kron = with_unit_weights(generate("kron", {{"scale", "17"}}));
+  const Graph kron = with_unit_weights(generate("kron", {{"scale", "18"}}));
 };
 
 TEST_F(GpuPlan, SaysWhatFits) {
@@ -50,12 +50,12 @@ TEST_F(GpuPlan, SaysWhatFits) {
 }
 
 TEST_F(GpuPlan, ChoosesByProgram) {
-  const Plan sssp = planned("sssp", kron, 28u << 20);
+  const Plan sssp = planned("sssp", kron, 36u << 20);
   EXPECT_EQ(sssp.method, "mixed");
   EXPECT_TRUE(sssp.rates);
   EXPECT_LT(sssp.resident_bytes, sssp.edge_bytes);
-  EXPECT_EQ(planned("bfs", kron, 12u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
-  EXPECT_EQ(planned("cc", kron, 12u << 20).method, "");
+  EXPECT_EQ(planned("bfs", kron, 16u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
+  EXPECT_EQ(planned("cc", kron, 16u << 20).method, "");
 }
 
 #if !defined(SPILLWAY_EMULATED)

@@ -2,7 +2,11 @@
 
 #include <cuda_runtime.h>
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/parallel.hpp>
@@ -12,6 +16,7 @@ namespace spillway::cuda {
 namespace {
 
 constexpr std::uint64_t page = 4096, small = 1u << 20;  // what is small shares its pages with others
+constexpr std::uint64_t large = 32u << 20;              // worth huge pages
 
 /// Pages that are not there yet are asked for by all threads: pinning would ask for one after the other.
 void touch(const void* data, std::uint64_t bytes) {
@@ -25,6 +30,19 @@ void copy_by_all(void* to, const void* from, std::uint64_t bytes) {
   for_each_share(thread_count(0), bytes, [&](std::uint64_t begin, std::uint64_t end, int) {
     std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
   });
+}
+
+/// Whether an address is in a mapped file; one of the system's small pages, that is.
+bool in_a_file(const void* data) {
+  const auto    address = reinterpret_cast<std::uintptr_t>(data);
+  std::ifstream maps{"/proc/self/maps"};
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t     first = 0, last = 0;
+    unsigned long long inode = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %llu", &first, &last, &inode) != 3) continue;
+    if (address >= first && address < last) return inode != 0;
+  }
+  return false;
 }
 
 }  // namespace
@@ -43,9 +61,13 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
     on_device_ = there;
     return;
   }
-  touch(data, bytes);
   constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
-  if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;
+  // Over huge pages the device finds its way much faster; a file has small ones.
+  const bool worth_copying = bytes >= large && budget->has_room(bytes + bytes / 16) && in_a_file(data) && !getenv("PIN");
+  if (!worth_copying) {
+    touch(data, bytes);
+    if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;
+  }
   try {
     copy_ = Pages{bytes, budget, what};
   } catch (const Error& error) {  // the CPU may do without

@@ -131,9 +131,9 @@ std::uint64_t OutsideRows::held_bytes() const {
 std::vector<PlainRows> OutsideRows::parts() {
   const EdgeIndex* const ends = offsets_.data() + 1;
   const Rows             all  = whole();
-  if (head_offsets_.size() == 0) return {{offsets_.data(), ends, all.targets, all.weights}};
+  if (head_offsets_.size() == 0) return {{offsets_.data(), ends, all.targets, all.weights, true}};
   return {{head_offsets_.data(), head_offsets_.data() + 1, head_targets_.data(), head_weights_.data()},
-          {tail_begins_.data(), ends, all.targets, all.weights}};
+          {tail_begins_.data(), ends, all.targets, all.weights, true}};
 }
 
 }  // namespace spillway::cuda

@@ -94,8 +94,8 @@ struct GpuSide {
   /// Rows to be read without windows: as far as they are here, and on the host.
   std::vector<PlainRows> in_place() const {
     const PlainRows here{below.data(), below.data() + 1, targets.data(), weights.data()};
-    if (below.size() == 0) return {{offsets, offsets + 1, outside.targets, outside.weights}};
-    return {here, {above.data(), above.data() + 1, outside.targets, outside.weights}};
+    if (below.size() == 0) return {{offsets, offsets + 1, outside.targets, outside.weights, true}};
+    return {here, {above.data(), above.data() + 1, outside.targets, outside.weights, true}};
   }
 };
 
@@ -228,6 +228,7 @@ class GpuWindows final : public Windows, WindowDevice {
     if (which == WindowDevice::in_place) {
       rows.targets = side.outside.targets + at.first;
       rows.weights = needs_.weighted ? side.outside.weights + at.first : nullptr;
+      rows.outside = true;
     }
     if (slot) {
       slot->brought.record(stream_);

@@ -48,7 +48,8 @@ class DeviceRun {
                       options.cuda.bin_entries,
                       options.cuda.probes,
                       options.cuda.aggregate,
-                      piece_edges(options)};
+                      piece_edges(options),
+                      std::max(options.cuda.line_edges, 1u)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
     // Rows are pulled in an order that does not change; atomic additions are not.

@@ -443,8 +443,11 @@ class Machine {
   __device__ void            push_hubs(const Rows& rows, unsigned count, unsigned at);
   __device__ void            push_large(const Rows& rows, unsigned count, unsigned at);
   __device__ void            push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride, unsigned at);
+  __device__ void            push_piece(const Rows& rows, Vertex v, Piece piece, unsigned begin, unsigned stride,
+                                        unsigned at);
+  __device__ void            push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at);
   __device__ void            push_small(const Rows& rows, unsigned count, unsigned at);
-  __device__ void            push_as_one(const Rows& rows, Vertex v, const Piece& piece, bool mine, unsigned at);
+  __device__ void            push_as_one(const Rows& rows, Vertex v, Piece piece, bool mine, unsigned at);
   __device__ static unsigned owner_of(unsigned k, unsigned before);
   /// Where the edges of a lane are: apart, or side by side with those of the other lanes.
   struct Apart {

@@ -23,13 +23,24 @@ __device__ void Machine<P, Rows>::push_large(const Rows& rows, unsigned count, u
     push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
 }
 
-/// A row by `stride` threads, of which this one is number `begin`; warps stay together and take some edges that
-/// lie side by side each.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride,
                                            unsigned at) {
-  const Message  message = sent_by(v);
-  const Piece    piece   = rows.piece(v);
+  push_piece(rows, v, rows.piece(v), begin, stride, at);
+}
+
+/// By `stride` threads, of which this one is number `begin`; warps stay together and take some edges that lie side by
+/// side each.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece piece, unsigned begin,
+                                             unsigned stride, unsigned at) {
+  const Message message = sent_by(v);
+  if (begin == 0) mine_.looked_at += piece.length();
+  unsigned lead = 0;
+  if constexpr (Rows::line_edges > 0) {
+    lead  = rows.lead(piece);
+    piece = Rows::with_lead(piece, lead);
+  }
   const unsigned length = piece.length(), lane = lane_index();
   for (EdgeIndex first = EdgeIndex{begin - lane} * push_batch; first < length;
        first += EdgeIndex{push_batch} * stride) {
@@ -37,10 +48,26 @@ __device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned 
     const Together edges{rows.template span<push_batch>(piece, base, staged())};
     Sent           sent[push_batch];
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) sent[k] = {v, message, base + k * warp_lanes + lane < length};
+    for (unsigned k = 0; k < push_batch; ++k) {
+      const unsigned edge = base + k * warp_lanes + lane;
+      sent[k]             = {v, message, edge >= lead && edge < length};
+    }
     push_edges(rows, edges, sent, at);
   }
-  if (begin == 0) mine_.looked_at += length;
+}
+
+/// Of the pieces that lanes have, those of several lines in host memory, one after the other; the others are left.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at) {
+  if constexpr (Rows::line_edges > 0) {
+    if (!rows.outside) return;
+    const bool is_long = piece.length() >= view_.sizes.line_edges;
+    for (unsigned left = __ballot_sync(all_lanes, is_long); left != 0; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+      push_piece(rows, from_lane(v, lane), from_lane(piece, lane), lane_index(), warp_lanes, at);
+    }
+    if (is_long) piece = {};
+  }
 }
 
 /// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees. Of few
@@ -59,8 +86,8 @@ __device__ void Machine<P, Rows>::push_small(const Rows& rows, unsigned count, u
 
 /// The pieces that lanes have, those with `mine`; the others bring an empty one.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, const Piece& piece, bool mine,
-                                              unsigned at) {
+__device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, Piece piece, bool mine, unsigned at) {
+  push_lines(rows, v, piece, at);
   const unsigned length  = piece.length();
   const Message  message = mine ? sent_by(v) : Message{};
   const unsigned before  = sum_before(length);

@@ -17,8 +17,11 @@ struct PlainRows {
   const EdgeIndex*     ends    = nullptr;
   const Vertex*        targets = nullptr;
   const std::uint32_t* weights = nullptr;
+  bool                 outside = false;  ///< in host memory
 
   static constexpr bool always_ordered = false;  ///< by degree
+  /// Over the bus come lines of so many edges: warps that ask for whole ones, once, get most out of it.
+  static constexpr unsigned line_edges = 32;
 
   /// A vertex's row, or the part of it that is here.
   struct Piece {
@@ -37,6 +40,16 @@ struct PlainRows {
     return {first, static_cast<unsigned>(ends[v] - first)};
   }
   __device__ static Place place(const Piece& piece, unsigned k) { return piece.first + k; }
+
+  /// Edges of others that lie before a piece in its first line.
+  __device__ unsigned lead(const Piece& piece) const {
+    return outside ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + piece.first) / sizeof(Vertex) %
+                                           line_edges)
+                   : 0;
+  }
+  __device__ static Piece with_lead(const Piece& piece, unsigned lead) {
+    return {piece.first - lead, piece.edges + lead};
+  }
 
   __device__ Vertex target(Place place) const { return targets[place]; }
   __device__ std::uint32_t weight(Place place) const { return weights[place]; }
@@ -68,6 +81,7 @@ struct PlainRows {
 /// needs. So any edge can be read without those before it.
 struct CodedRows {
   static constexpr bool     always_ordered = true;
+  static constexpr unsigned line_edges     = 0;  ///< groups are read together as they are
   static constexpr unsigned group          = 32;
   static constexpr unsigned most_unary     = 3;
 

@@ -57,6 +57,7 @@ struct Sizes {
   unsigned  probes       = 8;      ///< that a thread makes for a vote before its warp helps
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
   unsigned  piece_edges  = 256;    ///< of a row that a window's lanes share out
+  unsigned  line_edges   = 96;     ///< rows in host memory from here on are read by whole lines
 };
 
 /// Which rows are to be laid out in pieces.
