@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -24,24 +25,26 @@ namespace {
 using namespace cuda;
 
 constexpr auto          what_for    = "measuring the machine";
-constexpr std::uint64_t most_bytes  = 256u << 20, least_bytes = 32u << 20;  // more than any cache on the way
+constexpr std::uint64_t most_bytes  = 512u << 20, least_bytes = 64u << 20;  // more than any cache on the way
 constexpr std::uint64_t copied      = 16u << 20;                            // at once, as windows are
 constexpr unsigned      long_piece = 256, short_piece = 8;                  // edges
-constexpr int           times      = 3;                                     // the best counts
+constexpr unsigned      times      = 3;                                     // the median counts
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// body(k) the first time wakes things up.
 template <class Body>
-double best_seconds(Body&& body) {
-  double best = 1e9;
-  for (int i = 0; i <= times; ++i) {  // the first wakes things up
+double usual_seconds(Body&& body) {
+  std::array<double, times> taken{};
+  for (unsigned k = 0; k <= times; ++k) {
     const double start = now();
-    body();
-    if (i > 0) best = std::min(best, now() - start);
+    body(k);
+    if (k > 0) taken[k - 1] = now() - start;
   }
-  return best;
+  std::ranges::sort(taken);
+  return taken[times / 2];
 }
 
 /// Where the i-th of `count` places is, in no order.
@@ -49,16 +52,18 @@ SPILLWAY_HD std::uint64_t scattered(std::uint64_t i, std::uint64_t count) {
   return i * 2654435761u % count;  // a prime beyond every count
 }
 
-/// Pieces of `edges` (a divisor or a multiple of 32), side by side or scattered; four reads of a lane under way.
-__global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, bool scatter, Vertex* to) {
+/// Pieces of so many edges, scattered; they begin anywhere, and whole lines are read. Four reads of a lane are under
+/// way.
+__global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, Vertex* to) {
   constexpr unsigned  ahead = 4;
-  const std::uint64_t reads = pieces * edges, stride = item_stride();
+  const unsigned      width = edges < warp_lanes ? edges : edges + warp_lanes;
+  const std::uint64_t reads = pieces * width, stride = item_stride();
   Vertex              sum   = 0;
   for (std::uint64_t base = first_item(); base < reads; base += ahead * stride) {
     Vertex read[ahead] = {};
     for (unsigned k = 0; k < ahead; ++k) {
-      const std::uint64_t i = base + k * stride, piece = i / edges;
-      if (i < reads) read[k] = from[(scatter ? scattered(piece, pieces) : piece) * edges + i % edges];
+      const std::uint64_t i = base + k * stride, piece = i / width;
+      if (i < reads) read[k] = from[scattered(piece, pieces - 1) * edges + i % width];
     }
     for (const Vertex value : read) sum += value;
   }
@@ -78,11 +83,12 @@ class Measuring {
 
   Rates rates(int threads) {
     Rates rates;
-    rates.sent = static_cast<double>(edges_ * sizeof(Vertex)) / best_seconds([&] { send_all(); });
-    rates.read = static_cast<double>(edges_ * sizeof(Vertex)) / best_seconds([&] { read(long_piece, false); });
-    rates.read_pieces = static_cast<double>(edges_ / short_piece / 4) / best_seconds([&] { read(short_piece, true); });
+    const auto bytes  = static_cast<double>(edges_ * sizeof(Vertex));
+    rates.sent        = bytes / usual_seconds([&](unsigned) { send_all(); });
+    rates.read        = bytes / usual_seconds([&](unsigned) { read(long_piece); });
+    rates.read_pieces = bytes / sizeof(Vertex) / short_piece / usual_seconds([&](unsigned) { read(short_piece); });
     set_gathered(rates, threads);
-    rates.step = launches_of_an_iteration * best_seconds([&] {
+    rates.step = steps_of_an_iteration * usual_seconds([&](unsigned) {
       SPILLWAY_LAUNCH(do_nothing, 1, 32);
       Vertex some = 0;
       device_.download(&some, window_.data(), sizeof(some));
@@ -91,8 +97,9 @@ class Measuring {
   }
 
  private:
-  /// Five launches, each with something that the host wants to know or tells.
-  static constexpr double launches_of_an_iteration = 5;
+  /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/performance.md): five launches,
+  /// what the host is told after each, and what it tells the device.
+  static constexpr double steps_of_an_iteration = 12;
 
   void send_all() {
     for (std::uint64_t at = 0; at < edges_; at += window_.size())
@@ -102,27 +109,30 @@ class Measuring {
     device_.wait();
   }
 
-  void read(unsigned edges, bool scatter) {
-    const std::uint64_t pieces = edges_ / edges / (scatter ? 4 : 1);
-    SPILLWAY_LAUNCH(read_pieces, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), pieces, edges, scatter,
+  void read(unsigned edges) {
+    SPILLWAY_LAUNCH(read_pieces, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), edges_ / edges, edges,
                     window_.data());
     check(cudaGetLastError(), what_for);
     device_.wait();
   }
 
-  /// Rows of so many edges, every fourth of which is active.
+  /// Rows of so many edges, every fourth of which is active; each time others, which no cache has.
   double seconds_to_gather(unsigned edges, int threads) {
-    const std::uint64_t    rows = edges_ / 2 / edges, active = rows / 4;
+    const std::uint64_t    rows = edges_ / 4 * 3 / edges, active = rows / 4;
     std::vector<EdgeIndex> offsets(rows + 1), starts(active + 1);
     std::vector<LaidPiece> entries(active);
     for (std::uint64_t i = 0; i <= rows; ++i) offsets[i] = i * edges;
     for (std::uint64_t i = 0; i <= active; ++i) starts[i] = i * edges;
-    for (std::uint64_t i = 0; i < active; ++i) entries[i] = {static_cast<Vertex>(4 * i), 0};
-    const Rows   from{offsets.data(), pinned_.on_host<Vertex>(), nullptr};
-    Vertex*      to     = reinterpret_cast<Vertex*>(memory_.data()) + edges_ / 2;
-    const Pieces pieces{entries, starts.data(), long_piece};
-    return best_seconds([&] { gather_edges(from, pieces, 0, active * edges, threads, {to, nullptr}); }) /
-           static_cast<double>(active);
+    const Rows    from{offsets.data(), pinned_.on_host<Vertex>(), nullptr};
+    Vertex* const to     = reinterpret_cast<Vertex*>(memory_.data()) + edges_ / 4 * 3;
+    double        lists  = 0;
+    const double  in_all = usual_seconds([&](unsigned time) {
+      const double start = now();
+      for (std::uint64_t i = 0; i < active; ++i) entries[i] = {static_cast<Vertex>(4 * i + time), 0};
+      lists = now() - start;
+      gather_edges(from, {entries, starts.data(), long_piece}, 0, active * edges, threads, {to, nullptr});
+    });
+    return (in_all - lists) / static_cast<double>(active);
   }
 
   /// Long and short pieces: what an edge takes, and what a piece does.

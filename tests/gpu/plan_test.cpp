@@ -21,10 +21,12 @@ class GpuPlan : public ::testing::Test {
     if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
   }
 
-  static Plan planned(const std::string& name, const Graph& graph, std::uint64_t memory) {
+  static Plan planned(const std::string& name, const Graph& graph, std::uint64_t memory,
+                      std::optional<std::uint64_t> resident = {}) {
     const Algorithm& algorithm = algorithm_named(name);
     const auto       values    = testing::filled(algorithm, graph, {}).value();
-    const RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda, .memory = memory}};
+    const RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda, .memory = memory},
+                             .supply = {.resident = resident}};
     const Plan       plan = plan_of(algorithm, graph, values, options);
 #if !defined(SPILLWAY_EMULATED)  // which would take its time
     const Result result = algorithm.run(graph, values, options);
@@ -50,10 +52,13 @@ TEST_F(GpuPlan, SaysWhatFits) {
 }
 
 TEST_F(GpuPlan, ChoosesByProgram) {
-  const Plan sssp = planned("sssp", kron, 36u << 20);
-  EXPECT_EQ(sssp.method, "mixed");
-  EXPECT_TRUE(sssp.rates);
-  EXPECT_LT(sssp.resident_bytes, sssp.edge_bytes);
+  const Plan some = planned("sssp", kron, 36u << 20);
+  EXPECT_EQ(some.method, "zerocopy");
+  EXPECT_TRUE(some.rates);
+  EXPECT_LT(some.resident_bytes, some.edge_bytes);
+  const Plan none = planned("sssp", kron, 36u << 20, 0);
+  EXPECT_EQ(none.method, "mixed");
+  EXPECT_EQ(none.resident_bytes, 0u);
   EXPECT_EQ(planned("bfs", kron, 16u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
   EXPECT_EQ(planned("cc", kron, 16u << 20).method, "");
 }

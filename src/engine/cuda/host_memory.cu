@@ -63,7 +63,7 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
   }
   constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
   // Over huge pages the device finds its way much faster; a file has small ones.
-  const bool worth_copying = bytes >= large && budget->has_room(bytes + bytes / 16) && in_a_file(data) && !getenv("PIN");
+  const bool worth_copying = bytes >= large && budget->has_room(bytes + bytes / 16) && in_a_file(data);
   if (!worth_copying) {
     touch(data, bytes);
     if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;

@@ -67,6 +67,8 @@ class DeviceRun {
     view_.pull_blocks = static_cast<int>(rows.pull.size());
     std::ranges::copy(rows.push, view_.push);
     std::ranges::copy(rows.pull, view_.pull);
+    if constexpr (Rows::line_edges > 0)
+      view_.outside = std::ranges::any_of(rows.push, &Rows::outside) || std::ranges::any_of(rows.pull, &Rows::outside);
     if (rows.order) view_.original = rows.order->original.data();
     windows_ = rows.windows.get();
     if (!windows_ || options_.method != Method::mixed || T::all_active || rows.on_host == 0) return;

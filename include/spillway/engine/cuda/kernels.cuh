@@ -44,6 +44,8 @@ __device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control
   if (T::all_active) return true;
   const auto open = static_cast<double>(state.open_vertices), open_edges = static_cast<double>(state.open_edges);
   const auto edges     = static_cast<double>(now.edges);
+  // Over the bus an edge is an edge; a vote, though, is found in the beginnings of rows.
+  if (view.outside && !T::voting) return edges > open_edges;
   double     pull_work = pull_vertex * open + open_edges;
   if (T::voting) {
     const double to_find = static_cast<double>(view.arcs) / fmax(edges, 1.0);

@@ -116,6 +116,7 @@ struct View {
   EdgeIndex     arcs;
   Rows          push[most_pieces], pull[most_pieces];
   int           push_blocks, pull_blocks;
+  bool          outside;  ///< some of them are in host memory, as they are
 
   typename T::Value*   values;
   typename T::Message* messages;
