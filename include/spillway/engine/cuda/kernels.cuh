@@ -174,6 +174,11 @@ class Loop {
     return true;
   }
 
+  /// A scan made them, or those who found its vertices.
+  __device__ const Tally::Lists* lists_of_frontier() {
+    return state_.listed == 2 ? &machine_.tally(at_).balloted : &machine_.tally(at_).found;
+  }
+
   __device__ void list_frontier() {
     ballot_ = state_.listed == 2;
     if (!T::all_active && !pull_ && state_.listed == 0) {
@@ -183,7 +188,7 @@ class Loop {
       ballot_       = true;
     }
     machine_.eager_    = now_.edges < few_votes;
-    machine_.lists_at_ = state_.listed == 2 ? &machine_.tally(at_).balloted : &machine_.tally(at_).found;
+    machine_.lists_at_ = lists_of_frontier();
     machine_.lists_ =
         view_.filter == Filter::online || view_.filter == Filter::batch ||
         (view_.filter == Filter::just_in_time && fits_bins(view_, now_, state_, pull_, Machine::threads()));

@@ -294,7 +294,7 @@ class WindowLoop : Loop<P, PlainRows> {
     if constexpr (T::has_global)
       if (threadIdx.x == 0) view_.totals[Machine::slot(1, at_) * gridDim.x + blockIdx.x] = {};
     if (Base::finds_frontier()) {
-      machine_.lists_at_ = &machine_.tally(at_).balloted;  // where a bucket or a record made some
+      machine_.lists_at_ = Base::lists_of_frontier();
       Base::publish();
       Base::keeps_record();
     }
@@ -312,7 +312,7 @@ class WindowLoop : Loop<P, PlainRows> {
 
   __device__ void finish() {
     go_on();
-    machine_.lists_at_ = &machine_.tally(at_).balloted;
+    machine_.lists_at_ = Base::lists_of_frontier();
     total_             = machine_.global_;
     if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
     if constexpr (T::gathers) {
