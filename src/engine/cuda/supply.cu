@@ -137,14 +137,14 @@ bool worth_coding(DeviceGraph& there, const Wish& wish, const Rates& rates, Reas
 /// Below this, and with what says where rows are, windows would be too small to keep the bus busy.
 bool room_for_windows(DeviceGraph& there, const Wish& wish) {
   const std::uint64_t places = (wish.all_active ? 2 : 3) * wish.topology.vertices * sizeof(EdgeIndex);
-  return there.device().room() >= wish.state_in_windows + places + (12u << 20);
+  return there.room() >= wish.state_in_windows + places + (12u << 20);
 }
 
 /// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it could
 /// be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/performance.md)
-  const std::uint64_t     room = there.device().room(), places = 3 * wish.topology.vertices * sizeof(EdgeIndex);
+  const std::uint64_t     room = there.room(), places = 3 * wish.topology.vertices * sizeof(EdgeIndex);
   const std::uint64_t     left = room - std::min(room, wish.state + places);
   return std::min(left, wish.options.supply.resident.value_or(left)) >= edge_bytes(wish) / enough;
 }
@@ -185,7 +185,7 @@ void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, cons
   plan.method         = to_string(choice.method);
   plan.coded          = choice.coded;
   plan.weighted       = wish.weighted;
-  plan.room           = device.room();
+  plan.room           = there.room();
   plan.state_bytes    = in_windows(choice.method) ? wish.state_in_windows : wish.state;
   plan.edge_bytes     = edge_bytes(wish);
   plan.vertices       = wish.topology.vertices;
@@ -230,6 +230,11 @@ void DeviceGraph::drop_idle_heads_locked() {
     if (rows.use_count() == 1) rows->drop_heads();
   for (const auto& rows : coded_)
     if (rows.use_count() == 1) rows->drop_heads();
+}
+
+std::uint64_t DeviceGraph::room() {
+  const std::scoped_lock lock{mutex_};
+  return device_.room() + idle_heads();
 }
 
 std::uint64_t DeviceGraph::idle_heads() const {

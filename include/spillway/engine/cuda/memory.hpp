@@ -179,6 +179,8 @@ class DeviceGraph : public Graph::Attachment {
   std::unique_lock<std::mutex> alone_outside() { return std::unique_lock{outside_mutex_}; }
   /// The beginnings of rows that nobody uses now are given up.
   void drop_idle_heads();
+  /// Bytes that are left of the device's budget, with those that they hold.
+  std::uint64_t room();
   /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
   bool has_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
   /// Rows that were made on the device, of those on the host that they say.
