@@ -28,7 +28,8 @@ struct Plan {
 /// Thrown where a run has written its plan, and caught by whoever asked for one.
 struct Planned {};
 
-/// What `algorithm.run` would do. In-edges that a run needs are built for it.
+/// What `algorithm.run` would do. What a run needs of the graph beforehand (in-edges, a simple copy) is made for it, and
+/// a plug-in that is no program over vertices is run.
 Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValues& parameters, RunOptions options);
 
 }  // namespace spillway

@@ -49,7 +49,8 @@ struct IterationStatistics {
   std::uint64_t windows     = 0;  ///< in so many parts they were sent
   std::uint64_t bytes_sent  = 0;
   std::uint64_t bytes_read  = 0;  ///< in place, where that is known
-  double        reckoned_ms = 0;  ///< that bringing them was to take; 0: nothing was reckoned
+  double        reckoned_ms  = 0;  ///< that bringing them was to take; 0: nothing was reckoned
+  double        gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited
 };
 
 /// How often the engine took ways that small graphs never need.
@@ -68,6 +69,7 @@ struct RunCounters {
   std::uint64_t hub_rows        = 0;  ///< pushed by the whole grid
   std::uint64_t long_pulls      = 0;  ///< rows that blocks pulled
   std::uint64_t settled         = 0;  ///< vertices of finished buckets that were left alone from then on
+  std::uint64_t handed_over     = 0;  ///< iterations that a fused kernel left to the host, to send edges
   std::uint64_t local_rounds    = 0;  ///< that windows of edges were gone through again, asynchronously
 
   void operator+=(const RunCounters& other) {
@@ -76,6 +78,7 @@ struct RunCounters {
     overflows += other.overflows, batched += other.batched;
     small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;
     long_pulls += other.long_pulls, settled += other.settled, local_rounds += other.local_rounds;
+    handed_over += other.handed_over;
   }
 };
 

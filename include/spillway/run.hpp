@@ -177,7 +177,6 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                            .may_go_on   = may_go_on};
 
   const auto on_cpu_as = [&](const auto& as) {
-    if (options.plan) plan_on_cpu(options, topology, facts);
     const auto begin = Clock::now();
     using As         = std::remove_cvref_t<decltype(as)>;
     RunOptions here  = options;
@@ -187,7 +186,8 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                                                                 .replay = continuation.replay,
                                                                 .record = continuation.record,
                                                                 .delta  = delta}};
-    Outcome<P>             outcome;
+    if (options.plan) plan_on_cpu(options, topology, facts, executor.state_bytes());
+    Outcome<P> outcome;
     outcome.statistics = run_loop(executor, topology, facts, here, max_iterations_of(program), graph.budget());
     outcome.statistics.counters += executor.counters();
     outcome.values                = executor.take_values();

@@ -53,6 +53,7 @@ Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& mode
     throw usage_error("bp: the {} form knows no directions and needs a symmetric table; use --form arc",
                       form.name);
   const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
+  if (options.plan) gpu::plan_own_way(options);
   if (options.deterministic && options.device.kind == DeviceChoice::Kind::automatic) return on_cpu();
   return gpu::or_else(
       graph, options, [&] { return form.on_gpu(graph, model, options); }, on_cpu);

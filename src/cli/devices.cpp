@@ -11,11 +11,14 @@
 namespace spillway::cli {
 namespace {
 
-std::vector<Rates> rates_of_all(const CudaDevices& cuda, const Common& common, bool again) {
-  const auto         budget = std::make_shared<MemoryBudget>(available_memory());
-  std::vector<Rates> rates;
-  for (std::size_t i = 0; i < cuda.devices.size(); ++i)
-    rates.push_back(rates_of_gpu(static_cast<int>(i), thread_count(common.threads), budget, again));
+/// None of a GPU that is taken or full.
+std::vector<std::optional<Rates>> rates_of_all(const CudaDevices& cuda, const Common& common, bool again) {
+  const auto                        budget = std::make_shared<MemoryBudget>(available_memory());
+  std::vector<std::optional<Rates>> rates;
+  for (const Device& device : cuda.devices) {
+    const int index = std::stoi(device.name.substr(device.name.find(':') + 1));
+    rates.push_back(rates_of_gpu(index, thread_count(common.threads), budget, again));
+  }
   return rates;
 }
 
@@ -28,27 +31,34 @@ Json to_json(const Device& device) {
           {"detail", device.detail}};
 }
 
-void print_rates(const CudaDevices& cuda, const std::vector<Rates>& all) {
+void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>>& all) {
   if (all.empty()) return;
-  fmt::print("\nedges from host memory (measured once, kept in {})\n", printable(rates_path()));
+  fmt::print("\nedges from host memory, measured once{}\n",
+             rates_path().empty() ? "" : " and kept in " + printable(rates_path()));
   fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "sent GB/s", "gather GB/s", "M pieces/s",
              "read GB/s", "M pieces/s", "step us");
-  for (std::size_t i = 0; i < all.size(); ++i)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]) {
+      fmt::print("{:<8} could not be measured: there is no room, or it is taken\n", cuda.devices[i].name);
+      continue;
+    }
+    const Rates& rates = *all[i];
     fmt::print("{:<8} {:>12.1f} {:>12.1f} {:>14.0f} {:>12.1f} {:>14.0f} {:>10.0f}\n", cuda.devices[i].name,
-               all[i].sent / 1e9, all[i].gathered / 1e9, all[i].gathered_pieces / 1e6, all[i].read / 1e9,
-               all[i].read_pieces / 1e6, all[i].step * 1e6);
+               rates.sent / 1e9, rates.gathered / 1e9, rates.gathered_pieces / 1e6, rates.read / 1e9,
+               rates.read_pieces / 1e6, rates.step * 1e6);
+  }
 }
 
 void list_devices(const Common& common, bool again) {
-  const CudaDevices        cuda  = cuda_devices();
-  const std::vector<Rates> rates = rates_of_all(cuda, common, again);
-  std::vector<Device>      all{cpu_device()};
+  const CudaDevices   cuda  = cuda_devices();
+  const auto          rates = rates_of_all(cuda, common, again);
+  std::vector<Device> all{cpu_device()};
   all.insert(all.end(), cuda.devices.begin(), cuda.devices.end());
   if (common.json) {
     Json list = Json::array();
     for (std::size_t i = 0; i < all.size(); ++i) {
       list.push_back(to_json(all[i]));
-      if (i > 0) list.back()["rates"] = rates_json(rates[i - 1]);
+      if (i > 0) list.back()["rates"] = rates[i - 1] ? rates_json(*rates[i - 1]) : Json(nullptr);
     }
     print_json(Json{{"devices", list}, {"cuda_absence", cuda.absence}});
     return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
@@ -21,6 +22,14 @@ struct Reckoned {
   const char* best;
 };
 
+/// Of the ways that a method has.
+const char* taken(const std::string& method, const Reckoned& line) {
+  if (method == "zerocopy") return "read in place";
+  if (method == "partitions") return "sent whole";
+  if (method == "mixed" && line.read <= line.gathered && line.read <= line.sent) return "read in place";
+  return line.gathered < line.sent ? "gathered" : "sent whole";
+}
+
 std::vector<Reckoned> reckoned(const Plan& plan) {
   std::vector<Reckoned> table;
   if (!plan.rates || plan.coded || plan.edge_bytes == 0) return table;
@@ -31,9 +40,8 @@ std::vector<Reckoned> reckoned(const Plan& plan) {
   for (const double share : {1.0, 0.5, 0.1, 0.01, 0.001, 0.00001}) {
     Reckoned line{share, 1e3 * costs.read(share * edges, share * rows),
                   1e3 * (costs.step() + costs.gathered(share * edges, share * rows)),
-                  1e3 * (costs.step() + costs.sent(edges)), "read in place"};
-    if (line.gathered < line.read && line.gathered < line.sent) line.best = "gathered";
-    if (line.sent < line.read && line.sent <= line.gathered) line.best = "sent whole";
+                  1e3 * (costs.step() + costs.sent(edges)), ""};
+    line.best = taken(plan.method, line);
     table.push_back(line);
   }
   return table;
@@ -52,13 +60,13 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   line("device", plan.room > 0 ? fmt::format("{}, {} to use", plan.device, human_bytes(plan.room)) : plan.device);
   line("method", method_text(plan));
   for (const std::string& why : plan.why) line(&why == plan.why.data() ? "why" : "", why);
-  if (plan.state_bytes > 0) line("state", human_bytes(plan.state_bytes) + " on the device");
-  if (plan.edge_bytes > 0 && plan.device != "cpu")
+  if (plan.state_bytes > 0) line("state", human_bytes(plan.state_bytes));
+  if (plan.edge_bytes > 0 && (plan.device != "cpu" || plan.rates))
     line("edges", fmt::format("{}, {} of them on the device", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
   const std::vector<Reckoned> table = reckoned(plan);
   if (table.empty()) return;
-  fmt::print("\nedges active   read in place ms   gathered ms   sent whole ms   least\n");
+  fmt::print("\nedges active   read in place ms   gathered ms   sent whole ms   taken\n");
   for (const Reckoned& way : table)
     fmt::print("{:>11.3g}% {:>18.3f} {:>13.3f} {:>15.3f}   {}\n", 100 * way.share, way.read, way.gathered, way.sent,
                way.best);
@@ -71,7 +79,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                      {"read_in_place_ms", way.read},
                      {"gathered_ms", way.gathered},
                      {"sent_whole_ms", way.sent},
-                     {"least", way.best}});
+                     {"taken", way.best}});
   Json document{{"algorithm", arguments.algorithm->name},
                 {"graph", graph_json(graph)},
                 {"device", plan.device},
@@ -88,13 +96,18 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
   return document;
 }
 
-/// From any vertex the plan is the same.
-void choose_source(RunArguments& arguments, const Graph& graph) {
+/// From any vertex the plan is the same: if none is given, it is the first.
+ParameterValues parameters_of(const RunArguments& arguments, const Graph& graph) {
   const Parameter* const source = source_parameter(*arguments.algorithm);
-  if (source && graph.vertex_count() > 0) arguments.given.try_emplace(source->name, graph.ids().name(0));
+  if (!source || arguments.given.contains(source->name)) return questions(arguments).front().parameters;
+  if (graph.vertex_count() == 0)
+    throw bad_input("the graph has no vertices: there is none that {} could start from", arguments.algorithm->name);
+  ParameterValues given = arguments.given;
+  given[source->name]   = graph.ids().name(0);
+  return completed_parameters(*arguments.algorithm, given);
 }
 
-void plan(RunArguments& arguments, const Common& common) {
+void plan(const RunArguments& arguments, const Common& common) {
   check_ways(arguments);
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
@@ -102,10 +115,12 @@ void plan(RunArguments& arguments, const Common& common) {
   const Graph graph  = with_asked_weights(loaded, arguments, common);
   note_all(common, loaded.report().notes);
   check_weights(*arguments.algorithm, graph);
-  choose_source(arguments, graph);
-  const double load_ms = clock.lap();
-  const Plan   plan    = plan_of(*arguments.algorithm, graph, questions(arguments).front().parameters,
-                                 run_options_of(arguments, common, bar));
+  const double          load_ms    = clock.lap();
+  const ParameterValues parameters = parameters_of(arguments, graph);
+  const Plan            plan       = asking(arguments, [&] {
+    return plan_of(*arguments.algorithm, graph, parameters, run_options_of(arguments, common, bar));
+  });
+  check_cancelled(bar);
   if (common.json)
     print_json(plan_json(plan, graph, arguments, load_ms, clock.lap()));
   else

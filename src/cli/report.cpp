@@ -43,6 +43,7 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"bytes_sent", iteration.bytes_sent},
                     {"bytes_read", iteration.bytes_read},
                     {"reckoned_ms", iteration.reckoned_ms},
+                    {"gathering_ms", iteration.gathering_ms},
                     {"ms", iteration.milliseconds}});
   return list;
 }
@@ -144,6 +145,7 @@ Json gpu_json(const RunCounters& counters) {
           {"rows", {{"small", counters.small_rows}, {"large", counters.large_rows}, {"hubs", counters.hub_rows}}},
           {"long_pulls", counters.long_pulls},
           {"settled", counters.settled},
+          {"handed_over", counters.handed_over},
           {"local_rounds", counters.local_rounds}};
 }
 

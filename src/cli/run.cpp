@@ -35,23 +35,6 @@ void check_sources(const std::vector<Question>& asked, const Algorithm& algorith
     Parameters{algorithm.name, question.parameters}.vertex(graph, source->name);
 }
 
-/// Calls into the algorithm. A plug-in may throw anything; what says nothing of where it comes from gets its name.
-template <class Body>
-auto asking(const RunArguments& arguments, Body&& body) {
-  const std::string& name = arguments.named;
-  try {
-    return body();
-  } catch (const Error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw internal_error("{}: {}", name, error.what());
-  } catch (...) {
-    throw internal_error("{}: threw something that is no std::exception", name);
-  }
-}
-
 Answer answer(const Question& question, const Graph& graph, const RunArguments& arguments, const Common& common,
               ProgressBar& bar) {
   const Algorithm&    algorithm = *arguments.algorithm;
@@ -173,7 +156,7 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
     const Answer found = answer(question, graph, arguments, common, bar);
     if (!common.json) print_answer(out, found, graph, arguments, common);
     write_answer(found, question, graph, common, bar);
-    add_answer(document, found, graph, arguments, asked.size() > 1);
+    if (common.json) add_answer(document, found, graph, arguments, asked.size() > 1);
     if (found.verdict.problem.empty()) continue;
     problem = fmt::format("checked by {}, the result{} is wrong: {}", found.verdict.how,
                           asked.size() > 1 ? " from " + printable(found.source) : "", found.verdict.problem);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fail.hpp"
 #include "cli/command.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -47,6 +48,23 @@ bool sends(const RunArguments& arguments);
 
 Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common);
 void  check_weights(const Algorithm& algorithm, const Graph& graph);
+
+/// Calls into the algorithm. A plug-in may throw anything; what says nothing of where it comes from gets its name.
+template <class Body>
+auto asking(const RunArguments& arguments, Body&& body) {
+  const std::string& name = arguments.named;
+  try {
+    return body();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw internal_error("{}: {}", name, error.what());
+  } catch (...) {
+    throw internal_error("{}: threw something that is no std::exception", name);
+  }
+}
 
 /// One question: an algorithm with a list of sources has several.
 struct Question {

@@ -212,7 +212,7 @@ void add_way_options(CLI::App& command, RunArguments& arguments) {
       ->check(CLI::IsMember({"auto", "on", "off"}));
   command.add_option(
       "--resident", arguments.resident,
-      "Of edges that do not fit, most to keep on the GPU, e.g. 1GiB (default: what there is room for)");
+      "Of edges that do not fit, most to keep on the device, e.g. 1GiB (default: what there is room for)");
   command
       .add_option("--async", arguments.async,
                    "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "

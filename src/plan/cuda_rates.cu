@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/host_memory.hpp"
 #include "plan/rates.hpp"
@@ -28,7 +29,7 @@ constexpr auto          what_for    = "measuring the machine";
 constexpr std::uint64_t most_bytes  = 512u << 20, least_bytes = 64u << 20;  // more than any cache on the way
 constexpr std::uint64_t copied      = 16u << 20;                            // at once, as windows are
 constexpr unsigned      long_piece = 256, short_piece = 8;                  // edges
-constexpr unsigned      times      = 5;                                     // the median counts
+constexpr unsigned      times      = 5;                                     // of which the median counts, or the best
 constexpr EdgeIndex     staged     = 1u << 20;                              // gathered at once, as in windows
 
 double now() {
@@ -53,8 +54,8 @@ SPILLWAY_HD std::uint64_t scattered(std::uint64_t i, std::uint64_t count) {
   return i * 2654435761u % count;  // a prime beyond every count
 }
 
-/// Pieces of so many edges, scattered; they begin anywhere, and whole lines are read. Four reads of a lane are under
-/// way.
+/// Pieces of so many edges, scattered. They could begin anywhere, so a line more than that is read. Four reads of a lane
+/// are under way.
 __global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, Vertex* to) {
   constexpr unsigned  ahead = 4;
   const unsigned      width = edges < warp_lanes ? edges : edges + warp_lanes;
@@ -76,7 +77,8 @@ __global__ void do_nothing() {}
 class Measuring {
  public:
   Measuring(cuda::Device& device, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget)
-      : device_(device), edges_(bytes / sizeof(Vertex)), memory_(bytes, budget, what_for) {
+      : device_(device), edges_(bytes / sizeof(Vertex)), lists_(budget, what_for), memory_(bytes, budget, what_for) {
+    lists_.raise_to(bytes / 2);  // of the shortest pieces, about
     std::memset(memory_.data(), 0, bytes);
     pinned_ = {memory_.data(), bytes, budget, what_for};
     window_ = {device, copied / sizeof(Vertex), what_for};
@@ -136,11 +138,11 @@ class Measuring {
       for (EdgeIndex at = 0; at < active * edges; at += staged, ++turn) {
         const EdgeIndex last  = std::min<EdgeIndex>(at + staged, active * edges);
         Vertex* const   stage = stages + turn % 2 * staged;
-        if (turn > 1) check(cudaEventSynchronize(sent_[turn % 2].event), what_for);
+        sent_[turn % 2].wait();
         gather_edges(from, pieces, at, last, threads, {stage, nullptr});
         check(cudaMemcpyAsync(window_.data(), stage, (last - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
               what_for);
-        check(cudaEventRecord(sent_[turn % 2].event, nullptr), what_for);
+        sent_[turn % 2].record(nullptr);
       }
       device_.wait();
       if (time > 0) best = std::min(best, now() - start);
@@ -157,17 +159,9 @@ class Measuring {
     rates.gathered_pieces = 1 / std::max(of_short - short_piece * an_edge, 1e-10);
   }
 
-  struct Event {
-    Event() { check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), what_for); }
-    ~Event() { cudaEventDestroy(event); }
-    Event(const Event&)            = delete;
-    Event& operator=(const Event&) = delete;
-
-    cudaEvent_t event = nullptr;
-  };
-
   cuda::Device&       device_;
   std::uint64_t       edges_;
+  Charge              lists_;
   Pages               memory_;
   HostReadable        pinned_;
   DeviceArray<Vertex> window_;
@@ -194,19 +188,20 @@ std::optional<Rates> measured(cuda::Device& device, int threads, const std::shar
   }
 }
 
-Rates rates_of(cuda::Device& device, int threads, const std::shared_ptr<MemoryBudget>& budget, bool again) {
-  static std::mutex                   mutex;
-  static std::map<std::string, Rates> known;
+/// What could not be measured is not tried again.
+std::optional<Rates> rates_of(cuda::Device& device, int threads, const std::shared_ptr<MemoryBudget>& budget,
+                              bool again) {
+  static std::mutex                                  mutex;
+  static std::map<std::string, std::optional<Rates>> known;
   const std::scoped_lock              lock{mutex};
   const std::string                   machine = name_of(device.index(), threads), path = rates_path();
   if (!again) {
     if (const auto found = known.find(machine); found != known.end()) return found->second;
-    if (const auto rates = kept_rates(path, machine)) return known[machine] = *rates;
+    if (const auto rates = kept_rates(path, machine)) return known[machine] = rates;
   }
   const auto rates = measured(device, threads, budget);
-  if (!rates) return {};
-  keep_rates(path, machine, *rates);
-  return known[machine] = *rates;
+  if (rates) keep_rates(path, machine, *rates);
+  return known[machine] = rates;
 }
 
 }  // namespace
@@ -215,14 +210,18 @@ Rates rates_of(cuda::Device& device, int threads, const std::shared_ptr<MemoryBu
 Rates cuda::rates_of(Device&, int, const std::shared_ptr<MemoryBudget>&) { return {}; }
 #else
 Rates cuda::rates_of(Device& device, int threads, const std::shared_ptr<MemoryBudget>& host) {
-  return spillway::rates_of(device, threads, host, false);
+  return spillway::rates_of(device, threads, host, false).value_or(Rates{});
 }
 #endif
 
-Rates rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget, bool again) {
-  cuda::Device device{index, 4 * copied};
-  device.enter();
-  return rates_of(device, threads, budget, again);
+std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget, bool again) {
+  try {
+    cuda::Device device{index, 4 * copied};
+    device.enter();
+    return rates_of(device, threads, budget, again);
+  } catch (const DeviceError&) {  // somebody else has it
+    return std::nullopt;
+  }
 }
 
 }  // namespace spillway

@@ -7,6 +7,6 @@ CudaDevices cuda_devices() {
   return {.devices = {}, .absence = "this build has no CUDA code (nvcc was not found)"};
 }
 
-Rates rates_of_gpu(int, int, const std::shared_ptr<MemoryBudget>&, bool) { return {}; }
+std::optional<Rates> rates_of_gpu(int, int, const std::shared_ptr<MemoryBudget>&, bool) { return std::nullopt; }
 
 }  // namespace spillway

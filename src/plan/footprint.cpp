@@ -1,15 +1,13 @@
 #include "plan/footprint.hpp"
 
-#include <algorithm>
-
 namespace spillway {
 namespace {
 
 // What state, frontier and work lists may take together (docs/design.md, "Memory").
 constexpr std::uint64_t state_bytes_per_vertex = 40;
 
-// Two blocks in flight and one in use while a graph streams.
-constexpr std::uint64_t streaming_bytes = 3 * (std::uint64_t{64} << 20);
+// Where the parts of a row begin and end, where edges stay in host memory (docs/methods.md).
+constexpr std::uint64_t place_bytes_per_vertex = 24;
 
 }  // namespace
 
@@ -22,7 +20,7 @@ std::vector<Footprint> footprints(const Graph& graph) {
   return {{"cpu, out-edges", 0, rows + state},
           {"cpu, out- and in-edges", 0, both + state},
           {"gpu, all resident", both + state, 0},
-          {"gpu, edges streamed", state + std::min(streaming_bytes, both), both}};
+          {"gpu, edges on host", state + n * place_bytes_per_vertex, both}};
 }
 
 }  // namespace spillway

@@ -6,6 +6,7 @@
 
 #include "algorithms/gpu/gpu.hpp"
 #include "plan/devices.hpp"
+#include "supply/windows.hpp"
 
 namespace spillway {
 namespace {
@@ -16,8 +17,19 @@ constexpr auto own_way = "it is no program over vertices: it goes its own way ov
 void say_why_on_cpu(const RunOptions& options) {
   if (!options.plan->why.empty()) return;
   const CudaDevices found = cuda_devices();
-  note_in_plan(options, !found.devices.empty() ? "the CPU was asked for, or --deterministic and no GPU was"
+  note_in_plan(options, !found.devices.empty() ? "--deterministic, and no GPU was asked for"
                                                : "there is no GPU: " + found.absence);
+}
+
+void plan_windows(const RunOptions& options, const Topology& topology, const ProgramFacts& facts) {
+  Plan&             plan = *options.plan;
+  const WindowNeeds needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  const std::uint64_t room  = WindowSizes::room_on_cpu(plan.state_bytes, needs, options);
+  const WindowSizes   sizes = WindowSizes::of(room, topology.arcs, topology.vertices, needs, options);
+  plan.room                 = options.device.memory;
+  plan.resident_bytes       = sizes.resident_edges(topology.arcs, sizes.left, needs) * (facts.weighted ? 8 : 4);
+  plan.rates                = options.supply.rates.value_or(Rates{});
+  note_in_plan(options, "edges come through an arena, for study; times are reckoned as for a GPU");
 }
 
 }  // namespace
@@ -26,16 +38,17 @@ void note_in_plan(const RunOptions& options, const std::string& why) {
   if (options.plan) options.plan->why.push_back(why);
 }
 
-void plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts) {
-  Plan& plan      = *options.plan;
+void plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
+                 std::uint64_t state) {
+  Plan& plan       = *options.plan;
+  plan.state_bytes = state;
   plan.weighted   = facts.weighted;
   plan.vertices   = topology.vertices;
   plan.arcs       = topology.arcs;
   plan.edge_bytes = topology.arcs * (facts.weighted ? 8 : 4);
   plan.method     = to_string(in_windows(options.method) ? options.method : Method::frontier);
-  plan.room       = options.device.memory;
   say_why_on_cpu(options);
-  if (in_windows(options.method)) plan.rates = options.supply.rates.value_or(Rates{});
+  if (in_windows(options.method)) plan_windows(options, topology, facts);
   throw Planned{};
 }
 
@@ -53,6 +66,7 @@ Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValu
   plan.vertices = graph.vertex_count();
   plan.arcs     = graph.arc_count();
   options.plan  = &plan;
+  if (options.device.kind == DeviceChoice::Kind::cpu) plan.why.emplace_back("the CPU was asked for");
   if (!algorithm.makes_a_graph) {
     try {
       const Result result = algorithm.run(graph, parameters, options);

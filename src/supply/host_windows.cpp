@@ -18,6 +18,17 @@ std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 
 
 }  // namespace
 
+std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options) {
+  const std::uint64_t needed = state + least(needs);
+  const std::uint64_t limit =
+      options.device.memory > 0 ? options.device.memory : std::numeric_limits<std::uint64_t>::max();
+  if (needed > limit)
+    throw does_not_fit(
+        "the state of the vertices and windows of edges need {} ({} bytes), --device-memory allows {}; raise it",
+        human_bytes(needed), with_commas(needed), human_bytes(limit));
+  return limit - state;
+}
+
 HostWindows::Slot::Slot(EdgeIndex edges, bool weighted, const std::shared_ptr<MemoryBudget>& budget)
     : targets(edges, budget, what_windows), weights(weighted ? edges : 0, budget, what_windows) {}
 
@@ -40,15 +51,9 @@ HostWindows::HostWindows(Executor& executor, const Topology& topology, const Win
 }
 
 void HostWindows::make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget) {
-  const std::uint64_t state = executor_.state_bytes(), needed = state + WindowSizes::least(needs_);
-  const std::uint64_t limit =
-      options_.device.memory > 0 ? options_.device.memory : std::numeric_limits<std::uint64_t>::max();
-  if (needed > limit)
-    throw does_not_fit(
-        "the state of the vertices and windows of edges need {}, --device-memory allows {}; raise it",
-        human_bytes(needed), human_bytes(limit));
-  const EdgeIndex most = arcs_.empty() ? 0 : std::ranges::max(arcs_);
-  sizes_               = WindowSizes::of(limit - state, most, vertices_, needs_, options_);
+  const std::uint64_t state = executor_.state_bytes(), room = WindowSizes::room_on_cpu(state, needs_, options_);
+  const EdgeIndex     most = arcs_.empty() ? 0 : std::ranges::max(arcs_);
+  sizes_                   = WindowSizes::of(room, most, vertices_, needs_, options_);
   device_bytes_        = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
   for (unsigned i = 0; i < sizes_.slots; ++i) slots_.emplace_back(sizes_.slot_edges, needs_.weighted, budget);
   for (WindowSide& side : sides) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/clock.hpp"
+
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr auto what_windows = "windows of edges";
 
-constexpr std::uint64_t usual_window = 16u << 20, most_staged = 4u << 20;  ///< bytes
+constexpr std::uint64_t usual_window = 16u << 20, small_window = 4u << 20, most_staged = 4u << 20;  ///< bytes
 constexpr unsigned      slots_at_once = 3;                                 ///< brought, waiting, visited
 constexpr EdgeIndex     least_edges   = 16;                                ///< of a window
 constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered before others are awake
@@ -38,8 +40,9 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
   sizes.local              = needs.local && goes_asynchronously(options, vertices, arcs);
   sizes.slots              = sizes.local ? 1 : slots_at_once;
   const std::uint64_t may  = std::min(room, options.supply.resident.value_or(room));
-  // What is for edges is mostly for those that stay.
-  const std::uint64_t turn = std::min(usual_window, (may > 0 ? may : room) / 4 / sizes.slots);
+  // What is for edges is mostly for those that stay; windows that are small do not keep the bus busy.
+  const std::uint64_t turn =
+      std::min(usual_window, std::max(may / 4 / sizes.slots, std::min(small_window, room / 4 / sizes.slots)));
   std::uint64_t       wish = sizes.local ? std::max(may, turn) : turn;
   if (options.supply.window > 0) wish = options.supply.window;
   const std::uint64_t least = least_edges * edge_bytes;
@@ -64,6 +67,7 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
       budget_(std::move(budget)),
       edge_bytes_(edge_bytes_of(needs)),
       threads_(thread_count(options.threads)),
+      parts_memory_(budget_, what_windows),
       costs_(options.supply.rates.value_or(Rates{}), needs.weighted) {}
 
 WindowsSent WindowSupply::supply(WindowDevice& device) {
@@ -79,7 +83,7 @@ WindowsSent WindowSupply::supply(WindowDevice& device) {
     const auto is        = [](Way way) { return [way](const Stretch& stretch) { return stretch.way == way; }; };
     if (sizes_.local && !everyone && std::ranges::any_of(stretches, is(Way::whole))) {
       laid      = lay_out(device, i, everyone = true);
-      stretches = {{Way::whole, side.resident / sizes_.slot_edges, parts_of(side)}};
+      stretches = {{Way::whole, first_outside(side), parts_of(side)}};
     }
     if (side.resident > 0) device.visit(WindowDevice::resident, {i, 0, side.resident, false, false});
     if (std::ranges::any_of(stretches, is(Way::gathered))) fetch_pieces(device, laid);
@@ -99,8 +103,14 @@ std::size_t WindowSupply::parts_of(const WindowSide& side) const {
   return (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges;
 }
 
+/// What stays are whole parts, or all, of which the last is shorter.
+std::size_t WindowSupply::first_outside(const WindowSide& side) const {
+  return (side.resident + sizes_.slot_edges - 1) / sizes_.slot_edges;
+}
+
 Laid WindowSupply::lay_out(WindowDevice& device, std::size_t side, bool everyone) {
   if (needs_.everyone && sides_.size() == 1 && !first_) return laid_;  // as it was
+  parts_memory_.raise_to((parts_of(sides_[side]) + 1) * sizeof(PartAt));
   parts_.resize(everyone || options_.supply.all_parts ? 0 : parts_of(sides_[side]) + 1);
   return laid_ = device.lay_out(side, everyone, parts_);
 }
@@ -115,7 +125,7 @@ bool WindowSupply::may_gather(const Laid& laid) const {
 /// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
 std::vector<Stretch> WindowSupply::chosen(const WindowSide& side, const Laid& laid, bool everyone,
                                           double& reckoned) const {
-  const std::size_t first = side.resident / sizes_.slot_edges, last = parts_of(side);
+  const std::size_t first = first_outside(side), last = parts_of(side);
   if (first == last) return {};
   if (everyone || parts_.empty()) {
     reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident));
@@ -221,7 +231,10 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
     const std::size_t slot = device.next_slot();
     for (EdgeIndex from = first; from < last; from += sizes_.stage_edges) {
       const EdgeIndex to = std::min(last, from + sizes_.stage_edges);
-      gather_edges(side.host, pieces, from, to, threads_, device.stage(slot, from - first));
+      const EdgePointers stage = device.stage(slot, from - first);
+      Stopwatch          clock;
+      gather_edges(side.host, pieces, from, to, threads_, stage);
+      sent.gathering += clock.lap() / 1e3;
       device.send_staged(slot, from - first, to - from);
     }
     have_visited(device, slot, {which, first, last, true, sizes_.local}, sent);
@@ -261,7 +274,7 @@ void refuse_in_windows(const RunOptions& options, bool order_shows, bool local) 
   if (options.deterministic && order_shows)
     throw Error{ExitCode::usage, "--deterministic does not go with --method " +
                                      std::string{to_string(options.method)} +
-                                     ": sums would depend on what is sent when; use --method zerocopy"};
+                                     ": sums would depend on what is sent when; leave out one of them"};
   if (options.supply.async == Async::on && options.method == Method::mixed)
     throw Error{ExitCode::usage, "--async on is for edges that are sent: use --method subgraph"};
   if (options.supply.async == Async::on && !local)

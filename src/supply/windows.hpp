@@ -61,6 +61,8 @@ struct WindowSizes {
 
   /// That must be there in any case.
   static std::uint64_t least(const WindowNeeds& needs);
+  /// What is left for edges on a CPU that holds `state`; Error{does_not_fit} where it is less than the least.
+  static std::uint64_t room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options);
   /// `room`: bytes for edges; `arcs`: of the largest side.
   static WindowSizes of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                         const RunOptions& options);
@@ -105,6 +107,7 @@ class WindowSupply {
                                       double& reckoned) const;
   bool                 may_gather(const Laid& laid) const;
   std::size_t          parts_of(const WindowSide& side) const;
+  std::size_t          first_outside(const WindowSide& side) const;
 
   void bring(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch, bool everyone,
              WindowsSent& sent);
@@ -123,6 +126,7 @@ class WindowSupply {
   std::shared_ptr<MemoryBudget> budget_;
   std::uint64_t                 edge_bytes_;
   int                           threads_;
+  Charge                        parts_memory_;
   BringingCosts                 costs_;
   bool                          first_ = true;
   Laid                          laid_{};

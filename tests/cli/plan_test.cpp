@@ -3,7 +3,11 @@
 
 #include "command_line.hpp"
 
+#include "algorithms/trying.hpp"
+
 #include <spillway/algorithms.hpp>
+#include <spillway/generate.hpp>
+#include <spillway/plan.hpp>
 
 namespace spillway {
 namespace {
@@ -45,12 +49,30 @@ TEST_F(PlanCommand, KnowsEveryAlgorithm) {
   }
 }
 
+/// No algorithm gets as far as its work.
 TEST_F(PlanCommand, DoesNotRun) {
-  folder_.write("g.txt", "0 1\n1 2\n");
-  const auto outcome = spillway("plan pagerank g.txt --device cpu");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_NE(outcome.out.find("method"), std::string::npos);
-  EXPECT_EQ(outcome.out.find("iteration"), std::string::npos) << outcome.out;
+  struct Watch final : Progress {
+    void begin(std::string_view stage, std::uint64_t, ProgressUnit) override { stages.emplace_back(stage); }
+    std::vector<std::string> stages;
+  };
+  const Graph graph = with_unit_weights(generate("kron", {{"scale", "8"}}));
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.makes_a_graph) continue;
+    Watch                 watch;
+    const ParameterValues values = testing::filled(algorithm, graph, {}).value();
+    for (const bool deterministic : {false, true}) {
+      RunOptions options{.deterministic = deterministic, .progress = &watch};
+      options.device.kind = deterministic ? DeviceChoice::Kind::automatic : DeviceChoice::Kind::cpu;
+      EXPECT_FALSE(plan_of(algorithm, graph, values, options).why.empty()) << algorithm.name;
+    }
+    std::erase(watch.stages, "building in-edges");
+    EXPECT_TRUE(watch.stages.empty()) << algorithm.name << ": " << watch.stages.front();
+  }
+}
+
+TEST_F(PlanCommand, TakesIdsAsTheyAre) {
+  folder_.write("comma.tsv", "a,b\tc,d\nc,d\te\n");
+  EXPECT_EQ(planned("bfs comma.tsv --device cpu")["device"], "cpu");
 }
 
 TEST_F(PlanCommand, RefusesWhatRunRefuses) {
@@ -61,6 +83,9 @@ TEST_F(PlanCommand, RefusesWhatRunRefuses) {
   expect_error("plan bfs g.txt --method mixed --async on", 2, "--async");
   expect_error("plan bfs g.txt --method mixed --device cpu --all-partitions", 2, "--all-partitions");
   expect_error("plan bfs g.txt --top 3", 2, "--top");
+  expect_error("plan bfs g.txt --device cpu --method mixed --device-memory 1", 4, "--device-memory");
+  folder_.write("empty.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
+  expect_error("plan bfs empty.mtx", 3, "no vertices");
 }
 
 }  // namespace

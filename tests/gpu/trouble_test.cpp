@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "plan/devices.hpp"
+#include "support.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/memory.hpp>
 #include <spillway/error.hpp>
 #include <spillway/generate.hpp>
 
@@ -166,6 +168,27 @@ TEST_F(GpuRun, ReadsEdgesOutsideWhereTheyDoNotFit) {
     EXPECT_EQ(error.code(), ExitCode::does_not_fit);
     EXPECT_NE(std::string{error.what()}.find("state of the vertices need"), std::string::npos) << error.what();
   }
+}
+
+/// Those of a mapped file are copied into huge pages if there is room, and else read where they are.
+TEST_F(GpuRun, ReadsEdgesOfAFile) {
+  const testing::TemporaryFolder folder;
+  const std::string              path = folder / "g.spill";
+  save(generate("kron", {{"scale", "17"}}, {.transform = {.undirected = true}}), path);
+  const auto read = [&](std::uint64_t host_memory) {
+    const Graph      graph     = open(path, {.host_memory = host_memory});
+    const Algorithm& algorithm = algorithm_named("bfs");
+    const Result     result =
+        algorithm.run(graph, completed_parameters(algorithm, {{"source", "0"}}),
+                      {.device = {.kind = cuda},
+                       .method = Method::zerocopy,
+                       .supply = {.compress = Compress::off, .resident = std::uint64_t{0}}});
+    const auto levels = std::get<Array<std::uint32_t>>(result.columns.front().values).span();
+    return std::pair{std::vector(levels.begin(), levels.end()), graph.budget()->peak()};
+  };
+  const auto copied = read(std::uint64_t{1} << 30), in_place = read(std::uint64_t{20} << 20);
+  EXPECT_EQ(copied.first, in_place.first);
+  EXPECT_GT(copied.second, in_place.second + (std::uint64_t{8} << 20));
 }
 
 TEST_F(GpuRun, StaysBelowItsBudget) {

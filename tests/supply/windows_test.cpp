@@ -96,6 +96,10 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
   std::set<std::string> ways;
   for (const IterationStatistics& iteration : some.per_iteration) ways.insert(iteration.brought);
   EXPECT_GT(ways.size(), 1u) << *ways.begin();
+#if defined(SPILLWAY_TEST_ON_GPU)  // where some iterations never ask the host
+  EXPECT_GT(some.counters.handed_over, 0u);
+  EXPECT_LT(some.counters.handed_over, some.iterations);
+#endif
 }
 
 /// Parts that are wanted whole are sent beside parts of which little is gathered or read.
@@ -128,6 +132,17 @@ TEST_F(Windows, SendNothingWhereAllIsThere) {
       ask("bfs", kron, in_windows(Method::subgraph, 3 * 256 + edge_bytes(kron) + 4096, 256));
   EXPECT_EQ(statistics.bytes_sent, 0u);
   EXPECT_EQ(statistics.edges_resident, edge_bytes(kron));
+}
+
+/// All is there, and the last part is shorter than the others: it is summed up once.
+TEST_F(Windows, OfWhichTheLastIsShortAreVisitedOnce) {
+  for (const Method method : {Method::subgraph, Method::partitions, Method::mixed})
+    for (const std::uint64_t window : {std::uint64_t{256}, edge_bytes(kron) / 3, 2 * edge_bytes(kron)})
+      for (const char* name : {"pagerank", "ssnsp", "bc"}) {
+        SCOPED_TRACE(std::string{name} + " " + std::string{to_string(method)} + " " + std::to_string(window));
+        const auto statistics = ask(name, kron, in_windows(method, 16 * edge_bytes(kron), window));
+        EXPECT_EQ(statistics.bytes_sent, 0u);
+      }
 }
 
 TEST_F(Windows, SendWhatIsNotThereOnce) {
@@ -169,18 +184,28 @@ TEST_F(Windows, TakeFewerRoundsAsynchronously) {
 }
 
 TEST_F(Windows, StayWithinTheBudget) {
-  RunOptions options = in_windows(Method::subgraph, 1u << 30, 0);
-  for (const std::uint64_t memory : {1u << 20, 300'000u, 100'000u, 30'000u, 1000u}) {
-    options.device.memory = memory;
-    try {
-      EXPECT_LE(ask("bfs", kron, options).device_bytes, memory);
-      EXPECT_GT(memory, 1000u) << "less than the state";
-    } catch (const Error& error) {
-      EXPECT_LT(memory, 1u << 20) << error.what();
-      EXPECT_EQ(error.code(), ExitCode::does_not_fit) << error.what();
-      EXPECT_NE(std::string{error.what()}.find("--device-memory"), std::string::npos) << error.what();
-    }
-  }
+  for (const Method method : {Method::subgraph, Method::partitions, Method::mixed})
+    for (const char* name : {"bfs", "pagerank", "kcore"})
+      for (const std::uint64_t memory : {1u << 20, 300'000u, 100'000u, 30'000u, 1000u}) {
+        SCOPED_TRACE(std::string{name} + " " + std::string{to_string(method)} + " " + std::to_string(memory));
+        RunOptions options    = in_windows(method, 1u << 30, 0);
+        options.device.memory = memory;
+        options.supply.rates  = testing::balanced();
+        try {
+          EXPECT_LE(ask(name, kron, options).device_bytes, memory);
+          EXPECT_GT(memory, 1000u) << "less than the state";
+        } catch (const Error& error) {
+          EXPECT_LT(memory, 1u << 20) << error.what();
+          EXPECT_EQ(error.code(), ExitCode::does_not_fit) << error.what();
+          EXPECT_NE(std::string{error.what()}.find("--device-memory"), std::string::npos) << error.what();
+        }
+      }
+}
+
+/// What stays is not to make windows so small that there are millions of them.
+TEST_F(Windows, AreNotTinyWhereLittleStays) {
+  RunOptions options = in_windows(Method::partitions, 64, 0);
+  EXPECT_LE(ask("bfs", kron, options).per_iteration.front().windows, 2u);
 }
 
 /// Half of the edges, a fiftieth, and as few as there can be: the same levels.

@@ -47,12 +47,13 @@ struct WindowsSent {
   std::uint64_t windows = 0, bytes = 0;  ///< that were sent
   std::uint64_t read    = 0;             ///< bytes that were read where they are
   double        reckoned = 0;            ///< seconds that this was to take
+  double        gathering = 0;           ///< seconds that the host took for its part, while others went on
 };
 
 inline void note(const WindowsSent& sent, IterationStatistics& iteration, RunStatistics& run) {
   iteration.brought = sent.how, iteration.windows = sent.windows;
   iteration.bytes_sent = sent.bytes, iteration.bytes_read = sent.read;
-  iteration.reckoned_ms = sent.reckoned * 1e3;
+  iteration.reckoned_ms = sent.reckoned * 1e3, iteration.gathering_ms = sent.gathering * 1e3;
   run.bytes_sent += sent.bytes;
   run.bytes_read += sent.read;
 }

@@ -16,7 +16,7 @@ namespace spillway::cuda {
 namespace {
 
 constexpr std::uint64_t page = 4096, small = 1u << 20;  // what is small shares its pages with others
-constexpr std::uint64_t large = 32u << 20;              // worth huge pages
+constexpr std::uint64_t large = 4u << 20;               // worth huge pages
 
 /// Pages that are not there yet are asked for by all threads: pinning would ask for one after the other.
 void touch(const void* data, std::uint64_t bytes) {
@@ -62,8 +62,9 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
     return;
   }
   constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
-  // Over huge pages the device finds its way much faster; a file has small ones.
-  const bool worth_copying = bytes >= large && budget->has_room(bytes + bytes / 16) && in_a_file(data);
+  // Over huge pages the device finds its way faster; a file has small ones. As much again is left for what is to come:
+  // values, code.
+  const bool worth_copying = bytes >= large && budget->has_room(2 * bytes) && in_a_file(data);
   if (!worth_copying) {
     touch(data, bytes);
     if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;

@@ -17,7 +17,8 @@ inline bool                    serve(std::uint64_t chosen, std::uint64_t room) {
                      return chosen != no_heads && chosen <= room && chosen >= room - room / 4;
 }
 
-/// Pinned where it lies; what cannot be pinned there (a few kinds of mapped files) is copied.
+/// Pinned where it lies. What is in a mapped file is copied into huge pages, if the budget has room; and what cannot be
+/// pinned where it is.
 class HostReadable {
  public:
   HostReadable() = default;

@@ -129,14 +129,20 @@ bool worth_coding(DeviceGraph& there, const Wish& wish, const Rates& rates, Reas
   double passes = there.passes_uncoded + wish.passes;  // who comes again will come again
   if (!wish.options.plan) there.passes_uncoded.fetch_add(wish.passes);
   const double needed = passes_to_pay(rates);
-  reasons.because(fmt::format("coding edges pays after some {:.0f} passes over all of them; this run has about {:.1f}",
-                              needed, passes));
+  reasons.because(fmt::format(
+      "coding edges pays after some {:.0f} passes over all of them; this run, and those before it, have about {:.1f}",
+      needed, passes));
   return passes > needed;
 }
 
-/// Below this, and with what says where rows are, windows would be too small to keep the bus busy.
+/// What says where rows are, about: their offsets, and where they are cut if they are read in place.
+std::uint64_t places_of(const Wish& wish, Method method) {
+  return (method == Method::partitions ? 2 : 3) * wish.topology.vertices * sizeof(EdgeIndex);
+}
+
+/// Below this windows would be too small to keep the bus busy.
 bool room_for_windows(DeviceGraph& there, const Wish& wish) {
-  const std::uint64_t places = (wish.all_active ? 2 : 3) * wish.topology.vertices * sizeof(EdgeIndex);
+  const std::uint64_t places = places_of(wish, wish.all_active ? Method::partitions : Method::mixed);
   return there.room() >= wish.state_in_windows + places + (12u << 20);
 }
 
@@ -144,8 +150,8 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
 /// be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/performance.md)
-  const std::uint64_t     room = there.room(), places = 3 * wish.topology.vertices * sizeof(EdgeIndex);
-  const std::uint64_t     left = room - std::min(room, wish.state + places);
+  const std::uint64_t     room = there.room();
+  const std::uint64_t     left = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));
   return std::min(left, wish.options.supply.resident.value_or(left)) >= edge_bytes(wish) / enough;
 }
 
@@ -158,14 +164,21 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
     return {};
   }
   if (free) reasons.because("edges do not fit beside the state of the vertices");
-  Choice choice{.method = in_windows(options.method) ? options.method : Method::zerocopy,
-                .rates  = options.supply.rates ? *options.supply.rates
-                                               : rates_of(there.device(), thread_count(options.threads), wish.host)};
+  Choice choice{.method = in_windows(options.method) ? options.method : Method::zerocopy};
+  // Nothing is left to choose: what a machine can do need not be known.
+  const bool settled = !free && !in_windows(options.method) &&
+                       (options.supply.compress != Compress::automatic || wish.fixed || there.cannot_code);
+  if (options.supply.rates)
+    choice.rates = *options.supply.rates;
+  else if (!settled)
+    choice.rates = rates_of(there.device(), thread_count(options.threads), wish.host);
   if (in_windows(options.method)) return choice;
   choice.coded = worth_coding(there, wish, choice.rates, reasons);
   if (choice.coded || !free || wish.fixed) return choice;
   if (wish.voting) {
     reasons.because("one edge is enough for a vertex: the beginnings of rows, which are kept, answer nearly all");
+  } else if (!wish.all_active && options.direction == Direction::pull) {
+    reasons.because("--direction pull: what is sent would be pushed");
   } else if (!wish.all_active && keeps_many(there, wish)) {
     reasons.because("the beginnings of rows, which are kept, spare most requests; the rest is read in place");
   } else if (!room_for_windows(there, wish)) {
@@ -192,8 +205,9 @@ void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, cons
   plan.arcs           = wish.topology.arcs;
   if (choice.method != Method::frontier) plan.rates = choice.rates;
   plan.why            = reasons.why;
-  const std::uint64_t places = 3 * wish.topology.vertices * sizeof(EdgeIndex);
-  const std::uint64_t taken  = plan.state_bytes + (choice.method == Method::frontier ? 0 : places);
+  if (wish.fixed && choice.method != Method::frontier) return;  // nothing is kept
+  const std::uint64_t taken =
+      plan.state_bytes + (choice.method == Method::frontier ? 0 : places_of(wish, choice.method));
   plan.resident_bytes = std::min({plan.edge_bytes, plan.room - std::min(plan.room, taken),
                                   wish.options.supply.resident.value_or(~std::uint64_t{0})});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/outside.hpp"
 #include "supply/windows.hpp"
@@ -13,21 +14,6 @@ namespace spillway::cuda {
 namespace {
 
 constexpr auto what_windows = "windows of edges";
-
-class Event {
- public:
-  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&)            = delete;
-  Event& operator=(const Event&) = delete;
-
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "sending edges"); }
-  void hold_up(cudaStream_t stream) { check(cudaStreamWaitEvent(stream, event_, 0), "sending edges"); }
-  void wait() { check(cudaEventSynchronize(event_), "sending edges"); }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 class Stream {
  public:
@@ -88,12 +74,14 @@ struct GpuSide {
   DeviceArray<PartAt>        parts;         ///< where windows of the whole array begin among pieces
   DeviceArray<EdgeIndex>     below, above;  ///< where rows lie in the first edges, and in the others
   Rows                       outside;       ///< all edges, where the host has them
+  bool                       all_here = false;
 
   PlainRows rows() const { return {offsets, offsets + 1, nullptr, nullptr}; }
 
   /// Rows to be read without windows: as far as they are here, and on the host.
   std::vector<PlainRows> in_place() const {
     const PlainRows here{below.data(), below.data() + 1, targets.data(), weights.data()};
+    if (all_here) return {here};
     if (below.size() == 0) return {{offsets, offsets + 1, outside.targets, outside.weights, true}};
     return {here, {above.data(), above.data() + 1, outside.targets, outside.weights, true}};
   }
@@ -131,7 +119,9 @@ class GpuWindows final : public Windows, WindowDevice {
       sides_[i].offsets = outside[i].offsets;
       sides_[i].outside = outside[i];
       if (sides[i].arcs > 0) keep(sides[i], sides_[i], sizes.left / sides.size(), state);
-      if (options.method == Method::mixed && sides[i].resident > 0) cut(sides_[i], sides[i].resident);
+      if (options.method != Method::mixed || needs.everyone || sides[i].resident == 0) continue;
+      cut(sides_[i], sides[i].resident);
+      sides_[i].all_here = sides[i].resident == sides[i].arcs;
     }
     supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes, needs, options, budget);
   }

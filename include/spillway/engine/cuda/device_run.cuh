@@ -231,8 +231,9 @@ class DeviceRun {
                                .starts  = entry_starts_.data()};
     Control              control{};
     for (;;) {
-      if (hand_over_.wanted) control = iterate_fused(control, statistics, progress);
+      if (hand_over_.wanted && !control.finished) control = iterate_fused(control, statistics, progress);
       if (control.finished) return control;
+      statistics.counters.handed_over += hand_over_.wanted ? 1 : 0;
       if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
       Laps laps;
       launch({.part = Part::begin});

@@ -19,9 +19,10 @@ struct HandOver {
   double        share = 0;  ///< of all edges that are on the host
   double        edges = 0;  ///< so many
 
-  __device__ bool pays(double vertices, double active_edges) const {
-    const double some = active_edges * share, rows = vertices * share;
-    return costs.read(some, rows) > costs.step() + fmin(costs.sent(edges), costs.gathered(some, rows));
+  /// What would be read here, of so many rows, against what is active and would be pushed.
+  __device__ bool pays(double read_rows, double read_edges, double active_rows, double active_edges) const {
+    const double gathered = costs.gathered(active_edges * share, active_rows * share);
+    return costs.read(read_edges * share, read_rows * share) > costs.step() + fmin(costs.sent(edges), gathered);
   }
 };
 
@@ -160,9 +161,9 @@ class Loop {
     pull_           = pulls(view_, now_, state_);
     state_.for_host = 0;
     if (!launch_.hand_over.wanted || replayed_ || (pull_ && T::voting)) return false;
-    const Count vertices = pull_ ? state_.open_vertices : now_.vertices;
-    const Count edges    = pull_ ? state_.open_edges : now_.edges;
-    state_.for_host = launch_.hand_over.pays(static_cast<double>(vertices), static_cast<double>(edges)) ? 1 : 0;
+    const auto rows = static_cast<double>(now_.vertices), edges = static_cast<double>(now_.edges);
+    const auto open = static_cast<double>(state_.open_vertices), open_edges = static_cast<double>(state_.open_edges);
+    state_.for_host = launch_.hand_over.pays(pull_ ? open : rows, pull_ ? open_edges : edges, rows, edges) ? 1 : 0;
     return state_.for_host != 0;
   }
 

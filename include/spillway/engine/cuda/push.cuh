@@ -34,6 +34,7 @@ __device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned 
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece piece, unsigned begin,
                                              unsigned stride, unsigned at) {
+  if (piece.length() == 0) return;
   const Message message = sent_by(v);
   if (begin == 0) mine_.looked_at += piece.length();
   unsigned lead = 0;

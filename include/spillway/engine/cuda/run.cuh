@@ -342,21 +342,26 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
                   .passes           = passes_of(asked),
                   .state            = state_if(Method::frontier),
                   .state_in_windows = state_if(T::all_active ? Method::partitions : Method::mixed)};
-  const auto may_try_otherwise = [&](const Error& error) {
-    return error.code() == ExitCode::does_not_fit && options.method == Method::automatic && !continuation.resident;
-  };
-  const Choice choice = chosen_supply(*there, wish);
-  try {
-    return run_as_chosen(there, graph, asked, choice);
-  } catch (const Error& error) {  // no room to code in, or for windows, here or there
-    if (choice.method == Method::frontier || (choice.method == Method::zerocopy && !choice.coded)) throw;
-    if (!may_try_otherwise(error) || (choice.coded && options.supply.compress == Compress::on)) throw;
+  Laps         laps;
+  Choice       choice   = chosen_supply(*there, wish);
+  const double choosing = laps.lap();
+  for (;;) {
+    try {
+      Outcome<P> outcome = run_as_chosen(there, graph, asked, choice);
+      outcome.statistics.prepare_ms += choosing;
+      return outcome;
+    } catch (const Error& error) {  // no room to code in, or for windows, here or there
+      if (error.code() != ExitCode::does_not_fit || continuation.resident) throw;
+      if (choice.coded && options.supply.compress != Compress::on) {
+        there->cannot_code = true;
+        choice             = chosen_supply(*there, wish);
+      } else if (in_windows(choice.method) && options.method == Method::automatic) {
+        choice.method = Method::zerocopy;
+      } else {
+        throw;
+      }
+    }
   }
-  if (choice.coded) {
-    there->cannot_code = true;
-    return run_as_chosen(there, graph, asked, chosen_supply(*there, wish));
-  }
-  return run_as_chosen(there, graph, asked, {.method = Method::zerocopy, .rates = choice.rates});
 }
 
 }  // namespace spillway::cuda
