@@ -67,7 +67,7 @@ TEST_F(GpuPlan, ChoosesByProgram) {
   EXPECT_EQ(some.method, "zerocopy");
   EXPECT_TRUE(some.rates);
   EXPECT_LT(some.resident_bytes, some.edge_bytes);
-  const Plan none = planned("sssp", kron, 36u << 20, 0);
+  const Plan none = planned("sswp", kron, 36u << 20, 0);
   EXPECT_EQ(none.method, "mixed");
   EXPECT_EQ(none.resident_bytes, 0u);
   EXPECT_EQ(planned("bfs", kron, 16u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";

@@ -179,6 +179,8 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
     reasons.because("one edge is enough for a vertex: the beginnings of rows, which are kept, answer nearly all");
   } else if (!wish.all_active && options.direction == Direction::pull) {
     reasons.because("--direction pull: what is sent would be pushed");
+  } else if (wish.prioritised) {
+    reasons.because("buckets have many small iterations, which read what they need in place");
   } else if (!wish.all_active && keeps_many(there, wish)) {
     reasons.because("the beginnings of rows, which are kept, spare most requests; the rest is read in place");
   } else if (!room_for_windows(there, wish)) {

@@ -338,6 +338,7 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
                   .weighted         = T::weighted,
                   .all_active       = T::all_active,
                   .voting           = T::voting,
+                  .prioritised      = Prioritises<P>,
                   .fixed            = options.deterministic && T::order_shows,
                   .passes           = passes_of(asked),
                   .state            = state_if(Method::frontier),

@@ -42,7 +42,7 @@ struct Wish {
 
   const std::shared_ptr<MemoryBudget>& host;
 
-  bool              weighted, all_active, voting;
+  bool              weighted, all_active, voting, prioritised;
   bool              fixed;   ///< sums are to come out the same whatever room there is: rows are read in their order
   double            passes;  ///< over all edges, about
   std::uint64_t     state;   ///< bytes that the run needs for itself…
