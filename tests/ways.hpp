@@ -22,7 +22,9 @@ inline HostTuning tiny() {
 /// Sizes so small that every row class, bin and filter of the GPU engine is needed by graphs of the zoo.
 inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
   CudaTuning tuning{.filter = filter, .fusion = fusion};
-  if (tiny) tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0, tuning.line_edges = 2;
+  if (tiny)
+    tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0,
+    tuning.line_edges = 2;
   // The online filter by itself fails where bins are too small.
   if (filter == Filter::online)
     tuning.bin_entries = 1u << 20;
@@ -37,12 +39,7 @@ inline bool full_matrix() { return std::getenv("SPILLWAY_FULL_MATRIX") != nullpt
 /// A machine on which every way to bring edges is the best one for some parts of a graph of the zoo: few long rows
 /// are read, many short ones gathered, and a part of which most is wanted is sent whole.
 inline Rates balanced() {
-  return {.sent            = 1e9,
-          .gathered        = 0.5e9,
-          .gathered_pieces = 1e9,
-          .read            = 1e9,
-          .read_pieces     = 2.5e7,
-          .step            = 0};
+  return {.sent = 1e9, .gathered = 0.5e9, .gathered_pieces = 1e9, .read = 1e9, .read_pieces = 2.5e7, .step = 0};
 }
 
 /// Filters, fusions, directions and sizes: in pairs, or all with all.

@@ -136,13 +136,13 @@ struct Rates {
 struct SupplyOptions {
   Compress                     compress = Compress::automatic;
   std::optional<std::uint64_t> resident =
-      {};                        ///< bytes of edges to keep on the device; none: all there is room for
-  std::uint64_t chunk_arcs = 0;  ///< coded at once; 0: as many as there is room for
-  Async         async      = Async::automatic;
-  bool          all_parts  = false;  ///< partitions are sent whether anybody in them is active or not
-  std::uint64_t window     = 0;      ///< bytes of edges that are brought at once; 0: as it pays
-  unsigned      piece      = 256;    ///< edges of a row that the lanes of a GPU share out at once
-  std::optional<Rates> rates = {};   ///< to choose by; none: those that were measured
+      {};                               ///< bytes of edges to keep on the device; none: all there is room for
+  std::uint64_t        chunk_arcs = 0;  ///< coded at once; 0: as many as there is room for
+  Async                async      = Async::automatic;
+  bool                 all_parts  = false;  ///< partitions are sent whether anybody in them is active or not
+  std::uint64_t        window     = 0;      ///< bytes of edges that are brought at once; 0: as it pays
+  unsigned             piece      = 256;    ///< edges of a row that the lanes of a GPU share out at once
+  std::optional<Rates> rates      = {};     ///< to choose by; none: those that were measured
 };
 
 /// Where few edges leave a vertex (roads), ways are long and asynchrony pays.

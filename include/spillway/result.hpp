@@ -43,12 +43,12 @@ struct IterationStatistics {
   Direction     direction       = Direction::push;
   double        milliseconds    = 0;
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
-  /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were read
-  /// "in place", or several of these ("mixed").
-  const char*   brought     = "";
-  std::uint64_t windows     = 0;  ///< in so many parts they were sent
-  std::uint64_t bytes_sent  = 0;
-  std::uint64_t bytes_read  = 0;  ///< in place, where that is known
+  /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were
+  /// read "in place", or several of these ("mixed").
+  const char*   brought      = "";
+  std::uint64_t windows      = 0;  ///< in so many parts they were sent
+  std::uint64_t bytes_sent   = 0;
+  std::uint64_t bytes_read   = 0;  ///< in place, where that is known
   double        reckoned_ms  = 0;  ///< that bringing them was to take; 0: nothing was reckoned
   double        gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited
 };

@@ -89,12 +89,12 @@ Json graph_json(const Graph& graph);
 /// A bar that draws when standard error is a terminal and nothing asked for silence.
 ProgressBar progress_bar(const Common& common);
 
-void add_build(CLI::App& app, Context& context);
-void add_convert(CLI::App& app, Context& context);
-void add_generate(CLI::App& app, Context& context);
-void add_info(CLI::App& app, Context& context);
-void add_verify(CLI::App& app, Context& context);
-void add_devices(CLI::App& app, Context& context);
+void                     add_build(CLI::App& app, Context& context);
+void                     add_convert(CLI::App& app, Context& context);
+void                     add_generate(CLI::App& app, Context& context);
+void                     add_info(CLI::App& app, Context& context);
+void                     add_verify(CLI::App& app, Context& context);
+void                     add_devices(CLI::App& app, Context& context);
 std::vector<std::string> add_plan(CLI::App& app, Context& context, std::vector<std::string> words);
 /// `words` are those after the program's name: options depend on the algorithm they name. Returns those to parse.
 std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<std::string> words);

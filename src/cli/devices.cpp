@@ -35,8 +35,8 @@ void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>
   if (all.empty()) return;
   fmt::print("\nedges from host memory, measured once{}\n",
              rates_path().empty() ? "" : " and kept in " + printable(rates_path()));
-  fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "sent GB/s", "gather GB/s", "M pieces/s",
-             "read GB/s", "M pieces/s", "step us");
+  fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "sent GB/s", "gather GB/s",
+             "M pieces/s", "read GB/s", "M pieces/s", "step us");
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) {
       fmt::print("{:<8} could not be measured: there is no room, or it is taken\n", cuda.devices[i].name);

@@ -34,9 +34,9 @@ std::vector<Reckoned> reckoned(const Plan& plan) {
   std::vector<Reckoned> table;
   if (!plan.rates || plan.coded || plan.edge_bytes == 0) return table;
   const BringingCosts costs{*plan.rates, plan.weighted};
-  const double        outside = 1 - static_cast<double>(plan.resident_bytes) / static_cast<double>(plan.edge_bytes);
-  const double        edges   = static_cast<double>(plan.arcs) * outside;
-  const double        rows    = static_cast<double>(plan.vertices) * outside;
+  const double outside = 1 - static_cast<double>(plan.resident_bytes) / static_cast<double>(plan.edge_bytes);
+  const double edges   = static_cast<double>(plan.arcs) * outside;
+  const double rows    = static_cast<double>(plan.vertices) * outside;
   for (const double share : {1.0, 0.5, 0.1, 0.01, 0.001, 0.00001}) {
     Reckoned line{share, 1e3 * costs.read(share * edges, share * rows),
                   1e3 * (costs.step() + costs.gathered(share * edges, share * rows)),
@@ -68,11 +68,12 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   if (table.empty()) return;
   fmt::print("\nedges active   read in place ms   gathered ms   sent whole ms   taken\n");
   for (const Reckoned& way : table)
-    fmt::print("{:>11.3g}% {:>18.3f} {:>13.3f} {:>15.3f}   {}\n", 100 * way.share, way.read, way.gathered, way.sent,
-               way.best);
+    fmt::print("{:>11.3g}% {:>18.3f} {:>13.3f} {:>15.3f}   {}\n", 100 * way.share, way.read, way.gathered,
+               way.sent, way.best);
 }
 
-Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& arguments, double load_ms, double plan_ms) {
+Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& arguments, double load_ms,
+               double plan_ms) {
   Json table = Json::array();
   for (const Reckoned& way : reckoned(plan))
     table.push_back({{"edges_active", way.share},
@@ -101,7 +102,8 @@ ParameterValues parameters_of(const RunArguments& arguments, const Graph& graph)
   const Parameter* const source = source_parameter(*arguments.algorithm);
   if (!source || arguments.given.contains(source->name)) return questions(arguments).front().parameters;
   if (graph.vertex_count() == 0)
-    throw bad_input("the graph has no vertices: there is none that {} could start from", arguments.algorithm->name);
+    throw bad_input("the graph has no vertices: there is none that {} could start from",
+                    arguments.algorithm->name);
   ParameterValues given = arguments.given;
   given[source->name]   = graph.ids().name(0);
   return completed_parameters(*arguments.algorithm, given);

@@ -108,7 +108,8 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
   const auto came = [](const IterationStatistics& iteration) { return *iteration.brought != '\0'; };
   const bool sent = std::ranges::any_of(statistics.per_iteration, came);
   fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}", "iteration", "vertices", "edges", "direction", "ms");
-  fmt::print(out, "{}\n", sent ? fmt::format(" {:>11} {:>9} {:>8} {:>10}", "reckoned ms", "brought", "windows", "sent") : "");
+  fmt::print(out, "{}\n",
+             sent ? fmt::format(" {:>11} {:>9} {:>8} {:>10}", "reckoned ms", "brought", "windows", "sent") : "");
   std::uint64_t number = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}", ++number, with_commas(iteration.active_vertices),
@@ -133,9 +134,9 @@ Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
 }
 
 Json rates_json(const Rates& rates) {
-  return {{"sent_bytes", rates.sent},         {"gathered_bytes", rates.gathered},
-          {"gathered_pieces", rates.gathered_pieces}, {"read_bytes", rates.read},
-          {"read_pieces", rates.read_pieces}, {"step_seconds", rates.step}};
+  return {
+      {"sent_bytes", rates.sent}, {"gathered_bytes", rates.gathered}, {"gathered_pieces", rates.gathered_pieces},
+      {"read_bytes", rates.read}, {"read_pieces", rates.read_pieces}, {"step_seconds", rates.step}};
 }
 
 Json gpu_json(const RunCounters& counters) {

@@ -137,9 +137,7 @@ std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& 
 
 }  // namespace
 
-bool sends(const RunArguments& arguments) {
-  return in_windows(method_of(arguments));
-}
+bool sends(const RunArguments& arguments) { return in_windows(method_of(arguments)); }
 
 RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress) {
   return {.threads       = common.threads,
@@ -195,8 +193,8 @@ void check_weights(const Algorithm& algorithm, const Graph& graph) {
 void add_way_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N (default: auto)");
   command.add_option("--device-memory,--gpu-memory", arguments.device_memory,
-                      "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
-                      "--method subgraph, partitions or mixed");
+                     "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
+                     "--method subgraph, partitions or mixed");
   command
       .add_option(
           "--method", arguments.method,
@@ -215,22 +213,21 @@ void add_way_options(CLI::App& command, RunArguments& arguments) {
       "Of edges that do not fit, most to keep on the device, e.g. 1GiB (default: what there is room for)");
   command
       .add_option("--async", arguments.async,
-                   "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
-                   "(default): on graphs with few neighbours, where the algorithm can")
+                  "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
+                  "(default): on graphs with few neighbours, where the algorithm can")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   command.add_flag("--all-partitions", arguments.all_partitions,
-                    "--method partitions sends all of them, whether anybody there is active or not, for study");
-  command.add_option("--weights", arguments.weights,
-                      "Give every arc weight 1: unit; or random ones: random:SEED");
+                   "--method partitions sends all of them, whether anybody there is active or not, for study");
+  command.add_option("--weights", arguments.weights, "Give every arc weight 1: unit; or random ones: random:SEED");
   command.add_flag("--deterministic", arguments.deterministic,
-                    "Floating results the same bit for bit in every run, at some cost");
+                   "Floating results the same bit for bit in every run, at some cost");
   command
       .add_option("--direction", arguments.direction,
-                   "push or pull throughout, or auto (default): what is less work")
+                  "push or pull throughout, or auto (default): what is less work")
       ->check(CLI::IsMember({"auto", "push", "pull"}));
   command
       .add_option("--filter", arguments.filter,
-                   "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
+                  "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
       ->check(CLI::IsMember({"jit", "online", "ballot", "batch"}));
   command
       .add_option(
@@ -239,15 +236,15 @@ void add_way_options(CLI::App& command, RunArguments& arguments) {
                       arguments.bin_entries))
       ->check(CLI::Range(1u, 1u << 20));
   command.add_flag("--aggregate", arguments.aggregate,
-                    "GPU lanes whose updates go to one vertex combine them first, for study");
+                   "GPU lanes whose updates go to one vertex combine them first, for study");
   command
       .add_option("--fusion", arguments.fusion,
-                   "What a kernel does at once, for study: none, pushpull or all (default)")
+                  "What a kernel does at once, for study: none, pushpull or all (default)")
       ->check(CLI::IsMember({"none", "pushpull", "all"}));
   command
       .add_option("--order", arguments.order,
-                   "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
-                   "(default: whichever pays)")
+                  "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
+                  "(default: whichever pays)")
       ->check(CLI::IsMember({"auto", "natural", "degree"}));
 }
 

@@ -25,16 +25,14 @@ namespace {
 
 using namespace cuda;
 
-constexpr auto          what_for    = "measuring the machine";
-constexpr std::uint64_t most_bytes  = 512u << 20, least_bytes = 64u << 20;  // more than any cache on the way
-constexpr std::uint64_t copied      = 16u << 20;                            // at once, as windows are
-constexpr unsigned      long_piece = 256, short_piece = 8;                  // edges
-constexpr unsigned      times      = 5;                                     // of which the median counts, or the best
-constexpr EdgeIndex     staged     = 1u << 20;                              // gathered at once, as in windows
+constexpr auto          what_for   = "measuring the machine";
+constexpr std::uint64_t most_bytes = 512u << 20, least_bytes = 64u << 20;  // more than any cache on the way
+constexpr std::uint64_t copied     = 16u << 20;                            // at once, as windows are
+constexpr unsigned      long_piece = 256, short_piece = 8;                 // edges
+constexpr unsigned      times  = 5;         // of which the median counts, or the best
+constexpr EdgeIndex     staged = 1u << 20;  // gathered at once, as in windows
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// body(k) the first time wakes things up.
 template <class Body>
@@ -54,13 +52,13 @@ SPILLWAY_HD std::uint64_t scattered(std::uint64_t i, std::uint64_t count) {
   return i * 2654435761u % count;  // a prime beyond every count
 }
 
-/// Pieces of so many edges, scattered. They could begin anywhere, so a line more than that is read. Four reads of a lane
-/// are under way.
+/// Pieces of so many edges, scattered. They could begin anywhere, so a line more than that is read. Four reads of
+/// a lane are under way.
 __global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, Vertex* to) {
   constexpr unsigned  ahead = 4;
   const unsigned      width = edges < warp_lanes ? edges : edges + warp_lanes;
   const std::uint64_t reads = pieces * width, stride = item_stride();
-  Vertex              sum   = 0;
+  Vertex              sum = 0;
   for (std::uint64_t base = first_item(); base < reads; base += ahead * stride) {
     Vertex read[ahead] = {};
     for (unsigned k = 0; k < ahead; ++k) {
@@ -77,7 +75,10 @@ __global__ void do_nothing() {}
 class Measuring {
  public:
   Measuring(cuda::Device& device, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget)
-      : device_(device), edges_(bytes / sizeof(Vertex)), lists_(budget, what_for), memory_(bytes, budget, what_for) {
+      : device_(device),
+        edges_(bytes / sizeof(Vertex)),
+        lists_(budget, what_for),
+        memory_(bytes, budget, what_for) {
     lists_.raise_to(bytes / 2);  // of the shortest pieces, about
     std::memset(memory_.data(), 0, bytes);
     pinned_ = {memory_.data(), bytes, budget, what_for};
@@ -85,30 +86,31 @@ class Measuring {
   }
 
   Rates rates(int threads) {
-    Rates rates;
+    Rates      rates;
     const auto bytes  = static_cast<double>(edges_ * sizeof(Vertex));
     rates.sent        = bytes / usual_seconds([&](unsigned) { send_all(); });
     rates.read        = bytes / usual_seconds([&](unsigned) { read(long_piece); });
     rates.read_pieces = bytes / sizeof(Vertex) / short_piece / usual_seconds([&](unsigned) { read(short_piece); });
     set_gathered(rates, threads);
     rates.step = steps_of_an_iteration * usual_seconds([&](unsigned) {
-      SPILLWAY_LAUNCH(do_nothing, 1, 32);
-      Vertex some = 0;
-      device_.download(&some, window_.data(), sizeof(some));
-    });
+                   SPILLWAY_LAUNCH(do_nothing, 1, 32);
+                   Vertex some = 0;
+                   device_.download(&some, window_.data(), sizeof(some));
+                 });
     return rates;
   }
 
  private:
-  /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/performance.md): five launches,
-  /// what the host is told after each, and what it tells the device.
+  /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/performance.md): five
+  /// launches, what the host is told after each, and what it tells the device.
   static constexpr double steps_of_an_iteration = 12;
 
   void send_all() {
     for (std::uint64_t at = 0; at < edges_; at += window_.size())
-      check(cudaMemcpyAsync(window_.data(), pinned_.on_host<Vertex>() + at,
-                            std::min(window_.size(), edges_ - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
-            what_for);
+      check(
+          cudaMemcpyAsync(window_.data(), pinned_.on_host<Vertex>() + at,
+                          std::min(window_.size(), edges_ - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
+          what_for);
     device_.wait();
   }
 
@@ -119,8 +121,8 @@ class Measuring {
     device_.wait();
   }
 
-  /// Rows of so many edges, every fourth of which is active; each time others, which no cache has. As in a run, some
-  /// are sent while others are gathered.
+  /// Rows of so many edges, every fourth of which is active; each time others, which no cache has. As in a run,
+  /// some are sent while others are gathered.
   double seconds_to_gather(unsigned edges, int threads) {
     const std::uint64_t    rows = edges_ / 4 * 3 / edges, active = rows / 4;
     std::vector<EdgeIndex> offsets(rows + 1), starts(active + 1);
@@ -140,8 +142,9 @@ class Measuring {
         Vertex* const   stage = stages + turn % 2 * staged;
         sent_[turn % 2].wait();
         gather_edges(from, pieces, at, last, threads, {stage, nullptr});
-        check(cudaMemcpyAsync(window_.data(), stage, (last - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
-              what_for);
+        check(
+            cudaMemcpyAsync(window_.data(), stage, (last - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
+            what_for);
         sent_[turn % 2].record(nullptr);
       }
       device_.wait();
@@ -154,7 +157,7 @@ class Measuring {
   void set_gathered(Rates& rates, int threads) {
     const double of_short = seconds_to_gather(short_piece, threads);
     const double of_long  = seconds_to_gather(long_piece, threads);
-    const double an_edge = std::max((of_long - of_short) / (long_piece - short_piece), of_long / long_piece / 2);
+    const double an_edge  = std::max((of_long - of_short) / (long_piece - short_piece), of_long / long_piece / 2);
     rates.gathered        = std::min(sizeof(Vertex) / an_edge, rates.sent);
     rates.gathered_pieces = 1 / std::max(of_short - short_piece * an_edge, 1e-10);
   }
@@ -193,8 +196,8 @@ std::optional<Rates> rates_of(cuda::Device& device, int threads, const std::shar
                               bool again) {
   static std::mutex                                  mutex;
   static std::map<std::string, std::optional<Rates>> known;
-  const std::scoped_lock              lock{mutex};
-  const std::string                   machine = name_of(device.index(), threads), path = rates_path();
+  const std::scoped_lock                             lock{mutex};
+  const std::string machine = name_of(device.index(), threads), path = rates_path();
   if (!again) {
     if (const auto found = known.find(machine); found != known.end()) return found->second;
     if (const auto rates = kept_rates(path, machine)) return known[machine] = rates;
@@ -214,7 +217,8 @@ Rates cuda::rates_of(Device& device, int threads, const std::shared_ptr<MemoryBu
 }
 #endif
 
-std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget, bool again) {
+std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
+                                  bool again) {
   try {
     cuda::Device device{index, 4 * copied};
     device.enter();

@@ -22,8 +22,8 @@ void say_why_on_cpu(const RunOptions& options) {
 }
 
 void plan_windows(const RunOptions& options, const Topology& topology, const ProgramFacts& facts) {
-  Plan&             plan = *options.plan;
-  const WindowNeeds needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  Plan&               plan = *options.plan;
+  const WindowNeeds   needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
   const std::uint64_t room  = WindowSizes::room_on_cpu(plan.state_bytes, needs, options);
   const WindowSizes   sizes = WindowSizes::of(room, topology.arcs, topology.vertices, needs, options);
   plan.room                 = options.device.memory;
@@ -42,11 +42,11 @@ void plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
                  std::uint64_t state) {
   Plan& plan       = *options.plan;
   plan.state_bytes = state;
-  plan.weighted   = facts.weighted;
-  plan.vertices   = topology.vertices;
-  plan.arcs       = topology.arcs;
-  plan.edge_bytes = topology.arcs * (facts.weighted ? 8 : 4);
-  plan.method     = to_string(in_windows(options.method) ? options.method : Method::frontier);
+  plan.weighted    = facts.weighted;
+  plan.vertices    = topology.vertices;
+  plan.arcs        = topology.arcs;
+  plan.edge_bytes  = topology.arcs * (facts.weighted ? 8 : 4);
+  plan.method      = to_string(in_windows(options.method) ? options.method : Method::frontier);
   say_why_on_cpu(options);
   if (in_windows(options.method)) plan_windows(options, topology, facts);
   throw Planned{};
@@ -61,7 +61,8 @@ void gpu::plan_own_way(const RunOptions& options) {
   throw Planned{};
 }
 
-Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValues& parameters, RunOptions options) {
+Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValues& parameters,
+             RunOptions options) {
   Plan plan;
   plan.vertices = graph.vertex_count();
   plan.arcs     = graph.arc_count();

@@ -39,7 +39,9 @@ std::string rates_path() {
   namespace fs       = std::filesystem;
   const auto* cache  = std::getenv("XDG_CACHE_HOME");
   const auto* home   = std::getenv("HOME");
-  const auto  folder = cache && *cache == '/' ? fs::path{cache} : home && *home == '/' ? fs::path{home} / ".cache" : fs::path{};
+  const auto  folder = cache && *cache == '/' ? fs::path{cache}
+                       : home && *home == '/' ? fs::path{home} / ".cache"
+                                              : fs::path{};
   return folder.empty() ? std::string{} : (folder / "spillway" / "rates.json").string();
 }
 

@@ -18,8 +18,9 @@ std::optional<Rates> kept_rates(const std::string& path, const std::string& mach
 /// A cache that cannot be written is none: nothing is said.
 void keep_rates(const std::string& path, const std::string& machine, const Rates& rates);
 
-/// Of a GPU and as many threads of the host: as they were kept, or measured now, in half a second, and kept. None where
-/// `budget` or the GPU has no room to measure in.
-std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget, bool again = false);
+/// Of a GPU and as many threads of the host: as they were kept, or measured now, in half a second, and kept. None
+/// where `budget` or the GPU has no room to measure in.
+std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
+                                  bool again = false);
 
 }  // namespace spillway

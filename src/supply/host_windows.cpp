@@ -54,7 +54,7 @@ void HostWindows::make_room(std::vector<WindowSide>& sides, const std::shared_pt
   const std::uint64_t state = executor_.state_bytes(), room = WindowSizes::room_on_cpu(state, needs_, options_);
   const EdgeIndex     most = arcs_.empty() ? 0 : std::ranges::max(arcs_);
   sizes_                   = WindowSizes::of(room, most, vertices_, needs_, options_);
-  device_bytes_        = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
+  device_bytes_            = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
   for (unsigned i = 0; i < sizes_.slots; ++i) slots_.emplace_back(sizes_.slot_edges, needs_.weighted, budget);
   for (WindowSide& side : sides) {
     side.resident = sizes_.resident_edges(side.arcs, sizes_.left / sides.size(), needs_);
@@ -139,7 +139,9 @@ std::uint64_t HostWindows::begun_before(const WindowAt& window, EdgeIndex positi
 
 void HostWindows::visit(std::size_t slot, const WindowAt& window) {
   if (options_.progress) check_cancelled(*options_.progress);
-  Rows rows = slot == resident ? kept_[window.side].rows() : slot == in_place ? hosts_[window.side] : slots_[slot].rows();
+  Rows rows = slot == resident   ? kept_[window.side].rows()
+              : slot == in_place ? hosts_[window.side]
+                                 : slots_[slot].rows();
   if (slot == in_place) {
     rows.targets += window.first;
     if (needs_.weighted) rows.weights += window.first;

@@ -15,8 +15,8 @@ namespace {
 constexpr auto what_windows = "windows of edges";
 
 constexpr std::uint64_t usual_window = 16u << 20, small_window = 4u << 20, most_staged = 4u << 20;  ///< bytes
-constexpr unsigned      slots_at_once = 3;                                 ///< brought, waiting, visited
-constexpr EdgeIndex     least_edges   = 16;                                ///< of a window
+constexpr unsigned      slots_at_once = 3;     ///< brought, waiting, visited
+constexpr EdgeIndex     least_edges   = 16;    ///< of a window
 constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered before others are awake
 constexpr std::uint64_t ahead         = 8;     ///< pieces that are asked for before they are copied
 
@@ -37,13 +37,13 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
                             const RunOptions& options) {
   const std::uint64_t edge_bytes = edge_bytes_of(needs);
   WindowSizes         sizes;
-  sizes.local              = needs.local && goes_asynchronously(options, vertices, arcs);
-  sizes.slots              = sizes.local ? 1 : slots_at_once;
-  const std::uint64_t may  = std::min(room, options.supply.resident.value_or(room));
+  sizes.local             = needs.local && goes_asynchronously(options, vertices, arcs);
+  sizes.slots             = sizes.local ? 1 : slots_at_once;
+  const std::uint64_t may = std::min(room, options.supply.resident.value_or(room));
   // What is for edges is mostly for those that stay; windows that are small do not keep the bus busy.
   const std::uint64_t turn =
       std::min(usual_window, std::max(may / 4 / sizes.slots, std::min(small_window, room / 4 / sizes.slots)));
-  std::uint64_t       wish = sizes.local ? std::max(may, turn) : turn;
+  std::uint64_t wish = sizes.local ? std::max(may, turn) : turn;
   if (options.supply.window > 0) wish = options.supply.window;
   const std::uint64_t least = least_edges * edge_bytes;
   wish                      = std::clamp<std::uint64_t>(wish, least, std::max(least, room / sizes.slots));
@@ -154,8 +154,8 @@ std::vector<Stretch> WindowSupply::chosen(const WindowSide& side, const Laid& la
 
 Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, bool may_gather,
                                     double& takes) const {
-  Way way    = Way::whole;
-  takes      = costs_.sent(all);
+  Way way                = Way::whole;
+  takes                  = costs_.sent(all);
   const auto try_instead = [&](Way other, double time) {
     if (time >= takes) return;
     way = other, takes = time;
@@ -172,10 +172,10 @@ std::vector<Stretch> WindowSupply::chosen_for_all(const WindowSide& side, std::s
   for (std::size_t i = first; i + 1 < parts_.size(); ++i)
     if (parts_[i + 1].edges > parts_[i].edges) all += sizes_.slot_edges;
   if (all == 0) return {};
-  double    takes  = 0;
+  double     takes  = 0;
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
   const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
-  const Way way     = cheapest(edges, pieces, static_cast<double>(all), may_gather, takes);
+  const Way  way    = cheapest(edges, pieces, static_cast<double>(all), may_gather, takes);
   reckoned += takes;
   return {{way, first, parts_of(side)}};
 }
@@ -204,7 +204,7 @@ void WindowSupply::send_whole(WindowDevice& device, std::size_t which, const Str
   const WindowSide& side = sides_[which];
   for (std::size_t part = stretch.first; part < stretch.last; ++part) {
     const EdgeIndex   first = part * sizes_.slot_edges, last = std::min(side.arcs, first + sizes_.slot_edges);
-    const std::size_t slot  = device.next_slot();
+    const std::size_t slot = device.next_slot();
     device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
                 last - first);
     have_visited(device, slot, {which, first, last, false, sizes_.local && everyone}, sent);
@@ -230,7 +230,7 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
     const EdgeIndex   last = std::min<EdgeIndex>(end, first + sizes_.slot_edges);
     const std::size_t slot = device.next_slot();
     for (EdgeIndex from = first; from < last; from += sizes_.stage_edges) {
-      const EdgeIndex to = std::min(last, from + sizes_.stage_edges);
+      const EdgeIndex    to    = std::min(last, from + sizes_.stage_edges);
       const EdgePointers stage = device.stage(slot, from - first);
       Stopwatch          clock;
       gather_edges(side.host, pieces, from, to, threads_, stage);

@@ -38,8 +38,8 @@ class WindowDevice {
   static constexpr std::size_t resident = ~std::size_t{0}, in_place = ~std::size_t{1};
 
   virtual ~WindowDevice() = default;
-  /// The active rows, or all, in pieces. `parts`: where the parts of the array of all edges begin among them, each of
-  /// a slot's size, and where the last ends; empty if they are not asked for, or if there is no room to tell.
+  /// The active rows, or all, in pieces. `parts`: where the parts of the array of all edges begin among them, each
+  /// of a slot's size, and where the last ends; empty if they are not asked for, or if there is no room to tell.
   virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// To the host.
   virtual void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) = 0;

@@ -76,8 +76,8 @@ TEST_F(GpuPlan, ChoosesByProgram) {
 
 #if !defined(SPILLWAY_EMULATED)
 TEST_F(GpuPlan, MeasuresTheMachineOnce) {
-  const auto  budget = std::make_shared<MemoryBudget>(std::uint64_t{8} << 30);
-  const auto  found  = rates_of_gpu(0, 2, budget, true);
+  const auto budget = std::make_shared<MemoryBudget>(std::uint64_t{8} << 30);
+  const auto found  = rates_of_gpu(0, 2, budget, true);
   ASSERT_TRUE(found);
   const Rates rates = *found;
   EXPECT_TRUE(std::filesystem::exists(rates_path())) << rates_path();

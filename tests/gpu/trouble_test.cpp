@@ -178,12 +178,11 @@ TEST_F(GpuRun, ReadsEdgesOfAFile) {
   const auto read = [&](std::uint64_t host_memory) {
     const Graph      graph     = open(path, {.host_memory = host_memory});
     const Algorithm& algorithm = algorithm_named("bfs");
-    const Result     result =
-        algorithm.run(graph, completed_parameters(algorithm, {{"source", "0"}}),
-                      {.device = {.kind = cuda},
-                       .method = Method::zerocopy,
-                       .supply = {.compress = Compress::off, .resident = std::uint64_t{0}}});
-    const auto levels = std::get<Array<std::uint32_t>>(result.columns.front().values).span();
+    const Result     result    = algorithm.run(graph, completed_parameters(algorithm, {{"source", "0"}}),
+                                               {.device = {.kind = cuda},
+                                                .method = Method::zerocopy,
+                                                .supply = {.compress = Compress::off, .resident = std::uint64_t{0}}});
+    const auto       levels    = std::get<Array<std::uint32_t>>(result.columns.front().values).span();
     return std::pair{std::vector(levels.begin(), levels.end()), graph.budget()->peak()};
   };
   const auto copied = read(std::uint64_t{1} << 30), in_place = read(std::uint64_t{20} << 20);

@@ -33,11 +33,12 @@ TEST_F(KeptRates, AreFoundAgain) {
 
 TEST_F(KeptRates, ThatCannotBeTrueAreNone) {
   std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
-  for (const char* text :
-       {"", "{", "[]", "3", R"({"one": 5})", R"({"one": {"sent_bytes": 1}})",
-        R"({"one": {"sent_bytes": 0, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
+  for (
+      const char* text :
+      {"", "{", "[]", "3", R"({"one": 5})", R"({"one": {"sent_bytes": 1}})",
+       R"({"one": {"sent_bytes": 0, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
                     "step_seconds": 1}})",
-        R"({"one": {"sent_bytes": "1", "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
+       R"({"one": {"sent_bytes": "1", "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
                     "step_seconds": 1}})"}) {
     std::ofstream{path} << text;
     EXPECT_FALSE(kept_rates(path, "one")) << text;

@@ -79,9 +79,9 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
     return ask("sssp", with_unit_weights(kron), options);
   };
   Rates sent = none, gathered = none, read = none;
-  sent.sent                                  = fast;
+  sent.sent         = fast;
   gathered.gathered = gathered.gathered_pieces = fast;
-  read.read = read.read_pieces               = fast;
+  read.read = read.read_pieces = fast;
   for (const auto& [rates, how] :
        {std::pair{sent, "whole"}, std::pair{gathered, "gathered"}, std::pair{read, "in place"}}) {
     const RunStatistics statistics = brought(rates);
@@ -92,7 +92,7 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
       }
     EXPECT_EQ(statistics.bytes_sent == 0, how == std::string{"in place"}) << how;
   }
-  const RunStatistics some = brought(testing::balanced());
+  const RunStatistics   some = brought(testing::balanced());
   std::set<std::string> ways;
   for (const IterationStatistics& iteration : some.per_iteration) ways.insert(iteration.brought);
   EXPECT_GT(ways.size(), 1u) << *ways.begin();
@@ -104,11 +104,11 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
 
 /// Parts that are wanted whole are sent beside parts of which little is gathered or read.
 TEST_F(Windows, ComeInSeveralWaysAtOnce) {
-  RunOptions options                = in_windows(Method::mixed, 512, 256);
-  options.supply.piece              = 8;
-  options.supply.rates              = testing::balanced();
-  const RunStatistics statistics    = ask("sssp", with_unit_weights(kron), options);
-  const auto          is_mixed      = [](const IterationStatistics& i) { return i.brought == std::string{"mixed"}; };
+  RunOptions options             = in_windows(Method::mixed, 512, 256);
+  options.supply.piece           = 8;
+  options.supply.rates           = testing::balanced();
+  const RunStatistics statistics = ask("sssp", with_unit_weights(kron), options);
+  const auto          is_mixed   = [](const IterationStatistics& i) { return i.brought == std::string{"mixed"}; };
   EXPECT_TRUE(std::ranges::any_of(statistics.per_iteration, is_mixed));
   std::uint64_t sent = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {

@@ -22,8 +22,8 @@ struct Laid {
   std::uint64_t entries, edges;
 };
 
-/// A place in the array of all edges, among the pieces that are laid out: how many begin before it, and how many of
-/// their edges lie before it.
+/// A place in the array of all edges, among the pieces that are laid out: how many begin before it, and how many
+/// of their edges lie before it.
 struct PartAt {
   std::uint64_t pieces, edges;
 };
@@ -45,8 +45,8 @@ struct WindowNeeds {
 struct WindowsSent {
   const char*   how     = "";
   std::uint64_t windows = 0, bytes = 0;  ///< that were sent
-  std::uint64_t read    = 0;             ///< bytes that were read where they are
-  double        reckoned = 0;            ///< seconds that this was to take
+  std::uint64_t read      = 0;           ///< bytes that were read where they are
+  double        reckoned  = 0;           ///< seconds that this was to take
   double        gathering = 0;           ///< seconds that the host took for its part, while others went on
 };
 

@@ -39,7 +39,8 @@ bool in_a_file(const void* data) {
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t     first = 0, last = 0;
     unsigned long long inode = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %llu", &first, &last, &inode) != 3) continue;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %llu", &first, &last, &inode) != 3)
+      continue;
     if (address >= first && address < last) return inode != 0;
   }
   return false;
@@ -62,8 +63,8 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
     return;
   }
   constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
-  // Over huge pages the device finds its way faster; a file has small ones. As much again is left for what is to come:
-  // values, code.
+  // Over huge pages the device finds its way faster; a file has small ones. As much again is left for what is to
+  // come: values, code.
   const bool worth_copying = bytes >= large && budget->has_room(2 * bytes) && in_a_file(data);
   if (!worth_copying) {
     touch(data, bytes);

@@ -17,8 +17,8 @@ inline bool                    serve(std::uint64_t chosen, std::uint64_t room) {
                      return chosen != no_heads && chosen <= room && chosen >= room - room / 4;
 }
 
-/// Pinned where it lies. What is in a mapped file is copied into huge pages, if the budget has room; and what cannot be
-/// pinned where it is.
+/// Pinned where it lies. What is in a mapped file is copied into huge pages, if the budget has room; and what
+/// cannot be pinned where it is.
 class HostReadable {
  public:
   HostReadable() = default;

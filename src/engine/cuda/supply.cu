@@ -106,7 +106,7 @@ namespace {
 /// What the plan says, beside the choice.
 struct Reasons {
   std::vector<std::string> why;
-  void because(std::string text) { why.push_back(std::move(text)); }
+  void                     because(std::string text) { why.push_back(std::move(text)); }
 };
 
 std::uint64_t edge_bytes(const Wish& wish) { return wish.topology.arcs * (wish.weighted ? 8 : 4); }
@@ -129,9 +129,10 @@ bool worth_coding(DeviceGraph& there, const Wish& wish, const Rates& rates, Reas
   double passes = there.passes_uncoded + wish.passes;  // who comes again will come again
   if (!wish.options.plan) there.passes_uncoded.fetch_add(wish.passes);
   const double needed = passes_to_pay(rates);
-  reasons.because(fmt::format(
-      "coding edges pays after some {:.0f} passes over all of them; this run, and those before it, have about {:.1f}",
-      needed, passes));
+  reasons.because(
+      fmt::format("coding edges pays after some {:.0f} passes over all of them; this run, and those before it, "
+                  "have about {:.1f}",
+                  needed, passes));
   return passes > needed;
 }
 
@@ -146,12 +147,12 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
   return there.room() >= wish.state_in_windows + places + (12u << 20);
 }
 
-/// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it could
-/// be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
+/// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it
+/// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/performance.md)
-  const std::uint64_t     room = there.room();
-  const std::uint64_t     left = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));
+  const std::uint64_t     room   = there.room();
+  const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));
   return std::min(left, wish.options.supply.resident.value_or(left)) >= edge_bytes(wish) / enough;
 }
 
@@ -194,19 +195,19 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
 }
 
 void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, const Reasons& reasons) {
-  Device& device      = there.device();
-  Plan&   plan        = *wish.options.plan;
-  plan.device         = "cuda:" + std::to_string(device.index());
-  plan.method         = to_string(choice.method);
-  plan.coded          = choice.coded;
-  plan.weighted       = wish.weighted;
-  plan.room           = there.room();
-  plan.state_bytes    = in_windows(choice.method) ? wish.state_in_windows : wish.state;
-  plan.edge_bytes     = edge_bytes(wish);
-  plan.vertices       = wish.topology.vertices;
-  plan.arcs           = wish.topology.arcs;
+  Device& device   = there.device();
+  Plan&   plan     = *wish.options.plan;
+  plan.device      = "cuda:" + std::to_string(device.index());
+  plan.method      = to_string(choice.method);
+  plan.coded       = choice.coded;
+  plan.weighted    = wish.weighted;
+  plan.room        = there.room();
+  plan.state_bytes = in_windows(choice.method) ? wish.state_in_windows : wish.state;
+  plan.edge_bytes  = edge_bytes(wish);
+  plan.vertices    = wish.topology.vertices;
+  plan.arcs        = wish.topology.arcs;
   if (choice.method != Method::frontier) plan.rates = choice.rates;
-  plan.why            = reasons.why;
+  plan.why = reasons.why;
   if (wish.fixed && choice.method != Method::frontier) return;  // nothing is kept
   const std::uint64_t taken =
       plan.state_bytes + (choice.method == Method::frontier ? 0 : places_of(wish, choice.method));

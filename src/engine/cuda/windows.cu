@@ -259,7 +259,7 @@ Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const To
   std::vector<WindowSide> sides;
   std::vector<Rows>       outside;
   const bool              mixed = options.method == Method::mixed && !needs.everyone;
-  const auto add = [&](const std::vector<Block>& blocks, std::vector<PlainRows>& to, bool sent) {
+  const auto              add   = [&](const std::vector<Block>& blocks, std::vector<PlainRows>& to, bool sent) {
     for (const Block& block : blocks) {
       auto rows = there.outside(block, needs.weighted, graph);
       rows->drop_heads();
@@ -272,8 +272,9 @@ Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const To
     }
   };
   // Rows that are read as they are pushed are pulled as well, if they are the same ones.
-  const bool same = std::ranges::equal(topology.push, topology.pull, {}, [](const Block& b) { return b.rows.targets; },
-                                       [](const Block& b) { return b.rows.targets; });
+  const bool same = std::ranges::equal(
+      topology.push, topology.pull, {}, [](const Block& b) { return b.rows.targets; },
+      [](const Block& b) { return b.rows.targets; });
   add(topology.push, supply.push, !pulls);
   if (!mixed) add(topology.pull, supply.pull, pulls);
   EdgeIndex arcs = 0;

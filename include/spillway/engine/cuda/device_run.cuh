@@ -68,15 +68,17 @@ class DeviceRun {
     std::ranges::copy(rows.push, view_.push);
     std::ranges::copy(rows.pull, view_.pull);
     if constexpr (Rows::line_edges > 0)
-      view_.outside = std::ranges::any_of(rows.push, &Rows::outside) || std::ranges::any_of(rows.pull, &Rows::outside);
+      view_.outside =
+          std::ranges::any_of(rows.push, &Rows::outside) || std::ranges::any_of(rows.pull, &Rows::outside);
     if (rows.order) view_.original = rows.order->original.data();
     windows_ = rows.windows.get();
     if (!windows_ || options_.method != Method::mixed || T::all_active || rows.on_host == 0) return;
-    const auto outside = static_cast<double>(rows.on_host - rows.resident), all = static_cast<double>(rows.on_host);
-    hand_over_ = {.wanted = true,
-                  .costs  = BringingCosts{options_.supply.rates.value_or(Rates{}), T::weighted},
-                  .share  = outside / all,
-                  .edges  = outside / (T::weighted ? 8 : 4)};
+    const auto outside = static_cast<double>(rows.on_host - rows.resident),
+               all     = static_cast<double>(rows.on_host);
+    hand_over_         = {.wanted = true,
+                          .costs  = BringingCosts{options_.supply.rates.value_or(Rates{}), T::weighted},
+                          .share  = outside / all,
+                          .edges  = outside / (T::weighted ? 8 : 4)};
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -365,8 +367,8 @@ class DeviceRun {
                                           .direction       = entry.pulled ? Direction::pull : Direction::push,
                                           .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
                                           .balloted        = entry.ballot != 0,
-                                          .brought     = hand_over_.wanted ? "in place" : "",
-                                          .reckoned_ms = reckoned_ms(entry)});
+                                          .brought         = hand_over_.wanted ? "in place" : "",
+                                          .reckoned_ms     = reckoned_ms(entry)});
     if constexpr (T::has_global) {
       const std::size_t so_far = totals_of_iterations_.size();
       totals_of_iterations_.resize(so_far + made);

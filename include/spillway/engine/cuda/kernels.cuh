@@ -44,10 +44,10 @@ __device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control
   if (view.direction != Direction::automatic) return view.direction == Direction::pull;
   if (T::all_active) return true;
   const auto open = static_cast<double>(state.open_vertices), open_edges = static_cast<double>(state.open_edges);
-  const auto edges     = static_cast<double>(now.edges);
+  const auto edges = static_cast<double>(now.edges);
   // Over the bus an edge is an edge; a vote, though, is found in the beginnings of rows.
   if (view.outside && !T::voting) return edges > open_edges;
-  double     pull_work = pull_vertex * open + open_edges;
+  double pull_work = pull_vertex * open + open_edges;
   if (T::voting) {
     const double to_find = static_cast<double>(view.arcs) / fmax(edges, 1.0);
     pull_work            = open * (pull_vertex + fmin(open_edges / fmax(open, 1.0), to_find));
@@ -162,7 +162,8 @@ class Loop {
     state_.for_host = 0;
     if (!launch_.hand_over.wanted || replayed_ || (pull_ && T::voting)) return false;
     const auto rows = static_cast<double>(now_.vertices), edges = static_cast<double>(now_.edges);
-    const auto open = static_cast<double>(state_.open_vertices), open_edges = static_cast<double>(state_.open_edges);
+    const auto open       = static_cast<double>(state_.open_vertices),
+               open_edges = static_cast<double>(state_.open_edges);
     state_.for_host = launch_.hand_over.pays(pull_ ? open : rows, pull_ ? open_edges : edges, rows, edges) ? 1 : 0;
     return state_.for_host != 0;
   }

@@ -29,8 +29,8 @@ __device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned 
   push_piece(rows, v, rows.piece(v), begin, stride, at);
 }
 
-/// By `stride` threads, of which this one is number `begin`; warps stay together and take some edges that lie side by
-/// side each.
+/// By `stride` threads, of which this one is number `begin`; warps stay together and take some edges that lie side
+/// by side each.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece piece, unsigned begin,
                                              unsigned stride, unsigned at) {

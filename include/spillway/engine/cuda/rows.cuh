@@ -43,8 +43,8 @@ struct PlainRows {
 
   /// Edges of others that lie before a piece in its first line.
   __device__ unsigned lead(const Piece& piece) const {
-    return outside ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + piece.first) / sizeof(Vertex) %
-                                           line_edges)
+    return outside ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + piece.first) /
+                                           sizeof(Vertex) % line_edges)
                    : 0;
   }
   __device__ static Piece with_lead(const Piece& piece, unsigned lead) {

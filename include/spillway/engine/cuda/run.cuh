@@ -332,17 +332,17 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
     other.method     = method;
     return state_bytes(device, Asked<P>{program, topology, other, delta, max_iterations, continuation});
   };
-  const Wish wish{.topology         = topology,
-                  .options          = options,
-                  .host             = graph.budget(),
-                  .weighted         = T::weighted,
-                  .all_active       = T::all_active,
-                  .voting           = T::voting,
-                  .prioritised      = Prioritises<P>,
-                  .fixed            = options.deterministic && T::order_shows,
-                  .passes           = passes_of(asked),
-                  .state            = state_if(Method::frontier),
-                  .state_in_windows = state_if(T::all_active ? Method::partitions : Method::mixed)};
+  const Wish   wish{.topology         = topology,
+                    .options          = options,
+                    .host             = graph.budget(),
+                    .weighted         = T::weighted,
+                    .all_active       = T::all_active,
+                    .voting           = T::voting,
+                    .prioritised      = Prioritises<P>,
+                    .fixed            = options.deterministic && T::order_shows,
+                    .passes           = passes_of(asked),
+                    .state            = state_if(Method::frontier),
+                    .state_in_windows = state_if(T::all_active ? Method::partitions : Method::mixed)};
   Laps         laps;
   Choice       choice   = chosen_supply(*there, wish);
   const double choosing = laps.lap();
