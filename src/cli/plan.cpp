@@ -111,12 +111,9 @@ ParameterValues parameters_of(const RunArguments& arguments, const Graph& graph)
 
 void plan(const RunArguments& arguments, const Common& common) {
   check_ways(arguments);
-  ProgressBar bar = progress_bar(common);
-  Stopwatch   clock;
-  const Graph loaded = open(arguments.load.path, arguments.load.options(common, bar));
-  const Graph graph  = with_asked_weights(loaded, arguments, common);
-  note_all(common, loaded.report().notes);
-  check_weights(*arguments.algorithm, graph);
+  ProgressBar           bar = progress_bar(common);
+  Stopwatch             clock;
+  const Graph           graph      = asked_graph(arguments, common, bar);
   const double          load_ms    = clock.lap();
   const ParameterValues parameters = parameters_of(arguments, graph);
   const Plan            plan       = asking(arguments, [&] {

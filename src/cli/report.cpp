@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "io/result_writer.hpp"
+#include "plan/rates.hpp"
 
 namespace spillway::cli {
 namespace {
@@ -134,9 +135,9 @@ Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
 }
 
 Json rates_json(const Rates& rates) {
-  return {
-      {"sent_bytes", rates.sent}, {"gathered_bytes", rates.gathered}, {"gathered_pieces", rates.gathered_pieces},
-      {"read_bytes", rates.read}, {"read_pieces", rates.read_pieces}, {"step_seconds", rates.step}};
+  Json entry = Json::object();
+  for (const auto& [name, value] : rate_fields) entry[name] = rates.*value;
+  return entry;
 }
 
 Json gpu_json(const RunCounters& counters) {

@@ -141,10 +141,7 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
 
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
-  const Graph loaded = open(arguments.load.path, arguments.load.options(common, bar));
-  const Graph graph  = with_asked_weights(loaded, arguments, common);
-  note_all(common, loaded.report().notes);
-  check_weights(*arguments.algorithm, graph);
+  const Graph graph = asked_graph(arguments, common, bar);
   check_sources(asked, *arguments.algorithm, graph);
   const double     load_ms  = clock.lap();
   Json             document = run_json(arguments, graph, load_ms);

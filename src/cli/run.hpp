@@ -46,8 +46,9 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
 /// Whether edges are asked to be sent to the device, or read, a part at a time.
 bool sends(const RunArguments& arguments);
 
-Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common);
-void  check_weights(const Algorithm& algorithm, const Graph& graph);
+/// Loaded, with the weights that were asked for; Error{bad_input} where the algorithm needs some and there are
+/// none.
+Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress);
 
 /// Calls into the algorithm. A plug-in may throw anything; what says nothing of where it comes from gets its name.
 template <class Body>

@@ -135,6 +135,23 @@ std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& 
   return with_flags_spelled_out(*arguments.algorithm, std::move(words));
 }
 
+Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common) {
+  if (!arguments.weights) return graph;
+  if (graph.weight_type() != WeightType::none) note(common, "--weights replaces the weights that the graph has");
+  if (const auto seed = weight_seed(*arguments.weights))
+    return with_random_weights(graph, *seed, 1, 64, common.threads);
+  return with_unit_weights(graph, common.threads);
+}
+
+void check_weights(const Algorithm& algorithm, const Graph& graph) {
+  if (algorithm.weights != WeightUse::needed || graph.weight_type() != WeightType::none || graph.arc_count() == 0)
+    return;
+  throw bad_input(
+      "{} needs weights and the graph has none; --weights unit gives every arc 1, --weights random:SEED random "
+      "ones from 1 to 64",
+      algorithm.name);
+}
+
 }  // namespace
 
 bool sends(const RunArguments& arguments) { return in_windows(method_of(arguments)); }
@@ -173,21 +190,12 @@ void check_ways(const RunArguments& arguments) {
                         found.absence);
 }
 
-Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common) {
-  if (!arguments.weights) return graph;
-  if (graph.weight_type() != WeightType::none) note(common, "--weights replaces the weights that the graph has");
-  if (const auto seed = weight_seed(*arguments.weights))
-    return with_random_weights(graph, *seed, 1, 64, common.threads);
-  return with_unit_weights(graph, common.threads);
-}
-
-void check_weights(const Algorithm& algorithm, const Graph& graph) {
-  if (algorithm.weights != WeightUse::needed || graph.weight_type() != WeightType::none || graph.arc_count() == 0)
-    return;
-  throw bad_input(
-      "{} needs weights and the graph has none; --weights unit gives every arc 1, --weights random:SEED random "
-      "ones from 1 to 64",
-      algorithm.name);
+Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
+  const Graph loaded = open(arguments.load.path, arguments.load.options(common, progress));
+  const Graph graph  = with_asked_weights(loaded, arguments, common);
+  note_all(common, loaded.report().notes);
+  check_weights(*arguments.algorithm, graph);
+  return graph;
 }
 
 void add_way_options(CLI::App& command, RunArguments& arguments) {

@@ -15,17 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Field {
-  const char* name;
-  double Rates::*value;
-};
-constexpr Field fields[] = {{"sent_bytes", &Rates::sent},
-                            {"gathered_bytes", &Rates::gathered},
-                            {"gathered_pieces", &Rates::gathered_pieces},
-                            {"read_bytes", &Rates::read},
-                            {"read_pieces", &Rates::read_pieces},
-                            {"step_seconds", &Rates::step}};
-
 /// What is no such file is an empty one.
 Json read_cache(const std::string& path) {
   std::ifstream file{path};
@@ -51,7 +40,7 @@ std::optional<Rates> kept_rates(const std::string& path, const std::string& mach
   const auto found = cache.find(machine);
   if (found == cache.end() || !found->is_object()) return std::nullopt;
   Rates rates;
-  for (const auto& [name, value] : fields) {
+  for (const auto& [name, value] : rate_fields) {
     const auto entry = found->find(name);
     if (entry == found->end() || !entry->is_number()) return std::nullopt;
     rates.*value = entry->get<double>();
@@ -63,7 +52,7 @@ std::optional<Rates> kept_rates(const std::string& path, const std::string& mach
 void keep_rates(const std::string& path, const std::string& machine, const Rates& rates) {
   if (path.empty()) return;
   Json entry = Json::object();
-  for (const auto& [name, value] : fields) entry[name] = rates.*value;
+  for (const auto& [name, value] : rate_fields) entry[name] = rates.*value;
   try {
     std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
     Json cache     = read_cache(path);

@@ -10,6 +10,18 @@
 
 namespace spillway {
 
+/// What each is called wherever it is written down.
+struct RateField {
+  const char* name;
+  double Rates::*value;
+};
+inline constexpr RateField rate_fields[] = {{"sent_bytes", &Rates::sent},
+                                            {"gathered_bytes", &Rates::gathered},
+                                            {"gathered_pieces", &Rates::gathered_pieces},
+                                            {"read_bytes", &Rates::read},
+                                            {"read_pieces", &Rates::read_pieces},
+                                            {"step_seconds", &Rates::step}};
+
 /// Where rates are kept: spillway/rates.json in XDG_CACHE_HOME or ~/.cache; empty where there is no such place.
 std::string rates_path();
 
