@@ -31,9 +31,9 @@ class HostWindows final : WindowDevice {
     Rows rows() const { return {nullptr, targets.data(), weights.data()}; }
   };
 
-  Laid        lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
-  void        pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override;
-  std::size_t next_slot() override { return next_slot_++ % slots_.size(); }
+  Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
+  void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override;
+  void reuse(std::size_t) override {}
   void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override;
   EdgePointers stage(std::size_t slot, EdgeIndex at) override;
   void         send_staged(std::size_t, EdgeIndex, EdgeIndex) override {}  // it is there
@@ -55,7 +55,6 @@ class HostWindows final : WindowDevice {
   std::vector<Rows>             hosts_;
   std::vector<EdgeIndex>        arcs_;
   std::vector<Slot>             kept_, slots_;
-  std::size_t                   next_slot_    = 0;
   std::uint64_t                 device_bytes_ = 0, local_rounds_ = 0;
   BlockWork                     work_;
   std::unique_ptr<WindowSupply> supply_;

@@ -68,28 +68,33 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
       edge_bytes_(edge_bytes_of(needs)),
       threads_(thread_count(options.threads)),
       parts_memory_(budget_, what_windows),
-      costs_(options.supply.rates.value_or(Rates{}), needs.weighted) {}
+      costs_(options.supply.rates.value_or(Rates{}), needs.weighted),
+      slots_(sizes.slots) {}
 
 WindowsSent WindowSupply::supply(WindowDevice& device) {
   WindowsSent sent;
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
+  for (std::size_t turn = 0; turn < sides_.size(); ++turn) {
+    const std::size_t i    = backwards_ ? sides_.size() - 1 - turn : turn;
     const WindowSide& side = sides_[i];
     if (side.arcs == 0) continue;
     // Asynchronously, the first round brings everything: whoever is reached goes on at once.
     bool everyone = needs_.everyone || (sizes_.local && first_);
     Laid laid     = lay_out(device, i, everyone);
     if (laid.edges == 0) continue;
-    auto       stretches = chosen(side, laid, everyone, sent.reckoned);
+    auto       stretches = chosen(i, laid, everyone, sent.reckoned);
     const auto is        = [](Way way) { return [way](const Stretch& stretch) { return stretch.way == way; }; };
     if (sizes_.local && !everyone && std::ranges::any_of(stretches, is(Way::whole))) {
       laid      = lay_out(device, i, everyone = true);
       stretches = {{Way::whole, first_outside(side), parts_of(side)}};
     }
-    if (side.resident > 0) device.visit(WindowDevice::resident, {i, 0, side.resident, false, false});
+    // Before the device is busy: the host waits for them.
     if (std::ranges::any_of(stretches, is(Way::gathered))) fetch_pieces(device, laid);
+    if (side.resident > 0) device.visit(WindowDevice::resident, {i, 0, side.resident, false, false});
+    if (backwards_) std::ranges::reverse(stretches);
     for (const Stretch& stretch : stretches) bring(device, i, laid, stretch, everyone, sent);
   }
-  first_ = false;
+  first_     = false;
+  backwards_ = !backwards_;
   return sent;
 }
 
@@ -123,12 +128,13 @@ bool WindowSupply::may_gather(const Laid& laid) const {
 }
 
 /// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
-std::vector<Stretch> WindowSupply::chosen(const WindowSide& side, const Laid& laid, bool everyone,
+std::vector<Stretch> WindowSupply::chosen(std::size_t which, const Laid& laid, bool everyone,
                                           double& reckoned) const {
+  const WindowSide& side  = sides_[which];
   const std::size_t first = first_outside(side), last = parts_of(side);
   if (first == last) return {};
   if (everyone || parts_.empty()) {
-    reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident));
+    reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident - edges_in_slots(which)));
     return {{Way::whole, first, last}};
   }
   const bool gathers = may_gather(laid);
@@ -137,7 +143,7 @@ std::vector<Stretch> WindowSupply::chosen(const WindowSide& side, const Laid& la
   for (std::size_t i = first; i < last; ++i) {
     const EdgeIndex edges = parts_[i + 1].edges - parts_[i].edges;
     if (edges == 0) continue;
-    const auto all   = static_cast<double>(std::min(sizes_.slot_edges, side.arcs - i * sizes_.slot_edges));
+    const auto all   = slot_with(which, i) ? 0 : static_cast<double>(edges_of(side, i));
     const auto some  = static_cast<double>(edges);
     const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].pieces - parts_[i].pieces, 1));
     double     takes = 0;
@@ -192,23 +198,59 @@ void WindowSupply::bring(WindowDevice& device, std::size_t side, const Laid& lai
   sent.how = so_far.empty() || so_far == now ? name_of(stretch.way) : "mixed";
 }
 
-void WindowSupply::have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window,
-                                WindowsSent& sent) const {
+/// Edges of a slot that are sent whole are there until others come.
+auto WindowSupply::slot_with(std::size_t side, std::size_t part) const -> const SlotUse* {
+  if (options_.supply.all_parts) return nullptr;
+  const auto found =
+      std::ranges::find_if(slots_, [&](const SlotUse& use) { return use.side == side && use.part == part; });
+  return found == slots_.end() ? nullptr : &*found;
+}
+
+EdgeIndex WindowSupply::edges_of(const WindowSide& side, std::size_t part) const {
+  return std::min(sizes_.slot_edges, side.arcs - part * sizes_.slot_edges);
+}
+
+EdgeIndex WindowSupply::edges_in_slots(std::size_t side) const {
+  EdgeIndex edges = 0;
+  for (const SlotUse& use : slots_)
+    if (use.side == side && slot_with(side, use.part)) edges += edges_of(sides_[side], use.part);
+  return edges;
+}
+
+/// The one that was visited longest ago.
+std::size_t WindowSupply::take_slot(WindowDevice& device) {
+  const auto oldest = std::ranges::min_element(slots_, {}, &SlotUse::visited);
+  oldest->side      = nowhere;
+  const auto slot   = static_cast<std::size_t>(oldest - slots_.begin());
+  device.reuse(slot);
+  return slot;
+}
+
+void WindowSupply::have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window) {
   device.visit(slot, window);
-  ++sent.windows;
-  sent.bytes += (window.last - window.first) * edge_bytes_;
+  slots_[slot].visited = ++visits_;
 }
 
 void WindowSupply::send_whole(WindowDevice& device, std::size_t which, const Stretch& stretch, bool everyone,
-                              WindowsSent& sent) const {
+                              WindowsSent& sent) {
   const WindowSide& side = sides_[which];
-  for (std::size_t part = stretch.first; part < stretch.last; ++part) {
-    const EdgeIndex   first = part * sizes_.slot_edges, last = std::min(side.arcs, first + sizes_.slot_edges);
-    const std::size_t slot = device.next_slot();
-    device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
-                last - first);
-    have_visited(device, slot, {which, first, last, false, sizes_.local && everyone}, sent);
+  for (std::size_t turn = stretch.first; turn < stretch.last; ++turn) {
+    const std::size_t part  = backwards_ ? stretch.first + stretch.last - 1 - turn : turn;
+    const EdgeIndex   first = part * sizes_.slot_edges, count = edges_of(side, part);
+    const SlotUse*    held = slot_with(which, part);
+    const std::size_t slot = held ? static_cast<std::size_t>(held - slots_.data()) : take_slot(device);
+    if (!held) {
+      device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr, count);
+      slots_[slot].side = which, slots_[slot].part = part;
+      count_sent(count, sent);
+    }
+    have_visited(device, slot, {which, first, first + count, false, sizes_.local && everyone});
   }
+}
+
+void WindowSupply::count_sent(EdgeIndex edges, WindowsSent& sent) const {
+  ++sent.windows;
+  sent.bytes += edges * edge_bytes_;
 }
 
 void WindowSupply::fetch_pieces(WindowDevice& device, const Laid& laid) {
@@ -222,13 +264,13 @@ void WindowSupply::fetch_pieces(WindowDevice& device, const Laid& laid) {
 }
 
 void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const Laid& laid, const Stretch& stretch,
-                                 WindowsSent& sent) const {
+                                 WindowsSent& sent) {
   const WindowSide& side = sides_[which];
   const EdgeIndex   end  = parts_[stretch.last].edges;
   const Pieces      pieces{{entries_.data(), laid.entries}, starts_.data(), piece_edges(options_)};
   for (EdgeIndex first = parts_[stretch.first].edges; first < end; first += sizes_.slot_edges) {
     const EdgeIndex   last = std::min<EdgeIndex>(end, first + sizes_.slot_edges);
-    const std::size_t slot = device.next_slot();
+    const std::size_t slot = take_slot(device);
     for (EdgeIndex from = first; from < last; from += sizes_.stage_edges) {
       const EdgeIndex    to    = std::min(last, from + sizes_.stage_edges);
       const EdgePointers stage = device.stage(slot, from - first);
@@ -237,7 +279,8 @@ void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const 
       sent.gathering += clock.lap() / 1e3;
       device.send_staged(slot, from - first, to - from);
     }
-    have_visited(device, slot, {which, first, last, true, sizes_.local}, sent);
+    count_sent(last - first, sent);
+    have_visited(device, slot, {which, first, last, true, sizes_.local});
   }
 }
 

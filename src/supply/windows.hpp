@@ -43,8 +43,8 @@ class WindowDevice {
   virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// To the host.
   virtual void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) = 0;
-  /// One that may be filled.
-  virtual std::size_t next_slot()                                                                           = 0;
+  /// Whatever is sent there from now on waits until the device is done with what was there.
+  virtual void reuse(std::size_t slot)                                                                      = 0;
   virtual void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) = 0;
   /// Where the host may gather what is to be at place `at` of a slot, and that it has.
   virtual EdgePointers stage(std::size_t slot, EdgeIndex at)                        = 0;
@@ -100,8 +100,15 @@ class WindowSupply {
  private:
   using Way = Stretch::Way;
 
+  /// What a slot holds, if that is a whole part of a side, and when it was last visited.
+  struct SlotUse {
+    std::size_t   side = nowhere, part = 0;
+    std::uint64_t visited = 0;
+  };
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
   Laid                 lay_out(WindowDevice& device, std::size_t side, bool everyone);
-  std::vector<Stretch> chosen(const WindowSide& side, const Laid& laid, bool everyone, double& reckoned) const;
+  std::vector<Stretch> chosen(std::size_t side, const Laid& laid, bool everyone, double& reckoned) const;
   Way                  cheapest(double edges, double pieces, double all, bool may_gather, double& takes) const;
   std::vector<Stretch> chosen_for_all(const WindowSide& side, std::size_t first, bool may_gather,
                                       double& reckoned) const;
@@ -109,14 +116,20 @@ class WindowSupply {
   std::size_t          parts_of(const WindowSide& side) const;
   std::size_t          first_outside(const WindowSide& side) const;
 
+  const SlotUse* slot_with(std::size_t side, std::size_t part) const;
+  EdgeIndex      edges_in_slots(std::size_t side) const;
+  EdgeIndex      edges_of(const WindowSide& side, std::size_t part) const;
+  std::size_t    take_slot(WindowDevice& device);
+
   void bring(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch, bool everyone,
              WindowsSent& sent);
-  void have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window, WindowsSent& sent) const;
+  void have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window);
+  void count_sent(EdgeIndex edges, WindowsSent& sent) const;
   void send_whole(WindowDevice& device, std::size_t side, const Stretch& stretch, bool everyone,
-                  WindowsSent& sent) const;
+                  WindowsSent& sent);
   void fetch_pieces(WindowDevice& device, const Laid& laid);
   void send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch,
-                     WindowsSent& sent) const;
+                     WindowsSent& sent);
   void read_in_place(WindowDevice& device, std::size_t side, const Stretch& stretch, WindowsSent& sent) const;
 
   std::vector<WindowSide>       sides_;
@@ -128,7 +141,10 @@ class WindowSupply {
   int                           threads_;
   Charge                        parts_memory_;
   BringingCosts                 costs_;
-  bool                          first_ = true;
+  bool                          first_     = true;
+  bool                          backwards_ = false;  ///< through the parts: what came last is there still
+  std::vector<SlotUse>          slots_;
+  std::uint64_t                 visits_ = 0;
   Laid                          laid_{};
   std::vector<PartAt>           parts_;
   Buffer<LaidPiece>             entries_;

@@ -145,12 +145,28 @@ TEST_F(Windows, OfWhichTheLastIsShortAreVisitedOnce) {
       }
 }
 
+/// Every other iteration goes backwards, so that what came last need not come again.
 TEST_F(Windows, SendWhatIsNotThereOnce) {
-  RunOptions options    = in_windows(Method::partitions, edge_bytes(kron) / 2, 1024);
-  const auto iterations = ask("pagerank", kron, options).iterations;
-  const auto statistics = ask("pagerank", kron, options);
+  constexpr std::uint64_t window = 1024, slots = 3;
+  const auto statistics = ask("pagerank", kron, in_windows(Method::partitions, edge_bytes(kron) / 2, window));
   EXPECT_GT(statistics.edges_resident, edge_bytes(kron) / 4);
-  EXPECT_EQ(statistics.bytes_sent, iterations * (edge_bytes(kron) - statistics.edges_resident));
+  const std::uint64_t outside = edge_bytes(kron) - statistics.edges_resident;
+  const std::uint64_t rest = outside % window, after_forwards = (slots - 1) * window + (rest ? rest : window);
+  ASSERT_GT(statistics.iterations, 3u);
+  for (std::size_t i = 0; i < statistics.per_iteration.size(); ++i) {
+    const std::uint64_t there = i == 0 ? 0 : i % 2 == 1 ? after_forwards : slots * window;
+    EXPECT_EQ(statistics.per_iteration[i].bytes_sent, outside - there) << i;
+  }
+}
+
+/// What was sent whole is there for the next iteration, until something else comes.
+TEST_F(Windows, ThatAreThereAreNotSentAgain) {
+  constexpr double fast = 1e18, slow = 1e6;
+  RunOptions       options       = in_windows(Method::mixed, 0, 2 * edge_bytes(kron));
+  options.supply.rates           = Rates{fast, slow, slow, slow, slow, 0};
+  const RunStatistics statistics = ask("sssp", with_unit_weights(kron), options);
+  EXPECT_GT(statistics.iterations, 2u);
+  EXPECT_EQ(statistics.bytes_sent, 2 * edge_bytes(kron)) << "one window holds all";
 }
 
 TEST_F(Windows, OfAllPartitionsAreMoreThanOfActiveOnes) {

@@ -177,15 +177,10 @@ class GpuWindows final : public Windows, WindowDevice {
     device_.download(starts, steps_->starts, (laid.entries + 1) * sizeof(EdgeIndex));
   }
 
-  /// Whatever is sent to it waits until the device is done with what was there.
-  std::size_t next_slot() override {
-    const std::size_t slot = next_slot_++ % slots_.size();
-    slots_[slot]->visited.hold_up(stream_);
-    return slot;
-  }
+  void reuse(std::size_t slot) override { slots_[slot]->visited.hold_up(stream_); }
 
   void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override {
-    copy(slots_[slot]->at(0), targets, weights, count);
+    copy(*slots_[slot], 0, targets, weights, count);
   }
 
   EdgePointers stage(std::size_t, EdgeIndex) override {
@@ -196,16 +191,18 @@ class GpuWindows final : public Windows, WindowDevice {
 
   void send_staged(std::size_t slot, EdgeIndex at, EdgeIndex count) override {
     Stage& stage = *stages_[next_stage_ % stages_.size()];
-    copy(slots_[slot]->at(at), stage.edges().targets, stage.edges().weights, count);
+    copy(*slots_[slot], at, stage.edges().targets, stage.edges().weights, count);
     stage.sent.record(stream_);
   }
 
-  void copy(const EdgePointers& to, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
-    const auto copied = [&](auto* there, const auto* here) {
+  void copy(Slot& slot, EdgeIndex at, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
+    const EdgePointers to     = slot.at(at);
+    const auto         copied = [&](auto* there, const auto* here) {
       check(cudaMemcpyAsync(there, here, count * sizeof(*here), cudaMemcpyHostToDevice, stream_), "sending edges");
     };
     copied(to.targets, targets);
     if (needs_.weighted) copied(to.weights, weights);
+    slot.brought.record(stream_);
   }
 
   /// When it has come.
@@ -220,10 +217,7 @@ class GpuWindows final : public Windows, WindowDevice {
       rows.weights = needs_.weighted ? side.outside.weights + at.first : nullptr;
       rows.outside = true;
     }
-    if (slot) {
-      slot->brought.record(stream_);
-      slot->brought.hold_up(nullptr);
-    }
+    if (slot) slot->brought.hold_up(nullptr);
     steps_->visit({.rows    = rows,
                    .first   = at.first,
                    .last    = at.last,
@@ -246,7 +240,7 @@ class GpuWindows final : public Windows, WindowDevice {
   Stream                              stream_;
   std::vector<std::unique_ptr<Slot>>  slots_;
   std::vector<std::unique_ptr<Stage>> stages_;
-  std::size_t                         next_slot_ = 0, next_stage_ = 0;
+  std::size_t                         next_stage_ = 0;
 };
 
 }  // namespace
