@@ -32,6 +32,10 @@ std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& n
 HostWindows::Slot::Slot(EdgeIndex edges, bool weighted, const std::shared_ptr<MemoryBudget>& budget)
     : targets(edges, budget, what_windows), weights(weighted ? edges : 0, budget, what_windows) {}
 
+Rows HostWindows::Slot::rows(EdgeIndex from) const {
+  return {nullptr, targets.data() + from, weights.size() > 0 ? weights.data() + from : nullptr};
+}
+
 HostWindows::HostWindows(Executor& executor, const Topology& topology, const WindowNeeds& needs,
                          const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
     : executor_(executor),
@@ -113,9 +117,8 @@ PartAt HostWindows::place_of(std::size_t side, EdgeIndex position) const {
   return {begun, std::min(starts_[begun], starts_[begun - 1] + before)};
 }
 
-void HostWindows::pieces_of_layout(const Laid&, LaidPiece* entries, EdgeIndex* starts) {
-  std::ranges::copy(entries_, entries);
-  std::ranges::copy(starts_, starts);
+Pieces HostWindows::pieces(std::uint64_t first, std::uint64_t last) {
+  return {std::span{entries_}.subspan(first, last - first), starts_.data() + first, piece_edges(options_)};
 }
 
 void HostWindows::send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
@@ -139,7 +142,7 @@ std::uint64_t HostWindows::begun_before(const WindowAt& window, EdgeIndex positi
 
 void HostWindows::visit(std::size_t slot, const WindowAt& window) {
   if (options_.progress) check_cancelled(*options_.progress);
-  Rows rows = slot == resident   ? kept_[window.side].rows()
+  Rows rows = slot == resident   ? kept_[window.side].rows(window.first)
               : slot == in_place ? hosts_[window.side]
                                  : slots_[slot].rows();
   if (slot == in_place) {

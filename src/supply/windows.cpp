@@ -14,9 +14,9 @@ namespace {
 
 constexpr auto what_windows = "windows of edges";
 
-constexpr std::uint64_t usual_window = 16u << 20, small_window = 4u << 20, most_staged = 4u << 20;  ///< bytes
-constexpr unsigned      slots_at_once = 3;     ///< brought, waiting, visited
-constexpr EdgeIndex     least_edges   = 16;    ///< of a window
+constexpr std::uint64_t usual_window = 16u << 20, small_window = 4u << 20;  ///< bytes
+constexpr unsigned      slots_at_once = 3;                                  ///< brought, waiting, visited
+constexpr EdgeIndex     least_edges   = 16;                                 ///< of a window
 constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered before others are awake
 constexpr std::uint64_t ahead         = 8;     ///< pieces that are asked for before they are copied
 
@@ -48,7 +48,7 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
   const std::uint64_t least = least_edges * edge_bytes;
   wish                      = std::clamp<std::uint64_t>(wish, least, std::max(least, room / sizes.slots));
   sizes.slot_edges          = std::min<EdgeIndex>(wish / edge_bytes, arcs);
-  sizes.stage_edges         = std::min<EdgeIndex>(sizes.slot_edges, most_staged / edge_bytes);
+  sizes.stage_edges         = std::min<EdgeIndex>(sizes.slot_edges, staged_bytes / edge_bytes);
   sizes.left                = may - std::min(may, sizes.slots * sizes.slot_edges * edge_bytes);
   return sizes;
 }
@@ -74,28 +74,30 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
 WindowsSent WindowSupply::supply(WindowDevice& device) {
   WindowsSent sent;
   for (std::size_t turn = 0; turn < sides_.size(); ++turn) {
-    const std::size_t i    = backwards_ ? sides_.size() - 1 - turn : turn;
-    const WindowSide& side = sides_[i];
-    if (side.arcs == 0) continue;
+    const std::size_t side = backwards_ ? sides_.size() - 1 - turn : turn;
     // Asynchronously, the first round brings everything: whoever is reached goes on at once.
-    bool everyone = needs_.everyone || (sizes_.local && first_);
-    Laid laid     = lay_out(device, i, everyone);
-    if (laid.edges == 0) continue;
-    auto       stretches = chosen(i, laid, everyone, sent.reckoned);
-    const auto is        = [](Way way) { return [way](const Stretch& stretch) { return stretch.way == way; }; };
-    if (sizes_.local && !everyone && std::ranges::any_of(stretches, is(Way::whole))) {
-      laid      = lay_out(device, i, everyone = true);
-      stretches = {{Way::whole, first_outside(side), parts_of(side)}};
-    }
-    // Before the device is busy: the host waits for them.
-    if (std::ranges::any_of(stretches, is(Way::gathered))) fetch_pieces(device, laid);
-    if (side.resident > 0) device.visit(WindowDevice::resident, {i, 0, side.resident, false, false});
-    if (backwards_) std::ranges::reverse(stretches);
-    for (const Stretch& stretch : stretches) bring(device, i, laid, stretch, everyone, sent);
+    if (sides_[side].arcs > 0) supply({device, side, needs_.everyone || (sizes_.local && first_), sent});
   }
   first_     = false;
   backwards_ = !backwards_;
   return sent;
+}
+
+void WindowSupply::supply(Round round) {
+  const WindowSide& side = sides_[round.side];
+  if (lay_out(round).edges == 0) return;
+  auto       stretches = chosen(round);
+  const auto is_whole  = [](const Stretch& stretch) { return stretch.way == Way::whole; };
+  if (sizes_.local && !round.everyone && std::ranges::any_of(stretches, is_whole)) {
+    round.everyone = true;
+    lay_out(round);
+    stretches = {{Way::whole, first_outside(side), parts_of(side)}};
+  }
+  const std::uint64_t windows = std::max<std::uint64_t>(windows_of(round.side, stretches), 1);
+  round.kept_a_window         = (first_outside(side) + windows - 1) / windows;
+  if (backwards_) std::ranges::reverse(stretches);
+  for (const Stretch& stretch : stretches) bring(round, stretch);
+  visit_kept(round, first_outside(side));
 }
 
 std::uint64_t WindowSupply::resident_bytes() const {
@@ -113,41 +115,33 @@ std::size_t WindowSupply::first_outside(const WindowSide& side) const {
   return (side.resident + sizes_.slot_edges - 1) / sizes_.slot_edges;
 }
 
-Laid WindowSupply::lay_out(WindowDevice& device, std::size_t side, bool everyone) {
+Laid WindowSupply::lay_out(const Round& round) {
   if (needs_.everyone && sides_.size() == 1 && !first_) return laid_;  // as it was
-  parts_memory_.raise_to((parts_of(sides_[side]) + 1) * sizeof(PartAt));
-  parts_.resize(everyone || options_.supply.all_parts ? 0 : parts_of(sides_[side]) + 1);
-  return laid_ = device.lay_out(side, everyone, parts_);
-}
-
-/// If the host has room for what tells it where the pieces are.
-bool WindowSupply::may_gather(const Laid& laid) const {
-  if (options_.method == Method::partitions) return false;
-  const std::uint64_t told = laid.entries * sizeof(LaidPiece) + (laid.entries + 1) * sizeof(EdgeIndex);
-  return entries_.size() >= laid.entries || budget_->has_room(told);
+  const std::size_t parts = parts_of(sides_[round.side]) + 1;
+  parts_memory_.raise_to(parts * sizeof(PartAt));
+  parts_.resize(round.everyone || options_.supply.all_parts ? 0 : parts);
+  return laid_ = round.device.lay_out(round.side, round.everyone, parts_);
 }
 
 /// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
-std::vector<Stretch> WindowSupply::chosen(std::size_t which, const Laid& laid, bool everyone,
-                                          double& reckoned) const {
-  const WindowSide& side  = sides_[which];
+std::vector<Stretch> WindowSupply::chosen(const Round& round) const {
+  const WindowSide& side  = sides_[round.side];
   const std::size_t first = first_outside(side), last = parts_of(side);
   if (first == last) return {};
-  if (everyone || parts_.empty()) {
-    reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident - edges_in_slots(which)));
+  double& reckoned = round.sent.reckoned;
+  if (round.everyone || parts_.empty()) {
+    reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident - edges_in_slots(round.side)));
     return {{Way::whole, first, last}};
   }
-  const bool gathers = may_gather(laid);
-  if (sizes_.local) return chosen_for_all(side, first, gathers, reckoned);
+  if (sizes_.local) return chosen_for_all(side, first, reckoned);
   std::vector<Stretch> stretches;
   for (std::size_t i = first; i < last; ++i) {
     const EdgeIndex edges = parts_[i + 1].edges - parts_[i].edges;
     if (edges == 0) continue;
-    const auto all   = slot_with(which, i) ? 0 : static_cast<double>(edges_of(side, i));
-    const auto some  = static_cast<double>(edges);
+    const auto all   = slot_with(round.side, i) ? 0 : static_cast<double>(edges_of(side, i));
     const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].pieces - parts_[i].pieces, 1));
     double     takes = 0;
-    const Way  way   = cheapest(some, rows, all, gathers, takes);
+    const Way  way   = cheapest(static_cast<double>(edges), rows, all, takes);
     reckoned += takes;
     // What is gathered or read skips empty parts by itself.
     if (!stretches.empty() && stretches.back().way == way && (way != Way::whole || stretches.back().last == i))
@@ -158,21 +152,20 @@ std::vector<Stretch> WindowSupply::chosen(std::size_t which, const Laid& laid, b
   return stretches;
 }
 
-Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, bool may_gather,
-                                    double& takes) const {
+Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, double& takes) const {
   Way way                = Way::whole;
   takes                  = costs_.sent(all);
   const auto try_instead = [&](Way other, double time) {
     if (time >= takes) return;
     way = other, takes = time;
   };
-  if (may_gather) try_instead(Way::gathered, costs_.gathered(edges, pieces));
+  if (options_.method != Method::partitions) try_instead(Way::gathered, costs_.gathered(edges, pieces));
   if (options_.method == Method::mixed) try_instead(Way::in_place, costs_.read(edges, pieces));
   return way;
 }
 
 /// Asynchronously, all goes one way: rows that come with others by chance are to go on, too.
-std::vector<Stretch> WindowSupply::chosen_for_all(const WindowSide& side, std::size_t first, bool may_gather,
+std::vector<Stretch> WindowSupply::chosen_for_all(const WindowSide& side, std::size_t first,
                                                   double& reckoned) const {
   EdgeIndex all = 0;
   for (std::size_t i = first; i + 1 < parts_.size(); ++i)
@@ -181,21 +174,32 @@ std::vector<Stretch> WindowSupply::chosen_for_all(const WindowSide& side, std::s
   double     takes  = 0;
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
   const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
-  const Way  way    = cheapest(edges, pieces, static_cast<double>(all), may_gather, takes);
+  const Way  way    = cheapest(edges, pieces, static_cast<double>(all), takes);
   reckoned += takes;
   return {{way, first, parts_of(side)}};
 }
 
-void WindowSupply::bring(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch,
-                         bool everyone, WindowsSent& sent) {
+/// That will be sent.
+std::uint64_t WindowSupply::windows_of(std::size_t side, const std::vector<Stretch>& stretches) const {
+  std::uint64_t windows = 0;
+  for (const Stretch& stretch : stretches) {
+    if (stretch.way == Way::gathered)
+      windows += 1 + (parts_[stretch.last].edges - parts_[stretch.first].edges) / sizes_.slot_edges;
+    for (std::size_t i = stretch.first; stretch.way == Way::whole && i < stretch.last; ++i)
+      windows += slot_with(side, i) ? 0 : 1;
+  }
+  return windows;
+}
+
+void WindowSupply::bring(Round& round, const Stretch& stretch) {
   if (stretch.way == Way::whole)
-    send_whole(device, side, stretch, everyone, sent);
+    send_whole(round, stretch);
   else if (stretch.way == Way::gathered)
-    send_gathered(device, side, laid, stretch, sent);
+    send_gathered(round, stretch);
   else
-    read_in_place(device, side, stretch, sent);
-  const std::string_view so_far = sent.how, now = name_of(stretch.way);
-  sent.how = so_far.empty() || so_far == now ? name_of(stretch.way) : "mixed";
+    read_in_place(round, stretch);
+  const std::string_view so_far = round.sent.how, now = name_of(stretch.way);
+  round.sent.how = so_far.empty() || so_far == now ? name_of(stretch.way) : "mixed";
 }
 
 /// Edges of a slot that are sent whole are there until others come.
@@ -226,70 +230,77 @@ std::size_t WindowSupply::take_slot(WindowDevice& device) {
   return slot;
 }
 
-void WindowSupply::have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window) {
-  device.visit(slot, window);
+void WindowSupply::visit_kept(Round& round, std::size_t parts) const {
+  const WindowSide& side  = sides_[round.side];
+  const std::size_t first = round.kept_visited, last = std::min(first_outside(side), first + parts);
+  round.kept_visited = last;
+  if (first == last || (!parts_.empty() && parts_[first].edges == parts_[last].edges)) return;
+  round.device.visit(WindowDevice::resident, {round.side, first * sizes_.slot_edges,
+                                              std::min(side.resident, last * sizes_.slot_edges), false, false});
+}
+
+/// While a window is under way, a share of the edges that stay is visited: all at once they would hold up the
+/// slots, and so the bus.
+void WindowSupply::have_sent(Round& round, EdgeIndex edges) {
+  ++round.sent.windows;
+  round.sent.bytes += edges * edge_bytes_;
+  visit_kept(round, round.kept_a_window);
+}
+
+void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& window) {
+  round.device.visit(slot, window);
   slots_[slot].visited = ++visits_;
 }
 
-void WindowSupply::send_whole(WindowDevice& device, std::size_t which, const Stretch& stretch, bool everyone,
-                              WindowsSent& sent) {
-  const WindowSide& side = sides_[which];
+void WindowSupply::send_whole(Round& round, const Stretch& stretch) {
+  const WindowSide& side = sides_[round.side];
   for (std::size_t turn = stretch.first; turn < stretch.last; ++turn) {
     const std::size_t part  = backwards_ ? stretch.first + stretch.last - 1 - turn : turn;
     const EdgeIndex   first = part * sizes_.slot_edges, count = edges_of(side, part);
-    const SlotUse*    held = slot_with(which, part);
-    const std::size_t slot = held ? static_cast<std::size_t>(held - slots_.data()) : take_slot(device);
+    const SlotUse*    held = slot_with(round.side, part);
+    const std::size_t slot = held ? static_cast<std::size_t>(held - slots_.data()) : take_slot(round.device);
     if (!held) {
-      device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr, count);
-      slots_[slot].side = which, slots_[slot].part = part;
-      count_sent(count, sent);
+      round.device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
+                        count);
+      slots_[slot].side = round.side, slots_[slot].part = part;
+      have_sent(round, count);
     }
-    have_visited(device, slot, {which, first, first + count, false, sizes_.local && everyone});
+    have_visited(round, slot, {round.side, first, first + count, false, sizes_.local && round.everyone});
   }
 }
 
-void WindowSupply::count_sent(EdgeIndex edges, WindowsSent& sent) const {
-  ++sent.windows;
-  sent.bytes += edges * edge_bytes_;
-}
-
-void WindowSupply::fetch_pieces(WindowDevice& device, const Laid& laid) {
-  if (entries_.size() < laid.entries) {
-    entries_ = {};
-    starts_  = {};
-    entries_ = {laid.entries, budget_, what_windows};
-    starts_  = {laid.entries + 1, budget_, what_windows};
-  }
-  device.pieces_of_layout(laid, entries_.data(), starts_.data());
-}
-
-void WindowSupply::send_gathered(WindowDevice& device, std::size_t which, const Laid& laid, const Stretch& stretch,
-                                 WindowsSent& sent) {
-  const WindowSide& side = sides_[which];
-  const EdgeIndex   end  = parts_[stretch.last].edges;
-  const Pieces      pieces{{entries_.data(), laid.entries}, starts_.data(), piece_edges(options_)};
-  for (EdgeIndex first = parts_[stretch.first].edges; first < end; first += sizes_.slot_edges) {
-    const EdgeIndex   last = std::min<EdgeIndex>(end, first + sizes_.slot_edges);
-    const std::size_t slot = take_slot(device);
-    for (EdgeIndex from = first; from < last; from += sizes_.stage_edges) {
-      const EdgeIndex    to    = std::min(last, from + sizes_.stage_edges);
-      const EdgePointers stage = device.stage(slot, from - first);
+/// The host is told of pieces some at a time, and gathers as many edges as a stage holds.
+void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
+  const PartAt begin = parts_[stretch.first], end = parts_[stretch.last];
+  Pieces       told{};
+  EdgeIndex    told_to = 0;
+  // The piece before may reach into the part.
+  std::uint64_t next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1);
+  for (EdgeIndex first = begin.edges; first < end.edges; first += sizes_.slot_edges) {
+    const EdgeIndex   last = std::min<EdgeIndex>(end.edges, first + sizes_.slot_edges);
+    const std::size_t slot = take_slot(round.device);
+    for (EdgeIndex from = first, to = first; from < last; from = to) {
+      for (; from >= told_to; told_to = told.starts[told.entries.size()]) {
+        told = round.device.pieces(next, end.pieces);
+        next += told.entries.size();
+      }
+      to                       = std::min({last, from + sizes_.stage_edges, told_to});
+      const EdgePointers stage = round.device.stage(slot, from - first);
       Stopwatch          clock;
-      gather_edges(side.host, pieces, from, to, threads_, stage);
-      sent.gathering += clock.lap() / 1e3;
-      device.send_staged(slot, from - first, to - from);
+      gather_edges(sides_[round.side].host, told, from, to, threads_, stage);
+      round.sent.gathering += clock.lap() / 1e3;
+      round.device.send_staged(slot, from - first, to - from);
     }
-    count_sent(last - first, sent);
-    have_visited(device, slot, {which, first, last, true, sizes_.local});
+    have_sent(round, last - first);
+    have_visited(round, slot, {round.side, first, last, true, sizes_.local});
   }
 }
 
-void WindowSupply::read_in_place(WindowDevice& device, std::size_t which, const Stretch& stretch,
-                                 WindowsSent& sent) const {
+void WindowSupply::read_in_place(Round& round, const Stretch& stretch) const {
   const EdgeIndex first = stretch.first * sizes_.slot_edges;
-  const EdgeIndex last  = std::min(sides_[which].arcs, stretch.last * sizes_.slot_edges);
-  device.visit(WindowDevice::in_place, {which, first, last, false, false});
-  sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
+  const EdgeIndex last  = std::min(sides_[round.side].arcs, stretch.last * sizes_.slot_edges);
+  round.device.visit(WindowDevice::in_place, {round.side, first, last, false, false});
+  round.sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 
 void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIndex to, int threads,
@@ -298,11 +309,18 @@ void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIn
     return rows.offsets[entry.vertex] + EdgeIndex{entry.piece} * pieces.edges;
   };
   const std::span starts{pieces.starts, pieces.entries.size()};
+  const auto      ask_for_later = [&](std::uint64_t k) {
+    if (k + 2 * ahead < starts.size()) __builtin_prefetch(rows.offsets + pieces.entries[k + 2 * ahead].vertex);
+    if (k + ahead >= starts.size()) return;
+    const EdgeIndex begin = begin_of(pieces.entries[k + ahead]);
+    __builtin_prefetch(rows.targets + begin);
+    if (into.weights) __builtin_prefetch(rows.weights + begin);
+  };
   for_each_share(to - from < few_edges ? 1 : threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
     EdgeIndex at = from + begin;
     auto      k  = static_cast<std::uint64_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
     for (; at < from + end; ++k) {
-      if (k + ahead < starts.size()) __builtin_prefetch(rows.targets + begin_of(pieces.entries[k + ahead]));
+      ask_for_later(k);
       const EdgeIndex last   = std::min<EdgeIndex>(pieces.starts[k + 1], from + end);
       const EdgeIndex source = begin_of(pieces.entries[k]) + (at - starts[k]);
       std::memcpy(into.targets + (at - from), rows.targets + source, (last - at) * sizeof(Vertex));

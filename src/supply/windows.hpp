@@ -32,6 +32,13 @@ struct WindowAt {
   bool local;    ///< visited until nobody in it has anything new
 };
 
+/// Pieces of rows as they are laid out, for the host.
+struct Pieces {
+  std::span<const LaidPiece> entries;
+  const EdgeIndex*           starts;  ///< of each in the array that they make one behind the other, and its end
+  unsigned                   edges;   ///< of a piece, at most
+};
+
 class WindowDevice {
  public:
   /// Instead of a slot: what is there all the time, and what is read where the host has it.
@@ -41,8 +48,9 @@ class WindowDevice {
   /// The active rows, or all, in pieces. `parts`: where the parts of the array of all edges begin among them, each
   /// of a slot's size, and where the last ends; empty if they are not asked for, or if there is no room to tell.
   virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
-  /// To the host.
-  virtual void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) = 0;
+  /// Of the last layout from `first` to `last`, as many as the host is told at once; what was told before may be
+  /// gone by then.
+  virtual Pieces pieces(std::uint64_t first, std::uint64_t last) = 0;
   /// Whatever is sent there from now on waits until the device is done with what was there.
   virtual void reuse(std::size_t slot)                                                                      = 0;
   virtual void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) = 0;
@@ -70,12 +78,10 @@ struct WindowSizes {
   EdgeIndex resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const;
 };
 
-/// Pieces of rows as they are laid out, for the host.
-struct Pieces {
-  std::span<const LaidPiece> entries;
-  const EdgeIndex*           starts;  ///< of each in the array that they make one behind the other, and its end
-  unsigned                   edges;   ///< of a piece, at most
-};
+/// The host gathers into one stage while others are sent. Together they are larger than the caches of the cores:
+/// what those still hold is sent at half the speed (docs/performance.md).
+inline constexpr unsigned      stages_at_once = 4;
+inline constexpr std::uint64_t staged_bytes   = 8u << 20;  ///< of one, at most
 
 /// Subway's step 5: the edges from `from` to `to` of that array, by all threads, each as many as the others.
 void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIndex to, int threads,
@@ -107,12 +113,21 @@ class WindowSupply {
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
-  Laid                 lay_out(WindowDevice& device, std::size_t side, bool everyone);
-  std::vector<Stretch> chosen(std::size_t side, const Laid& laid, bool everyone, double& reckoned) const;
-  Way                  cheapest(double edges, double pieces, double all, bool may_gather, double& takes) const;
-  std::vector<Stretch> chosen_for_all(const WindowSide& side, std::size_t first, bool may_gather,
-                                      double& reckoned) const;
-  bool                 may_gather(const Laid& laid) const;
+  /// One side, in one iteration.
+  struct Round {
+    WindowDevice& device;
+    std::size_t   side;
+    bool          everyone;
+    WindowsSent&  sent;
+    std::size_t   kept_visited = 0, kept_a_window = 0;  ///< parts of it that stay
+  };
+
+  void                 supply(Round round);
+  Laid                 lay_out(const Round& round);
+  std::vector<Stretch> chosen(const Round& round) const;
+  Way                  cheapest(double edges, double pieces, double all, double& takes) const;
+  std::vector<Stretch> chosen_for_all(const WindowSide& side, std::size_t first, double& reckoned) const;
+  std::uint64_t        windows_of(std::size_t side, const std::vector<Stretch>& stretches) const;
   std::size_t          parts_of(const WindowSide& side) const;
   std::size_t          first_outside(const WindowSide& side) const;
 
@@ -121,16 +136,13 @@ class WindowSupply {
   EdgeIndex      edges_of(const WindowSide& side, std::size_t part) const;
   std::size_t    take_slot(WindowDevice& device);
 
-  void bring(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch, bool everyone,
-             WindowsSent& sent);
-  void have_visited(WindowDevice& device, std::size_t slot, const WindowAt& window);
-  void count_sent(EdgeIndex edges, WindowsSent& sent) const;
-  void send_whole(WindowDevice& device, std::size_t side, const Stretch& stretch, bool everyone,
-                  WindowsSent& sent);
-  void fetch_pieces(WindowDevice& device, const Laid& laid);
-  void send_gathered(WindowDevice& device, std::size_t side, const Laid& laid, const Stretch& stretch,
-                     WindowsSent& sent);
-  void read_in_place(WindowDevice& device, std::size_t side, const Stretch& stretch, WindowsSent& sent) const;
+  void bring(Round& round, const Stretch& stretch);
+  void send_whole(Round& round, const Stretch& stretch);
+  void send_gathered(Round& round, const Stretch& stretch);
+  void read_in_place(Round& round, const Stretch& stretch) const;
+  void visit_kept(Round& round, std::size_t parts) const;
+  void have_sent(Round& round, EdgeIndex edges);
+  void have_visited(Round& round, std::size_t slot, const WindowAt& window);
 
   std::vector<WindowSide>       sides_;
   WindowSizes                   sizes_;
@@ -147,8 +159,6 @@ class WindowSupply {
   std::uint64_t                 visits_ = 0;
   Laid                          laid_{};
   std::vector<PartAt>           parts_;
-  Buffer<LaidPiece>             entries_;
-  Buffer<EdgeIndex>             starts_;
 };
 
 }  // namespace spillway

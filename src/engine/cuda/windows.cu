@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 
 #include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
@@ -42,28 +43,51 @@ struct Slot {
   Event                      brought, visited;
 };
 
-/// Where the host gathers edges that are sent next.
-class Stage {
+class PinnedMemory {
  public:
-  Stage(std::uint64_t edges, bool weighted) {
-    if (cudaMallocHost(&memory_, edges * (weighted ? 8 : 4)) != cudaSuccess) {
-      cudaGetLastError();
-      throw DeviceError{ExitCode::does_not_fit,
-                        "host memory cannot be pinned to send edges from; raise `ulimit -l`, or use --device cpu"};
-    }
-    edges_.targets = static_cast<Vertex*>(memory_);
-    if (weighted) edges_.weights = static_cast<std::uint32_t*>(memory_) + edges;
+  explicit PinnedMemory(std::uint64_t bytes) {
+    if (cudaMallocHost(&memory_, bytes) == cudaSuccess) return;
+    cudaGetLastError();
+    throw DeviceError{ExitCode::does_not_fit,
+                      "host memory cannot be pinned to send edges from; raise `ulimit -l`, or use --device cpu"};
   }
-  ~Stage() { cudaFreeHost(memory_); }
-  Stage(const Stage&)            = delete;
-  Stage& operator=(const Stage&) = delete;
+  ~PinnedMemory() { cudaFreeHost(memory_); }
+  PinnedMemory(const PinnedMemory&)            = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
 
-  const EdgePointers& edges() const { return edges_; }
-  Event               sent;
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(memory_);
+  }
 
  private:
-  void*        memory_ = nullptr;
-  EdgePointers edges_;
+  void* memory_ = nullptr;
+};
+
+/// Where the host gathers edges that are sent next.
+struct Stage {
+  Stage(std::uint64_t edges, bool weighted) : memory(edges * (weighted ? 8 : 4)) {
+    at.targets = memory.as<Vertex>();
+    if (weighted) at.weights = memory.as<std::uint32_t>() + edges;
+  }
+
+  PinnedMemory memory;
+  EdgePointers at;
+  Event        sent;
+};
+
+/// What the host is told of a layout: some pieces, while it works on those before.
+struct Told {
+  static constexpr std::uint64_t most  = 1u << 16;
+  static constexpr std::uint64_t bytes = most * sizeof(LaidPiece) + (most + 1) * sizeof(EdgeIndex);
+  static constexpr std::uint64_t none  = ~std::uint64_t{0};
+
+  EdgeIndex* starts() const { return memory.as<EdgeIndex>(); }
+  LaidPiece* entries() const { return reinterpret_cast<LaidPiece*>(starts() + most + 1); }
+
+  PinnedMemory  memory{bytes};
+  std::uint64_t first = none, count = 0;
+  Event         here;
 };
 
 /// What a GPU has of one block.
@@ -107,14 +131,13 @@ class GpuWindows final : public Windows, WindowDevice {
         needs_(needs),
         pulls_(pulls),
         vertices_(vertices),
+        piece_edges_(spillway::piece_edges(options)),
         sides_(sides.size()),
         staged_(budget, what_windows) {
     for (unsigned i = 0; sizes.slot_edges > 0 && i < sizes.slots; ++i)
       slots_.push_back(std::make_unique<Slot>(device, sizes.slot_edges, needs.weighted));
     const bool gathers = options.method != Method::partitions && !needs.everyone && sizes.slot_edges > 0;
-    if (gathers) staged_.raise_to(2 * sizes.stage_edges * (needs.weighted ? 8 : 4));
-    for (int i = 0; gathers && i < 2; ++i)
-      stages_.push_back(std::make_unique<Stage>(sizes.stage_edges, needs.weighted));
+    if (gathers) make_stages(sizes.stage_edges);
     for (std::size_t i = 0; i < sides.size(); ++i) {
       sides_[i].offsets = outside[i].offsets;
       sides_[i].outside = outside[i];
@@ -125,7 +148,10 @@ class GpuWindows final : public Windows, WindowDevice {
     }
     supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes, needs, options, budget);
   }
-  ~GpuWindows() override { cudaStreamSynchronize(stream_); }  // before what it writes to is given back
+  ~GpuWindows() override {  // before what they write to is given back
+    cudaStreamSynchronize(stream_);
+    cudaStreamSynchronize(telling_);
+  }
 
   WindowsSent supply(const Steps& steps) override {
     steps_ = &steps;
@@ -137,6 +163,13 @@ class GpuWindows final : public Windows, WindowDevice {
   std::vector<PlainRows> in_place(std::size_t side) const { return sides_[side].in_place(); }
 
  private:
+  void make_stages(EdgeIndex edges) {
+    staged_.raise_to(stages_at_once * edges * (needs_.weighted ? 8 : 4) + 2 * Told::bytes);
+    for (unsigned i = 0; i < stages_at_once; ++i)
+      stages_.push_back(std::make_unique<Stage>(edges, needs_.weighted));
+    for (auto& told : told_) told = std::make_unique<Told>();
+  }
+
   /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
   void keep(WindowSide& side, GpuSide& there, std::uint64_t bytes, std::uint64_t state) {
     const EdgeIndex     parts = (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges + 1;
@@ -162,6 +195,8 @@ class GpuWindows final : public Windows, WindowDevice {
   Laid lay_out(std::size_t which, bool everyone, std::vector<PartAt>& parts) override {
     const GpuSide& side = sides_[which];
     if (side.parts.size() == 0) parts.clear();
+    for (const auto& told : told_)
+      if (told) told->first = Told::none;
     const Laid laid = steps_->laid_out({.rows       = side.rows(),
                                         .everyone   = everyone,
                                         .part_edges = sizes_.slot_edges,
@@ -172,9 +207,24 @@ class GpuWindows final : public Windows, WindowDevice {
     return {parts.back().pieces, parts.back().edges};
   }
 
-  void pieces_of_layout(const Laid& laid, LaidPiece* entries, EdgeIndex* starts) override {
-    device_.download(entries, steps_->entries, laid.entries * sizeof(LaidPiece));
-    device_.download(starts, steps_->starts, (laid.entries + 1) * sizeof(EdgeIndex));
+  Pieces pieces(std::uint64_t first, std::uint64_t last) override {
+    const std::size_t which = told_[1]->first == first ? 1 : 0;
+    if (told_[which]->first != first) ask_for(*told_[which], first, last);
+    Told &now = *told_[which], &next = *told_[1 - which];
+    if (first + now.count < last) ask_for(next, first + now.count, last);
+    now.here.wait();
+    return {{now.entries(), now.count}, now.starts(), piece_edges_};
+  }
+
+  void ask_for(Told& told, std::uint64_t first, std::uint64_t last) {
+    const auto copied = [&](auto* here, const auto* there, std::uint64_t count) {
+      check(cudaMemcpyAsync(here, there + first, count * sizeof(*here), cudaMemcpyDeviceToHost, telling_),
+            "asking for active vertices");
+    };
+    told.first = first, told.count = std::min(last - first, Told::most);
+    copied(told.entries(), steps_->entries, told.count);
+    copied(told.starts(), steps_->starts, told.count + 1);
+    told.here.record(telling_);
   }
 
   void reuse(std::size_t slot) override { slots_[slot]->visited.hold_up(stream_); }
@@ -186,12 +236,12 @@ class GpuWindows final : public Windows, WindowDevice {
   EdgePointers stage(std::size_t, EdgeIndex) override {
     Stage& stage = *stages_[++next_stage_ % stages_.size()];
     stage.sent.wait();
-    return stage.edges();
+    return stage.at;
   }
 
   void send_staged(std::size_t slot, EdgeIndex at, EdgeIndex count) override {
     Stage& stage = *stages_[next_stage_ % stages_.size()];
-    copy(*slots_[slot], at, stage.edges().targets, stage.edges().weights, count);
+    copy(*slots_[slot], at, stage.at.targets, stage.at.weights, count);
     stage.sent.record(stream_);
   }
 
@@ -210,13 +260,17 @@ class GpuWindows final : public Windows, WindowDevice {
     const GpuSide& side = sides_[at.side];
     PlainRows      rows = side.rows();
     Slot* const    slot = which == resident || which == WindowDevice::in_place ? nullptr : slots_[which].get();
-    rows.targets        = slot ? slot->targets.data() : side.targets.data();
-    rows.weights        = slot ? slot->weights.data() : side.weights.data();
-    if (which == WindowDevice::in_place) {
-      rows.targets = side.outside.targets + at.first;
-      rows.weights = needs_.weighted ? side.outside.weights + at.first : nullptr;
-      rows.outside = true;
-    }
+    const auto     from = [&](const Vertex* targets, const std::uint32_t* weights, EdgeIndex first) {
+      rows.targets = targets + first;
+      rows.weights = needs_.weighted ? weights + first : nullptr;
+    };
+    if (slot)
+      from(slot->targets.data(), slot->weights.data(), 0);
+    else if (which == resident)
+      from(side.targets.data(), side.weights.data(), at.first);
+    else
+      from(side.outside.targets, side.outside.weights, at.first);
+    rows.outside = which == WindowDevice::in_place;
     if (slot) slot->brought.hold_up(nullptr);
     steps_->visit({.rows    = rows,
                    .first   = at.first,
@@ -232,15 +286,17 @@ class GpuWindows final : public Windows, WindowDevice {
   WindowNeeds                   needs_;
   bool                          pulls_;
   std::uint64_t                 vertices_;
+  unsigned                      piece_edges_;
   std::vector<GpuSide>          sides_;
   std::unique_ptr<WindowSupply> supply_;
   Charge                        staged_;  ///< pinned
   const Steps*                  steps_ = nullptr;
 
-  Stream                              stream_;
-  std::vector<std::unique_ptr<Slot>>  slots_;
-  std::vector<std::unique_ptr<Stage>> stages_;
-  std::size_t                         next_stage_ = 0;
+  Stream                               stream_, telling_;
+  std::vector<std::unique_ptr<Slot>>   slots_;
+  std::vector<std::unique_ptr<Stage>>  stages_;
+  std::array<std::unique_ptr<Told>, 2> told_;
+  std::size_t                          next_stage_ = 0;
 };
 
 }  // namespace
