@@ -124,11 +124,11 @@ enum class Async { automatic, off, on };
 /// What a machine does to bring edges from host memory to a device, in units a second. The defaults are of an H200
 /// and 16 cores; a GPU is measured when it is first used (plan/rates.hpp).
 struct Rates {
-  double sent            = 52e9;    ///< bytes that the bus moves as they lie
-  double gathered        = 25e9;    ///< bytes that the host gathers, to be moved…
-  double gathered_pieces = 170e6;   ///< …and pieces of rows that it turns to for that
-  double read            = 35e9;    ///< bytes that the device reads where they are…
-  double read_pieces     = 60e6;    ///< …and pieces, at most
+  double sent            = 55e9;    ///< bytes that the bus moves as they lie
+  double gathered        = 45e9;    ///< bytes that the host gathers, to be moved…
+  double gathered_pieces = 300e6;   ///< …and pieces of rows that it turns to for that, beside their bytes
+  double read            = 45e9;    ///< bytes that the device reads where they are…
+  double read_pieces     = 600e6;   ///< …and pieces, beside their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
 };
 

@@ -26,11 +26,13 @@ namespace {
 using namespace cuda;
 
 constexpr auto          what_for   = "measuring the machine";
-constexpr std::uint64_t most_bytes = 512u << 20, least_bytes = 64u << 20;  // more than any cache on the way
-constexpr std::uint64_t copied     = 16u << 20;                            // at once, as windows are
-constexpr unsigned      long_piece = 256, short_piece = 8;                 // edges
-constexpr unsigned      times  = 5;         // of which the median counts, or the best
-constexpr EdgeIndex     staged = 1u << 20;  // gathered at once, as in windows
+constexpr std::uint64_t most_bytes = 512u << 20, least_bytes = 128u << 20;  // more than any cache on the way
+constexpr std::uint64_t copied     = 16u << 20;                             // at once, as windows are
+constexpr unsigned      long_piece = 1024, short_piece = 8;                 // edges
+constexpr unsigned      wide   = 8;                                         // short ones are one of so many
+constexpr unsigned      times  = 5;  // of which the median counts, or the best
+constexpr EdgeIndex     staged = staged_bytes / sizeof(Vertex);
+static_assert(least_bytes / 4 >= stages_at_once * staged_bytes);
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -47,23 +49,26 @@ double usual_seconds(Body&& body) {
   return taken[times / 2];
 }
 
-/// Where the i-th of `count` places is, in no order.
-SPILLWAY_HD std::uint64_t scattered(std::uint64_t i, std::uint64_t count) {
-  return i * 2654435761u % count;  // a prime beyond every count
+/// Something between 0 and `below`, the same for the same i.
+SPILLWAY_HD std::uint64_t any_below(std::uint64_t i, std::uint64_t below) {
+  return (i * 0x9e3779b97f4a7c15u >> 32) * below >> 32;
 }
 
-/// Pieces of so many edges, scattered. They could begin anywhere, so a line more than that is read. Four reads of
-/// a lane are under way.
-__global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, Vertex* to) {
+/// Pieces of so many edges, one in every `spread` times as many, anywhere in it, as the rows of active vertices
+/// lie. Long ones are read by whole lines, so one more. Four reads of a lane are under way.
+__global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, unsigned spread,
+                            Vertex* to) {
   constexpr unsigned  ahead = 4;
   const unsigned      width = edges < warp_lanes ? edges : edges + warp_lanes;
-  const std::uint64_t reads = pieces * width, stride = item_stride();
+  const std::uint64_t reads = pieces * width, stride = item_stride(), among = std::uint64_t{edges} * spread;
   Vertex              sum = 0;
   for (std::uint64_t base = first_item(); base < reads; base += ahead * stride) {
     Vertex read[ahead] = {};
     for (unsigned k = 0; k < ahead; ++k) {
       const std::uint64_t i = base + k * stride, piece = i / width;
-      if (i < reads) read[k] = from[scattered(piece, pieces - 1) * edges + i % width];
+      std::uint64_t       at = any_below(piece, among - edges + 1);
+      if (edges >= warp_lanes) at -= at % warp_lanes;
+      if (i < reads) read[k] = from[piece * among + at + i % width];
     }
     for (const Vertex value : read) sum += value;
   }
@@ -86,13 +91,16 @@ class Measuring {
   }
 
   Rates rates(int threads) {
-    Rates      rates;
-    const auto bytes  = static_cast<double>(edges_ * sizeof(Vertex));
-    rates.sent        = bytes / usual_seconds([&](unsigned) { send_all(); });
-    rates.read        = bytes / usual_seconds([&](unsigned) { read(long_piece); });
-    rates.read_pieces = bytes / sizeof(Vertex) / short_piece / usual_seconds([&](unsigned) { read(short_piece); });
-    set_gathered(rates, threads);
-    rates.step = steps_of_an_iteration * usual_seconds([&](unsigned) {
+    Rates rates;
+    rates.sent = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
+    const auto [read_edge, read_piece] = shares([&](unsigned edges) { return seconds_to_read(edges); });
+    rates.read                         = std::min(sizeof(Vertex) / read_edge, rates.sent);
+    rates.read_pieces                  = 1 / read_piece;
+    const auto [gathered_edge, gathered_piece] =
+        shares([&](unsigned edges) { return seconds_to_gather(edges, threads); });
+    rates.gathered        = std::min(sizeof(Vertex) / gathered_edge, rates.sent);
+    rates.gathered_pieces = 1 / gathered_piece;
+    rates.step            = steps_of_an_iteration * usual_seconds([&](unsigned) {
                    SPILLWAY_LAUNCH(do_nothing, 1, 32);
                    Vertex some = 0;
                    device_.download(&some, window_.data(), sizeof(some));
@@ -114,17 +122,32 @@ class Measuring {
     device_.wait();
   }
 
-  void read(unsigned edges) {
-    SPILLWAY_LAUNCH(read_pieces, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), edges_ / edges, edges,
-                    window_.data());
-    check(cudaGetLastError(), what_for);
-    device_.wait();
+  /// What an edge takes, and what a piece does beside its edges, as long and short pieces tell.
+  template <class Seconds>
+  static std::pair<double, double> shares(Seconds&& seconds) {
+    constexpr double nothing  = 1e-10;
+    const double     of_short = seconds(short_piece), of_long = seconds(long_piece);
+    const double an_edge = std::max((of_long - of_short) / (long_piece - short_piece), of_long / long_piece / 2);
+    return {an_edge, std::max(of_short - short_piece * an_edge, nothing)};
   }
 
-  /// Rows of so many edges, every fourth of which is active; each time others, which no cache has. As in a run,
+  double seconds_to_read(unsigned edges) {
+    const unsigned      spread = edges < warp_lanes ? wide : 2;
+    const std::uint64_t pieces = edges_ / edges / spread - 1;  // the last one reads a line more
+    return usual_seconds([&](unsigned) {
+             SPILLWAY_LAUNCH(read_pieces, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), pieces, edges,
+                             spread, window_.data());
+             check(cudaGetLastError(), what_for);
+             device_.wait();
+           }) /
+           static_cast<double>(pieces);
+  }
+
+  /// Rows of so many edges, of which one among some is active; each time others, which no cache has. As in a run,
   /// some are sent while others are gathered.
   double seconds_to_gather(unsigned edges, int threads) {
-    const std::uint64_t    rows = edges_ / 4 * 3 / edges, active = rows / 4;
+    const unsigned         spread = edges < warp_lanes ? wide : 4;
+    const std::uint64_t    rows = edges_ / 4 * 3 / edges, active = rows / spread;
     std::vector<EdgeIndex> offsets(rows + 1), starts(active + 1);
     std::vector<LaidPiece> entries(active);
     for (std::uint64_t i = 0; i <= rows; ++i) offsets[i] = i * edges;
@@ -133,33 +156,26 @@ class Measuring {
     Vertex* const stages = reinterpret_cast<Vertex*>(memory_.data()) + edges_ / 4 * 3;
     double        best   = 1e9;
     for (unsigned time = 0; time <= times; ++time) {
-      for (std::uint64_t i = 0; i < active; ++i) entries[i] = {static_cast<Vertex>(4 * i + time % 4), 0};
+      for (std::uint64_t i = 0; i < active; ++i)
+        entries[i] = {static_cast<Vertex>(i * spread + any_below(i * times + time, spread)), 0};
       const Pieces pieces{entries, starts.data(), long_piece};
       const double start = now();
       unsigned     turn  = 0;
       for (EdgeIndex at = 0; at < active * edges; at += staged, ++turn) {
         const EdgeIndex last  = std::min<EdgeIndex>(at + staged, active * edges);
-        Vertex* const   stage = stages + turn % 2 * staged;
-        sent_[turn % 2].wait();
+        const unsigned  which = turn % stages_at_once;
+        Vertex* const   stage = stages + which * staged;
+        sent_[which].wait();
         gather_edges(from, pieces, at, last, threads, {stage, nullptr});
         check(
             cudaMemcpyAsync(window_.data(), stage, (last - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
             what_for);
-        sent_[turn % 2].record(nullptr);
+        sent_[which].record(nullptr);
       }
       device_.wait();
       if (time > 0) best = std::min(best, now() - start);
     }
     return best / static_cast<double>(active);
-  }
-
-  /// Long and short pieces: what an edge takes, and what a piece does.
-  void set_gathered(Rates& rates, int threads) {
-    const double of_short = seconds_to_gather(short_piece, threads);
-    const double of_long  = seconds_to_gather(long_piece, threads);
-    const double an_edge  = std::max((of_long - of_short) / (long_piece - short_piece), of_long / long_piece / 2);
-    rates.gathered        = std::min(sizeof(Vertex) / an_edge, rates.sent);
-    rates.gathered_pieces = 1 / std::max(of_short - short_piece * an_edge, 1e-10);
   }
 
   cuda::Device&       device_;
@@ -168,7 +184,7 @@ class Measuring {
   Pages               memory_;
   HostReadable        pinned_;
   DeviceArray<Vertex> window_;
-  Event               sent_[2];
+  Event               sent_[stages_at_once];
 };
 
 std::string name_of(int index, int threads) {

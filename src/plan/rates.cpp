@@ -15,6 +15,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// What was measured in another way is measured again.
+constexpr auto way_name = "way";
+constexpr int  way      = 2;
+
 /// What is no such file is an empty one.
 Json read_cache(const std::string& path) {
   std::ifstream file{path};
@@ -39,6 +43,7 @@ std::optional<Rates> kept_rates(const std::string& path, const std::string& mach
   const Json cache = read_cache(path);
   const auto found = cache.find(machine);
   if (found == cache.end() || !found->is_object()) return std::nullopt;
+  if (found->value(way_name, Json{}) != way) return std::nullopt;
   Rates rates;
   for (const auto& [name, value] : rate_fields) {
     const auto entry = found->find(name);
@@ -51,7 +56,7 @@ std::optional<Rates> kept_rates(const std::string& path, const std::string& mach
 
 void keep_rates(const std::string& path, const std::string& machine, const Rates& rates) {
   if (path.empty()) return;
-  Json entry = Json::object();
+  Json entry{{way_name, way}};
   for (const auto& [name, value] : rate_fields) entry[name] = rates.*value;
   try {
     std::filesystem::create_directories(std::filesystem::path{path}.parent_path());

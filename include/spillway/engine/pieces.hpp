@@ -72,12 +72,11 @@ class BringingCosts {
 
   SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }
   SPILLWAY_HD constexpr double gathered(double edges, double pieces) const {
-    return edges * edge_bytes_ / rates_.gathered + pieces / rates_.gathered_pieces;
+    return edges * edge_bytes_ / rates_.gathered + pieces * arrays_ / rates_.gathered_pieces;
   }
-  /// Requests are under way together: whichever there is more of counts.
+  /// A row that begins and ends anywhere is some requests more than its bytes.
   SPILLWAY_HD constexpr double read(double edges, double pieces) const {
-    const double bytes = edges * edge_bytes_ / rates_.read, asking = pieces * arrays_ / rates_.read_pieces;
-    return bytes > asking ? bytes : asking;
+    return edges * edge_bytes_ / rates_.read + pieces * arrays_ / rates_.read_pieces;
   }
   SPILLWAY_HD constexpr double step() const { return rates_.step; }
 
