@@ -70,6 +70,10 @@ TEST_F(GpuPlan, ChoosesByProgram) {
   const Plan none = planned("sswp", kron, 36u << 20, 0);
   EXPECT_EQ(none.method, "mixed");
   EXPECT_EQ(none.resident_bytes, 0u);
+  EXPECT_EQ(planned("sswp", kron, 36u << 20).method, "mixed") << "most edges are active at once";
+  const Graph roads = with_unit_weights(generate("grid", {{"rows", "300"}, {"columns", "300"}}));
+  const auto  state = planned("sswp", roads, 1u << 30).state_bytes;
+  EXPECT_EQ(planned("sswp", roads, state + 28 * roads.vertex_count()).method, "zerocopy") << "ways are long";
   EXPECT_EQ(planned("bfs", kron, 16u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
   EXPECT_EQ(planned("cc", kron, 16u << 20).method, "");
 }

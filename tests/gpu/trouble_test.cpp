@@ -147,6 +147,25 @@ TEST_F(GpuRun, KeepsBeginningsOfRowsFromRunToRun) {
   }
 }
 
+/// Where there is no room for the first edge of every row, some rows are kept whole; a vote has no use for them.
+TEST_F(GpuRun, KeepsSomeOfManyShortRows) {
+  const Graph graph = with_unit_weights(generate("grid", {{"rows", "80"}, {"columns", "50"}}));
+  for (const char* name : {"sswp", "bfs", "sssp"}) {
+    const bool          weighted = std::string_view{name} != "bfs";
+    const std::uint64_t room     = graph.arc_count() * (weighted ? 8 : 4) / 5;
+    ASSERT_LT(room, graph.vertex_count() * (weighted ? 8 : 4));
+    const Algorithm&      algorithm = algorithm_named(name);
+    const ParameterValues values    = completed_parameters(algorithm, {{"source", "0"}});
+    RunOptions            options{.device = {.kind = cuda}, .method = Method::zerocopy};
+    options.supply             = {.compress = Compress::off, .resident = room};
+    const Result        result = algorithm.run(graph, values, options);
+    const std::uint64_t kept   = result.statistics.edges_resident;
+    EXPECT_LE(kept, room) << name;
+    EXPECT_TRUE(weighted ? kept > room * 9 / 10 : kept == 0) << name << " " << kept;
+    EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << name;
+  }
+}
+
 /// Edges that do not fit stay outside by themselves; the state must fit.
 TEST_F(GpuRun, ReadsEdgesOutsideWhereTheyDoNotFit) {
   const Graph graph = generate("kron", {{"scale", "14"}, {"degree", "32"}});

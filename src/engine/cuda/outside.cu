@@ -12,23 +12,27 @@ namespace {
 
 constexpr auto what_rows = "the rows of the graph";
 
-__device__ EdgeIndex head_of(const EdgeIndex* offsets, std::uint64_t v, EdgeIndex longest) {
-  const EdgeIndex edges = offsets[v + 1] - offsets[v];
-  return edges < longest ? edges : longest;
+/// Rows that are kept have so many edges or fewer: of longer ones the beginning.
+constexpr EdgeIndex whole_row = 8;
+
+__device__ EdgeIndex head_of(const EdgeIndex* offsets, std::uint64_t v, const HeadLengths& lengths) {
+  const EdgeIndex edges = offsets[v + 1] - offsets[v],
+                  most  = v < lengths.first ? lengths.of_first : lengths.of_all;
+  return edges < most ? edges : most;
 }
 
-__global__ void add_heads(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex longest, Count* sum) {
+__global__ void add_heads(const EdgeIndex* offsets, std::uint64_t n, HeadLengths lengths, Count* sum) {
   Count mine = 0;
-  for (std::uint64_t v = first_item(); v < n; v += item_stride()) mine += head_of(offsets, v, longest);
+  for (std::uint64_t v = first_item(); v < n; v += item_stride()) mine += head_of(offsets, v, lengths);
   mine = sum_over_warp(mine);
   if (lane_index() == 0 && mine != 0) atomicAdd(sum, mine);
 }
 
-__global__ void head_lengths(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex longest, EdgeIndex* lengths,
-                             EdgeIndex* tails) {
+__global__ void lay_out_heads(const EdgeIndex* offsets, std::uint64_t n, HeadLengths lengths, EdgeIndex* heads,
+                              EdgeIndex* tails) {
   for (std::uint64_t v = first_item(); v <= n; v += item_stride()) {
-    lengths[v] = v < n ? head_of(offsets, v, longest) : 0;
-    if (v < n) tails[v] = offsets[v] + lengths[v];
+    heads[v] = v < n ? head_of(offsets, v, lengths) : 0;
+    if (v < n) tails[v] = offsets[v] + heads[v];
   }
 }
 
@@ -72,35 +76,43 @@ Rows OutsideRows::whole() {
   return {offsets_.data(), targets_.as<Vertex>(), weights_.as<std::uint32_t>()};
 }
 
-/// Of how many edges heads may be, so that all have at most `most`.
-EdgeIndex OutsideRows::longest_heads(Device& device, EdgeIndex most) const {
+/// So that all heads have at most `most` edges.
+HeadLengths OutsideRows::head_lengths(Device& device, EdgeIndex most) const {
   DeviceArray<Count> sum{device, 1, what_rows};
-  const auto         fits = [&](EdgeIndex longest) {
+  const auto         fit = [&](const HeadLengths& lengths) {
     sum.clear();
-    SPILLWAY_LAUNCH(add_heads, blocks_for(vertices_), block_threads, offsets_.data(), vertices_, longest,
+    SPILLWAY_LAUNCH(add_heads, blocks_for(vertices_), block_threads, offsets_.data(), vertices_, lengths,
                             sum.data());
     Count edges = 0;
     sum.download(&edges);
     return edges <= most;
   };
   EdgeIndex low = 0, high = 1;
-  while (high < most && fits(high)) low = high, high *= 2;
+  while (high < most && fit({high})) low = high, high *= 2;
   high = std::min(high, most + 1);
   while (high - low > std::max<EdgeIndex>(low / 16, 1)) {
-    const EdgeIndex middle      = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
+    const EdgeIndex middle       = low + (high - low) / 2;
+    (fit({middle}) ? low : high) = middle;
   }
-  return low;
+  if (low > 0 || most == 0 || !some_rows_) return {low};
+  HeadLengths         lengths{0, whole_row};
+  const std::uint64_t step = vertices_ / 64 + 1;
+  for (std::uint64_t end = vertices_; end - lengths.first > step;) {
+    const std::uint64_t middle                          = lengths.first + (end - lengths.first) / 2;
+    (fit({0, whole_row, middle}) ? lengths.first : end) = middle;
+  }
+  return lengths;
 }
 
 bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
   const bool weighted = on_host_.weights != nullptr && arcs_ > 0;
-  if (serve(room_, room) && (head_weights_.size() > 0) == weighted) return false;
+  const bool as_asked = lengths_.of_all > 0 || (lengths_.first > 0) == some_rows_;
+  if (serve(room_, room) && (head_weights_.size() > 0) == weighted && as_asked) return false;
   drop_heads();
-  const EdgeIndex longest = longest_heads(device, room / (weighted ? 8 : 4));
-  if (longest > 0) {
+  const HeadLengths lengths = lengths_ = head_lengths(device, room / (weighted ? 8 : 4));
+  if (lengths.of_all > 0 || lengths.first > 0) {
     DeviceArray<EdgeIndex> offsets{device, vertices_ + 1, what_rows}, tails{device, vertices_, what_rows};
-    SPILLWAY_LAUNCH(head_lengths, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_, longest,
+    SPILLWAY_LAUNCH(lay_out_heads, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_, lengths,
                     offsets.data(), tails.data());
     sum_before_each(device, offsets);
     EdgeIndex all = 0;

@@ -7,6 +7,13 @@
 
 namespace spillway::cuda {
 
+/// Of how many edges the beginnings of rows are that a device keeps, at most, or the first rows if there is no
+/// room for all.
+struct HeadLengths {
+  EdgeIndex     of_all = 0, of_first = 0;
+  std::uint64_t first = 0;
+};
+
 class OutsideRows {
  public:
   /// Where rows lie is known to the device from now on; edges are pinned when somebody asks for them.
@@ -23,6 +30,7 @@ class OutsideRows {
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
   /// not all fit, `places_bytes` more say where the others begin.
   bool          keep_heads(Device& device, std::uint64_t room);  ///< true if they were not there before
+  void          keep_some(bool rows) { some_rows_ = rows; }  ///< if there is no room for the first edge of each
   void          drop_heads();
   std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
@@ -37,8 +45,8 @@ class OutsideRows {
   bool        has_weights() const { return on_host_.weights != nullptr || arcs_ == 0; }
 
  private:
-  EdgeIndex longest_heads(Device& device, EdgeIndex most) const;
-  void      pin();
+  HeadLengths head_lengths(Device& device, EdgeIndex most) const;
+  void        pin();
 
   Rows                          on_host_;
   std::shared_ptr<MemoryBudget> budget_;
@@ -47,6 +55,8 @@ class OutsideRows {
   DeviceArray<EdgeIndex>        offsets_;
   HostReadable                  targets_, weights_;
   std::uint64_t                 room_ = no_heads;  ///< that heads were chosen for
+  HeadLengths                   lengths_;          ///< that were
+  bool                          some_rows_ = true;
   DeviceArray<EdgeIndex>        head_offsets_, tail_begins_;
   DeviceArray<Vertex>           head_targets_;
   DeviceArray<std::uint32_t>    head_weights_;

@@ -68,8 +68,11 @@ Supply<PlainRows> resident_supply(DeviceTopology rows) {
 
 Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room) {
-  return supplied<PlainRows>(there, topology, room,
-                             [&](const Block& block) { return there.outside(block, weighted, graph); });
+  return supplied<PlainRows>(there, topology, room, [&](const Block& block) {
+    auto rows = there.outside(block, weighted, graph);
+    rows->keep_some(room.some_rows);
+    return rows;
+  });
 }
 
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
@@ -148,8 +151,11 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
 }
 
 /// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it
-/// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
+/// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that;
+/// as it does where values are improved until they are right, which has most edges active once or twice, unless
+/// ways are long.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
+  if (wish.improving && wish.topology.arcs >= few_neighbours * wish.topology.vertices) return false;
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/performance.md)
   const std::uint64_t     room   = there.room();
   const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));

@@ -252,7 +252,9 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
   auto values = uploaded(there->device(), asked.continuation.values);
   // Sums are to come out the same, however much room there is today.
   const bool   fixed = options.deterministic && Traits<P>::order_shows;
-  const Room   room{.state = state, .edges = fixed ? 0 : options.supply.resident.value_or(~std::uint64_t{0})};
+  const Room   room{.state     = state,
+                    .edges     = fixed ? 0 : options.supply.resident.value_or(~std::uint64_t{0}),
+                    .some_rows = !Traits<P>::voting};
   Supply<Rows> rows;
   if constexpr (std::is_same_v<Rows, CodedRows>)
     rows = coded_supply(*there, graph, asked.topology, Traits<P>::weighted, room, options.supply.chunk_arcs);
@@ -339,6 +341,7 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
                     .all_active       = T::all_active,
                     .voting           = T::voting,
                     .prioritised      = Prioritises<P>,
+                    .improving        = T::in_place,
                     .fixed            = options.deterministic && T::order_shows,
                     .passes           = passes_of(asked),
                     .state            = state_if(Method::frontier),

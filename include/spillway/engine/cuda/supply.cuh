@@ -24,6 +24,8 @@ struct Supply {
 struct Room {
   std::uint64_t state;  ///< bytes that it needs for itself
   std::uint64_t edges;  ///< that edges may take on the device, if there is as much
+  /// Some rows may be kept where there is no room for the beginnings of all, which are all that votes need.
+  bool some_rows = true;
 };
 
 /// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or
@@ -42,7 +44,7 @@ struct Wish {
 
   const std::shared_ptr<MemoryBudget>& host;
 
-  bool          weighted, all_active, voting, prioritised;
+  bool          weighted, all_active, voting, prioritised, improving;
   bool          fixed;   ///< sums are to come out the same whatever room there is: rows are read in their order
   double        passes;  ///< over all edges, about
   std::uint64_t state;   ///< bytes that the run needs for itself…
