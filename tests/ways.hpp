@@ -36,10 +36,10 @@ inline CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
 /// All combinations instead of pairs: `make gpu-test-full`.
 inline bool full_matrix() { return std::getenv("SPILLWAY_FULL_MATRIX") != nullptr; }
 
-/// A machine on which every way to bring edges is the best one for some parts of a graph of the zoo: few long rows
-/// are read, many short ones gathered, and a part of which most is wanted is sent whole.
+/// A machine on which every way to bring edges is the best one for some parts of a graph of the zoo: pieces of
+/// three edges and more are read, shorter ones gathered, and a part of which most is wanted is sent whole.
 inline Rates balanced() {
-  return {.sent = 1e9, .gathered = 0.5e9, .gathered_pieces = 1e9, .read = 1e9, .read_pieces = 2.5e7, .step = 0};
+  return {.sent = 1e9, .gathered = 0.5e9, .gathered_pieces = 1e9, .read = 1e9, .read_pieces = 1e8, .step = 0};
 }
 
 /// Filters, fusions, directions and sizes: in pairs, or all with all.
@@ -69,6 +69,8 @@ inline std::vector<RunOptions> ways_on_gpu() {
                            unsigned piece) {
     ways.back().method = method;
     ways.back().supply = {.resident = resident, .async = async, .window = window, .piece = piece};
+    // Pieces of small windows are told of and gathered in several turns.
+    if (window > 0) ways.back().supply.staged = window / 3, ways.back().supply.told = 7;
     if (method == Method::mixed) ways.back().supply.rates = balanced();
   };
 #if defined(SPILLWAY_EMULATED)  // which takes its time
@@ -134,11 +136,11 @@ inline std::vector<RunOptions> ways_to_run() {
       ways.push_back({.threads = threads, .direction = direction, .tuning = threads == 1 ? HostTuning{} : tiny()});
   ways.push_back({.threads = 2, .deterministic = true});
   ways.push_back({.threads = 2, .tuning = tiny(), .method = Method::subgraph});
-  ways.back().supply = {.resident = 200, .window = 128, .piece = 3};
+  ways.back().supply = {.resident = 200, .window = 128, .piece = 3, .staged = 40, .told = 7};
   ways.push_back({.threads = 1, .method = Method::partitions});
-  ways.back().supply = {.resident = 300, .async = Async::off, .window = 256, .piece = 5};
+  ways.back().supply = {.resident = 300, .async = Async::off, .window = 256, .piece = 5, .staged = 40, .told = 7};
   ways.push_back({.threads = 2, .method = Method::mixed});
-  ways.back().supply = {.resident = 200, .window = 128, .piece = 3, .rates = balanced()};
+  ways.back().supply = {.resident = 200, .window = 128, .piece = 3, .staged = 40, .told = 7, .rates = balanced()};
   for (RunOptions& way : ways) way.device.kind = DeviceChoice::Kind::cpu;
   return ways;
 }

@@ -125,10 +125,10 @@ enum class Async { automatic, off, on };
 /// and 16 cores; a GPU is measured when it is first used (plan/rates.hpp).
 struct Rates {
   double sent            = 55e9;    ///< bytes that the bus moves as they lie
-  double gathered        = 45e9;    ///< bytes that the host gathers, to be moved…
-  double gathered_pieces = 300e6;   ///< …and pieces of rows that it turns to for that, beside their bytes
-  double read            = 45e9;    ///< bytes that the device reads where they are…
-  double read_pieces     = 600e6;   ///< …and pieces, beside their bytes
+  double gathered        = 37e9;    ///< bytes that the host gathers, to be moved…
+  double gathered_pieces = 200e6;   ///< …and pieces of rows that it turns to for that, beside their bytes
+  double read            = 50e9;    ///< bytes that the device reads where they are…
+  double read_pieces     = 800e6;   ///< …and pieces, beside their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
 };
 
@@ -139,13 +139,16 @@ struct SupplyOptions {
       {};                               ///< bytes of edges to keep on the device; none: all there is room for
   std::uint64_t        chunk_arcs = 0;  ///< coded at once; 0: as many as there is room for
   Async                async      = Async::automatic;
-  bool                 all_parts  = false;  ///< partitions are sent whether anybody in them is active or not
-  std::uint64_t        window     = 0;      ///< bytes of edges that are brought at once; 0: as it pays
-  unsigned             piece      = 256;    ///< edges of a row that the lanes of a GPU share out at once
-  std::optional<Rates> rates      = {};     ///< to choose by; none: those that were measured
+  bool                 all_parts  = false;     ///< partitions are sent whether anybody in them is active or not
+  std::uint64_t        window     = 0;         ///< bytes of edges that are brought at once; 0: as it pays
+  unsigned             piece      = 256;       ///< edges of a row that the lanes of a GPU share out at once
+  std::uint64_t        staged     = 0;         ///< bytes of edges that are gathered, then sent; 0: as it pays
+  unsigned             told       = 1u << 16;  ///< pieces that the host is told of at once, to gather them
+  std::optional<Rates> rates      = {};        ///< to choose by; none: those that were measured
 };
 
-/// Where few edges leave a vertex (roads), ways are long and asynchrony pays.
+/// Where few edges leave a vertex (roads), ways are long: asynchrony pays, and sending whole parts of the graph
+/// does not.
 inline constexpr std::uint64_t few_neighbours = 8;
 
 struct Plan;

@@ -186,7 +186,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                                                                 .replay = continuation.replay,
                                                                 .record = continuation.record,
                                                                 .delta  = delta}};
-    if (options.plan) plan_on_cpu(options, topology, facts, executor.state_bytes());
+    if (options.plan) plan_on_cpu(options, topology, facts, executor.state_bytes(), *graph.budget());
     Outcome<P> outcome;
     outcome.statistics = run_loop(executor, topology, facts, here, max_iterations_of(program), graph.budget());
     outcome.statistics.counters += executor.counters();

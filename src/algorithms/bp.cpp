@@ -19,12 +19,13 @@ using Run = Beliefs(const Graph&, const BeliefModel&, const RunOptions&);
 struct Form {
   const char* name;
   bool        oriented;  ///< knows directions
+  bool        program;   ///< on the CPU
   Run*        on_cpu;
   Run*        on_gpu;
 };
 
-constexpr Form forms[] = {{"arc", true, beliefs_by_messages, gpu::beliefs_by_messages},
-                          {"vertex", false, beliefs_by_vertices, gpu::beliefs_by_vertices}};
+constexpr Form forms[] = {{"arc", true, false, beliefs_by_messages, gpu::beliefs_by_messages},
+                          {"vertex", false, true, beliefs_by_vertices, gpu::beliefs_by_vertices}};
 
 const Form& form_of(const ParameterValues& values) {
   std::vector<std::string> names;
@@ -53,9 +54,9 @@ Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& mode
     throw usage_error("bp: the {} form knows no directions and needs a symmetric table; use --form arc",
                       form.name);
   const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
-  if (options.plan) gpu::plan_own_way(options);
+  if (options.plan && (gpu::wanted(options) || !form.program)) gpu::plan_own_way(options);
   if (options.deterministic && options.device.kind == DeviceChoice::Kind::automatic) return on_cpu();
-  return gpu::or_else(
+  return gpu::or_else<gpu::Kind::program>(
       graph, options, [&] { return form.on_gpu(graph, model, options); }, on_cpu);
 }
 

@@ -77,12 +77,13 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
   return options;
 }
 
-std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text) {
+std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text,
+                            std::uint64_t least) {
   if (!text) return 0;
   const auto bytes = parse_size(*text);
   if (bytes == size_too_large)
     throw usage_error("{}: {} is too large; sizes are below 16EiB", option, printable(*text));
-  if (!bytes || *bytes == 0)
+  if (!bytes || *bytes < least)
     throw usage_error("{} takes a size such as 4GiB or 512M, not '{}'", option, printable(*text));
   return *bytes;
 }

@@ -54,7 +54,8 @@ std::vector<std::string> format_names(bool written = false);
 void add_transform_options(CLI::App& command, Transform& transform);
 
 /// "--host-memory 4GiB" as bytes; nothing given is 0.
-std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text);
+std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text,
+                            std::uint64_t least = 1);
 
 /// A whole number of an option, from `least` on; anything else is Error{usage}.
 std::uint64_t number_argument(const std::string& option, const std::string& text, std::uint64_t least = 0);

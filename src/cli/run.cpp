@@ -55,6 +55,8 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   if (sends(arguments) && found.result.statistics.method != arguments.method)
     note(common, fmt::format("{} goes its own way over edges: --method {} has changed nothing", algorithm.name,
                              arguments.method));
+  if (arguments.device_memory && found.result.statistics.device == "cpu" && !sends(arguments))
+    note(common, "--device-memory bounds GPUs and methods that send edges: it has changed nothing");
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {

@@ -67,8 +67,7 @@ SupplyOptions supply_of(const RunArguments& arguments) {
   supply.compress = arguments.compress == "on"    ? Compress::on
                     : arguments.compress == "off" ? Compress::off
                                                   : Compress::automatic;
-  if (arguments.resident)
-    supply.resident = arguments.resident == "0" ? 0 : size_argument("--resident", arguments.resident);
+  if (arguments.resident) supply.resident = size_argument("--resident", arguments.resident, 0);
   supply.async = arguments.async == "on" ? Async::on : arguments.async == "off" ? Async::off : Async::automatic;
   supply.all_parts = arguments.all_partitions;
   return supply;
@@ -85,7 +84,8 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
 /// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
 void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device == "cpu" && !arguments.gpu_option.empty())
-    throw usage_error("{} is for GPUs; leave it out, or --device cpu", arguments.gpu_option);
+    throw usage_error("{} is for GPUs{}; leave it out, or --device cpu", arguments.gpu_option,
+                      arguments.gpu_option == "--resident" ? " and methods that send edges" : "");
   if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
   throw usage_error("--method frontier keeps all edges on the GPU as they are; leave it out, or {}",
                     arguments.resident ? "--resident" : "--compress on");

@@ -12,6 +12,7 @@
 #include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/host_memory.hpp"
+#include "generate/random.hpp"
 #include "plan/rates.hpp"
 #include "supply/windows.hpp"
 
@@ -49,9 +50,8 @@ double usual_seconds(Body&& body) {
   return taken[times / 2];
 }
 
-/// Something between 0 and `below`, the same for the same i.
-SPILLWAY_HD std::uint64_t any_below(std::uint64_t i, std::uint64_t below) {
-  return (i * 0x9e3779b97f4a7c15u >> 32) * below >> 32;
+SPILLWAY_HD constexpr std::uint64_t anywhere(std::uint64_t i, std::uint64_t below) {
+  return RandomStream{1, RandomUse::samples}.below(i, below);
 }
 
 /// Pieces of so many edges, one in every `spread` times as many, anywhere in it, as the rows of active vertices
@@ -66,7 +66,7 @@ __global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned e
     Vertex read[ahead] = {};
     for (unsigned k = 0; k < ahead; ++k) {
       const std::uint64_t i = base + k * stride, piece = i / width;
-      std::uint64_t       at = any_below(piece, among - edges + 1);
+      std::uint64_t       at = anywhere(piece, among - edges + 1);
       if (edges >= warp_lanes) at -= at % warp_lanes;
       if (i < reads) read[k] = from[piece * among + at + i % width];
     }
@@ -84,7 +84,7 @@ class Measuring {
         edges_(bytes / sizeof(Vertex)),
         lists_(budget, what_for),
         memory_(bytes, budget, what_for) {
-    lists_.raise_to(bytes / 2);  // of the shortest pieces, about
+    lists_.raise_to(bytes / 4);  // of the shortest pieces, about
     std::memset(memory_.data(), 0, bytes);
     pinned_ = {memory_.data(), bytes, budget, what_for};
     window_ = {device, copied / sizeof(Vertex), what_for};
@@ -157,7 +157,7 @@ class Measuring {
     double        best   = 1e9;
     for (unsigned time = 0; time <= times; ++time) {
       for (std::uint64_t i = 0; i < active; ++i)
-        entries[i] = {static_cast<Vertex>(i * spread + any_below(i * times + time, spread)), 0};
+        entries[i] = {static_cast<Vertex>(i * spread + anywhere(time * active + i, spread)), 0};
       const Pieces pieces{entries, starts.data(), long_piece};
       const double start = now();
       unsigned     turn  = 0;

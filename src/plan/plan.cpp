@@ -21,14 +21,20 @@ void say_why_on_cpu(const RunOptions& options) {
                                                : "there is no GPU: " + found.absence);
 }
 
-void plan_windows(const RunOptions& options, const Topology& topology, const ProgramFacts& facts) {
+void plan_windows(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
+                  const MemoryBudget& budget) {
   Plan&               plan = *options.plan;
   const WindowNeeds   needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
-  const std::uint64_t room  = WindowSizes::room_on_cpu(plan.state_bytes, needs, options);
-  const WindowSizes   sizes = WindowSizes::of(room, topology.arcs, topology.vertices, needs, options);
-  plan.room                 = options.device.memory;
-  plan.resident_bytes       = sizes.resident_edges(topology.arcs, sizes.left, needs) * (facts.weighted ? 8 : 4);
-  plan.rates                = options.supply.rates.value_or(Rates{});
+  const std::uint64_t room = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget);
+  const auto          arcs = [&](const Block& block) { return block.rows.offsets[topology.vertices]; };
+  EdgeIndex           most = 0, kept = 0;
+  for (const Block& block : topology.push) most = std::max(most, arcs(block));
+  const WindowSizes sizes = WindowSizes::of(room, most, topology.vertices, needs, options);
+  for (const Block& block : topology.push)
+    kept += sizes.resident_edges(arcs(block), sizes.left / topology.push.size(), needs);
+  plan.room           = options.device.memory;
+  plan.resident_bytes = kept * (facts.weighted ? 8 : 4);
+  plan.rates          = options.supply.rates.value_or(Rates{});
   note_in_plan(options, "edges come through an arena, for study; times are reckoned as for a GPU");
 }
 
@@ -39,7 +45,7 @@ void note_in_plan(const RunOptions& options, const std::string& why) {
 }
 
 void plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
-                 std::uint64_t state) {
+                 std::uint64_t state, const MemoryBudget& budget) {
   Plan& plan       = *options.plan;
   plan.state_bytes = state;
   plan.weighted    = facts.weighted;
@@ -48,7 +54,7 @@ void plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.edge_bytes  = topology.arcs * (facts.weighted ? 8 : 4);
   plan.method      = to_string(in_windows(options.method) ? options.method : Method::frontier);
   say_why_on_cpu(options);
-  if (in_windows(options.method)) plan_windows(options, topology, facts);
+  if (in_windows(options.method)) plan_windows(options, topology, facts, budget);
   throw Planned{};
 }
 

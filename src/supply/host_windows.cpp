@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <ranges>
 
@@ -18,15 +17,17 @@ std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 
 
 }  // namespace
 
-std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options) {
+/// Unless it is said how much, three quarters of what is left: the rest is for lists.
+std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,
+                                       const MemoryBudget& budget) {
   const std::uint64_t needed = state + least(needs);
-  const std::uint64_t limit =
-      options.device.memory > 0 ? options.device.memory : std::numeric_limits<std::uint64_t>::max();
-  if (needed > limit)
+  const std::uint64_t left   = budget.limit() - std::min(budget.limit(), budget.used());
+  if (options.device.memory == 0) return std::max(least(needs), left / 4 * 3);
+  if (needed > options.device.memory)
     throw does_not_fit(
         "the state of the vertices and windows of edges need {} ({} bytes), --device-memory allows {}; raise it",
-        human_bytes(needed), with_commas(needed), human_bytes(limit));
-  return limit - state;
+        human_bytes(needed), with_commas(needed), human_bytes(options.device.memory));
+  return options.device.memory - state;
 }
 
 HostWindows::Slot::Slot(EdgeIndex edges, bool weighted, const std::shared_ptr<MemoryBudget>& budget)
@@ -55,10 +56,11 @@ HostWindows::HostWindows(Executor& executor, const Topology& topology, const Win
 }
 
 void HostWindows::make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget) {
-  const std::uint64_t state = executor_.state_bytes(), room = WindowSizes::room_on_cpu(state, needs_, options_);
-  const EdgeIndex     most = arcs_.empty() ? 0 : std::ranges::max(arcs_);
-  sizes_                   = WindowSizes::of(room, most, vertices_, needs_, options_);
-  device_bytes_            = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
+  const std::uint64_t state = executor_.state_bytes(),
+                      room  = WindowSizes::room_on_cpu(state, needs_, options_, *budget);
+  const EdgeIndex most      = arcs_.empty() ? 0 : std::ranges::max(arcs_);
+  sizes_                    = WindowSizes::of(room, most, vertices_, needs_, options_);
+  device_bytes_             = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
   for (unsigned i = 0; i < sizes_.slots; ++i) slots_.emplace_back(sizes_.slot_edges, needs_.weighted, budget);
   for (WindowSide& side : sides) {
     side.resident = sizes_.resident_edges(side.arcs, sizes_.left / sides.size(), needs_);
@@ -118,7 +120,8 @@ PartAt HostWindows::place_of(std::size_t side, EdgeIndex position) const {
 }
 
 Pieces HostWindows::pieces(std::uint64_t first, std::uint64_t last) {
-  return {std::span{entries_}.subspan(first, last - first), starts_.data() + first, piece_edges(options_)};
+  const std::uint64_t count = std::min(last - first, pieces_told(options_));
+  return {std::span{entries_}.subspan(first, count), starts_.data() + first, piece_edges(options_)};
 }
 
 void HostWindows::send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
@@ -190,6 +193,7 @@ void HostWindows::push_until_quiet(const Rows& rows, const WindowAt& window) {
   std::vector<Vertex>   again;
   std::vector<RowPiece> pieces;
   for (executor_.take_again(is_here, again); !again.empty(); executor_.take_again(is_here, again)) {
+    if (options_.progress) check_cancelled(*options_.progress);
     pieces.clear();
     for (const Vertex v : again) pieces.push_back(whole_row_in(window, v));
     push(rows, pieces);

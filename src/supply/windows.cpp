@@ -45,11 +45,12 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
       std::min(usual_window, std::max(may / 4 / sizes.slots, std::min(small_window, room / 4 / sizes.slots)));
   std::uint64_t wish = sizes.local ? std::max(may, turn) : turn;
   if (options.supply.window > 0) wish = options.supply.window;
-  const std::uint64_t least = least_edges * edge_bytes;
-  wish                      = std::clamp<std::uint64_t>(wish, least, std::max(least, room / sizes.slots));
-  sizes.slot_edges          = std::min<EdgeIndex>(wish / edge_bytes, arcs);
-  sizes.stage_edges         = std::min<EdgeIndex>(sizes.slot_edges, staged_bytes / edge_bytes);
-  sizes.left                = may - std::min(may, sizes.slots * sizes.slot_edges * edge_bytes);
+  const std::uint64_t least  = least_edges * edge_bytes;
+  wish                       = std::clamp<std::uint64_t>(wish, least, std::max(least, room / sizes.slots));
+  sizes.slot_edges           = std::min<EdgeIndex>(wish / edge_bytes, arcs);
+  const std::uint64_t staged = options.supply.staged > 0 ? options.supply.staged : staged_bytes;
+  sizes.stage_edges          = std::min<EdgeIndex>(sizes.slot_edges, std::max<EdgeIndex>(staged / edge_bytes, 1));
+  sizes.left                 = may - std::min(may, sizes.slots * sizes.slot_edges * edge_bytes);
   return sizes;
 }
 
@@ -64,40 +65,35 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
       sizes_(sizes),
       needs_(needs),
       options_(options),
-      budget_(std::move(budget)),
       edge_bytes_(edge_bytes_of(needs)),
       threads_(thread_count(options.threads)),
-      parts_memory_(budget_, what_windows),
+      parts_memory_(std::move(budget), what_windows),
       costs_(options.supply.rates.value_or(Rates{}), needs.weighted),
       slots_(sizes.slots) {}
 
 WindowsSent WindowSupply::supply(WindowDevice& device) {
   WindowsSent sent;
-  for (std::size_t turn = 0; turn < sides_.size(); ++turn) {
-    const std::size_t side = backwards_ ? sides_.size() - 1 - turn : turn;
-    // Asynchronously, the first round brings everything: whoever is reached goes on at once.
+  // Asynchronously, the first round brings everything: whoever is reached goes on at once.
+  for (std::size_t side = 0; side < sides_.size(); ++side)
     if (sides_[side].arcs > 0) supply({device, side, needs_.everyone || (sizes_.local && first_), sent});
-  }
-  first_     = false;
-  backwards_ = !backwards_;
+  first_ = false;
   return sent;
 }
 
 void WindowSupply::supply(Round round) {
   const WindowSide& side = sides_[round.side];
   if (lay_out(round).edges == 0) return;
-  auto       stretches = chosen(round);
-  const auto is_whole  = [](const Stretch& stretch) { return stretch.way == Way::whole; };
-  if (sizes_.local && !round.everyone && std::ranges::any_of(stretches, is_whole)) {
-    round.everyone = true;
+  const auto stretches = chosen(round);
+  if (sizes_.local && !round.everyone && !stretches.empty() && stretches.front().way == Way::whole) {
+    round.everyone = true;  // rows that come with others by chance are to go on, too
     lay_out(round);
-    stretches = {{Way::whole, first_outside(side), parts_of(side)}};
   }
-  const std::uint64_t windows = std::max<std::uint64_t>(windows_of(round.side, stretches), 1);
+  const auto          left    = visit_held(round, stretches);
+  const std::uint64_t windows = std::max<std::uint64_t>(windows_of(left), 1);
   round.kept_a_window         = (first_outside(side) + windows - 1) / windows;
-  if (backwards_) std::ranges::reverse(stretches);
-  for (const Stretch& stretch : stretches) bring(round, stretch);
+  for (const Stretch& stretch : left) bring(round, stretch);
   visit_kept(round, first_outside(side));
+  if (*round.sent.how == 0) round.sent.how = "kept";
 }
 
 std::uint64_t WindowSupply::resident_bytes() const {
@@ -124,7 +120,7 @@ Laid WindowSupply::lay_out(const Round& round) {
 }
 
 /// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
-std::vector<Stretch> WindowSupply::chosen(const Round& round) const {
+std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   const WindowSide& side  = sides_[round.side];
   const std::size_t first = first_outside(side), last = parts_of(side);
   if (first == last) return {};
@@ -133,7 +129,7 @@ std::vector<Stretch> WindowSupply::chosen(const Round& round) const {
     reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident - edges_in_slots(round.side)));
     return {{Way::whole, first, last}};
   }
-  if (sizes_.local) return chosen_for_all(side, first, reckoned);
+  if (sizes_.local) return chosen_for_all(round, first);
   std::vector<Stretch> stretches;
   for (std::size_t i = first; i < last; ++i) {
     const EdgeIndex edges = parts_[i + 1].edges - parts_[i].edges;
@@ -164,30 +160,33 @@ Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, dou
   return way;
 }
 
-/// Asynchronously, all goes one way: rows that come with others by chance are to go on, too.
-std::vector<Stretch> WindowSupply::chosen_for_all(const WindowSide& side, std::size_t first,
-                                                  double& reckoned) const {
-  EdgeIndex all = 0;
-  for (std::size_t i = first; i + 1 < parts_.size(); ++i)
-    if (parts_[i + 1].edges > parts_[i].edges) all += sizes_.slot_edges;
-  if (all == 0) return {};
+/// Asynchronously, all parts with active rows go one way.
+std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t first) const {
+  const WindowSide&    side = sides_[round.side];
+  std::vector<Stretch> whole;
+  EdgeIndex            all = 0;
+  for (std::size_t i = first; i < parts_of(side); ++i) {
+    if (parts_[i + 1].edges == parts_[i].edges) continue;
+    all += slot_with(round.side, i) ? 0 : edges_of(side, i);
+    whole.push_back({Way::whole, i, i + 1});
+  }
+  if (whole.empty()) return {};
   double     takes  = 0;
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
   const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
   const Way  way    = cheapest(edges, pieces, static_cast<double>(all), takes);
-  reckoned += takes;
-  return {{way, first, parts_of(side)}};
+  round.sent.reckoned += takes;
+  return way == Way::whole ? whole : std::vector<Stretch>{{way, first, parts_of(side)}};
 }
 
 /// That will be sent.
-std::uint64_t WindowSupply::windows_of(std::size_t side, const std::vector<Stretch>& stretches) const {
+std::uint64_t WindowSupply::windows_of(const std::vector<Stretch>& stretches) const {
   std::uint64_t windows = 0;
-  for (const Stretch& stretch : stretches) {
-    if (stretch.way == Way::gathered)
+  for (const Stretch& stretch : stretches)
+    if (stretch.way == Way::whole)
+      windows += stretch.last - stretch.first;
+    else if (stretch.way == Way::gathered)
       windows += 1 + (parts_[stretch.last].edges - parts_[stretch.first].edges) / sizes_.slot_edges;
-    for (std::size_t i = stretch.first; stretch.way == Way::whole && i < stretch.last; ++i)
-      windows += slot_with(side, i) ? 0 : 1;
-  }
   return windows;
 }
 
@@ -198,13 +197,10 @@ void WindowSupply::bring(Round& round, const Stretch& stretch) {
     send_gathered(round, stretch);
   else
     read_in_place(round, stretch);
-  const std::string_view so_far = round.sent.how, now = name_of(stretch.way);
-  round.sent.how = so_far.empty() || so_far == now ? name_of(stretch.way) : "mixed";
 }
 
 /// Edges of a slot that are sent whole are there until others come.
 auto WindowSupply::slot_with(std::size_t side, std::size_t part) const -> const SlotUse* {
-  if (options_.supply.all_parts) return nullptr;
   const auto found =
       std::ranges::find_if(slots_, [&](const SlotUse& use) { return use.side == side && use.part == part; });
   return found == slots_.end() ? nullptr : &*found;
@@ -216,8 +212,7 @@ EdgeIndex WindowSupply::edges_of(const WindowSide& side, std::size_t part) const
 
 EdgeIndex WindowSupply::edges_in_slots(std::size_t side) const {
   EdgeIndex edges = 0;
-  for (const SlotUse& use : slots_)
-    if (use.side == side && slot_with(side, use.part)) edges += edges_of(sides_[side], use.part);
+  for (const SlotUse& use : slots_) edges += use.side == side ? edges_of(sides_[side], use.part) : 0;
   return edges;
 }
 
@@ -230,6 +225,8 @@ std::size_t WindowSupply::take_slot(WindowDevice& device) {
   return slot;
 }
 
+/// While a window is under way, a share of the edges that stay is visited: all at once they would hold up the
+/// slots, and so the bus.
 void WindowSupply::visit_kept(Round& round, std::size_t parts) const {
   const WindowSide& side  = sides_[round.side];
   const std::size_t first = round.kept_visited, last = std::min(first_outside(side), first + parts);
@@ -239,12 +236,30 @@ void WindowSupply::visit_kept(Round& round, std::size_t parts) const {
                                               std::min(side.resident, last * sizes_.slot_edges), false, false});
 }
 
-/// While a window is under way, a share of the edges that stay is visited: all at once they would hold up the
-/// slots, and so the bus.
-void WindowSupply::have_sent(Round& round, EdgeIndex edges) {
-  ++round.sent.windows;
-  round.sent.bytes += edges * edge_bytes_;
-  visit_kept(round, round.kept_a_window);
+/// Before others take their slots. What is left is to be brought.
+std::vector<Stretch> WindowSupply::visit_held(Round& round, const std::vector<Stretch>& stretches) {
+  std::vector<Stretch> left;
+  for (const Stretch& stretch : stretches) {
+    if (stretch.way != Way::whole) {
+      left.push_back(stretch);
+      continue;
+    }
+    for (std::size_t part = stretch.first; part < stretch.last; ++part)
+      if (const SlotUse* held = slot_with(round.side, part))
+        visit_part(round, static_cast<std::size_t>(held - slots_.data()), part);
+      else if (!left.empty() && left.back().way == Way::whole && left.back().last == part)
+        left.back().last = part + 1;
+      else
+        left.push_back({Way::whole, part, part + 1});
+  }
+  return left;
+}
+
+void WindowSupply::visit_part(Round& round, std::size_t slot, std::size_t part) {
+  const EdgeIndex first = part * sizes_.slot_edges;
+  have_visited(
+      round, slot,
+      {round.side, first, first + edges_of(sides_[round.side], part), false, sizes_.local && round.everyone});
 }
 
 void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& window) {
@@ -252,54 +267,72 @@ void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& 
   slots_[slot].visited = ++visits_;
 }
 
+void WindowSupply::note_way(Round& round, Way way) {
+  const std::string_view so_far = round.sent.how, now = name_of(way);
+  round.sent.how = so_far.empty() || so_far == now ? name_of(way) : "mixed";
+}
+
+void WindowSupply::count_sent(Round& round, Way way, EdgeIndex edges) const {
+  ++round.sent.windows;
+  round.sent.bytes += edges * edge_bytes_;
+  note_way(round, way);
+}
+
 void WindowSupply::send_whole(Round& round, const Stretch& stretch) {
   const WindowSide& side = sides_[round.side];
-  for (std::size_t turn = stretch.first; turn < stretch.last; ++turn) {
-    const std::size_t part  = backwards_ ? stretch.first + stretch.last - 1 - turn : turn;
+  for (std::size_t part = stretch.first; part < stretch.last; ++part) {
     const EdgeIndex   first = part * sizes_.slot_edges, count = edges_of(side, part);
-    const SlotUse*    held = slot_with(round.side, part);
-    const std::size_t slot = held ? static_cast<std::size_t>(held - slots_.data()) : take_slot(round.device);
-    if (!held) {
-      round.device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
-                        count);
-      slots_[slot].side = round.side, slots_[slot].part = part;
-      have_sent(round, count);
-    }
-    have_visited(round, slot, {round.side, first, first + count, false, sizes_.local && round.everyone});
+    const std::size_t slot = take_slot(round.device);
+    round.device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
+                      count);
+    count_sent(round, Way::whole, count);
+    visit_kept(round, round.kept_a_window);
+    visit_part(round, slot, part);
+    if (!options_.supply.all_parts) slots_[slot].side = round.side, slots_[slot].part = part;
   }
 }
 
-/// The host is told of pieces some at a time, and gathers as many edges as a stage holds.
 void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
   const PartAt begin = parts_[stretch.first], end = parts_[stretch.last];
-  Pieces       told{};
-  EdgeIndex    told_to = 0;
   // The piece before may reach into the part.
-  std::uint64_t next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1);
+  PiecesTold told{.next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1), .last = end.pieces};
   for (EdgeIndex first = begin.edges; first < end.edges; first += sizes_.slot_edges) {
     const EdgeIndex   last = std::min<EdgeIndex>(end.edges, first + sizes_.slot_edges);
     const std::size_t slot = take_slot(round.device);
+    visit_kept(round, round.kept_a_window);
     for (EdgeIndex from = first, to = first; from < last; from = to) {
-      for (; from >= told_to; told_to = told.starts[told.entries.size()]) {
-        told = round.device.pieces(next, end.pieces);
-        next += told.entries.size();
-      }
-      to                       = std::min({last, from + sizes_.stage_edges, told_to});
+      to                       = std::min(last, from + sizes_.stage_edges);
       const EdgePointers stage = round.device.stage(slot, from - first);
-      Stopwatch          clock;
-      gather_edges(sides_[round.side].host, told, from, to, threads_, stage);
-      round.sent.gathering += clock.lap() / 1e3;
+      gather(round, told, from, to, stage);
       round.device.send_staged(slot, from - first, to - from);
     }
-    have_sent(round, last - first);
+    count_sent(round, Way::gathered, last - first);
     have_visited(round, slot, {round.side, first, last, true, sizes_.local});
   }
 }
 
-void WindowSupply::read_in_place(Round& round, const Stretch& stretch) const {
+/// The host is told of pieces some at a time.
+void WindowSupply::gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIndex to, EdgePointers into) {
+  while (from < to) {
+    for (; from >= told.edges_to; told.edges_to = told.pieces.starts[told.pieces.entries.size()]) {
+      told.pieces = round.device.pieces(told.next, told.last);
+      told.next += told.pieces.entries.size();
+    }
+    const EdgeIndex upto = std::min(to, told.edges_to);
+    Stopwatch       clock;
+    gather_edges(sides_[round.side].host, told.pieces, from, upto, threads_, into);
+    round.sent.gathering += clock.lap() / 1e3;
+    into.targets += upto - from;
+    if (into.weights) into.weights += upto - from;
+    from = upto;
+  }
+}
+
+void WindowSupply::read_in_place(Round& round, const Stretch& stretch) {
   const EdgeIndex first = stretch.first * sizes_.slot_edges;
   const EdgeIndex last  = std::min(sides_[round.side].arcs, stretch.last * sizes_.slot_edges);
   round.device.visit(WindowDevice::in_place, {round.side, first, last, false, false});
+  note_way(round, Way::in_place);
   round.sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 

@@ -70,7 +70,8 @@ struct WindowSizes {
   /// That must be there in any case.
   static std::uint64_t least(const WindowNeeds& needs);
   /// What is left for edges on a CPU that holds `state`; Error{does_not_fit} where it is less than the least.
-  static std::uint64_t room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options);
+  static std::uint64_t room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,
+                                   const MemoryBudget& budget);
   /// `room`: bytes for edges; `arcs`: of the largest side.
   static WindowSizes of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                         const RunOptions& options);
@@ -122,12 +123,20 @@ class WindowSupply {
     std::size_t   kept_visited = 0, kept_a_window = 0;  ///< parts of it that stay
   };
 
+  /// Where the host is in the pieces of a stretch.
+  struct PiecesTold {
+    std::uint64_t next, last;     ///< that are still to be told
+    Pieces        pieces   = {};  ///< that were last
+    EdgeIndex     edges_to = 0;   ///< in which these are
+  };
+
   void                 supply(Round round);
   Laid                 lay_out(const Round& round);
-  std::vector<Stretch> chosen(const Round& round) const;
+  std::vector<Stretch> chosen(Round& round) const;
   Way                  cheapest(double edges, double pieces, double all, double& takes) const;
-  std::vector<Stretch> chosen_for_all(const WindowSide& side, std::size_t first, double& reckoned) const;
-  std::uint64_t        windows_of(std::size_t side, const std::vector<Stretch>& stretches) const;
+  std::vector<Stretch> chosen_for_all(Round& round, std::size_t first) const;
+  std::vector<Stretch> visit_held(Round& round, const std::vector<Stretch>& stretches);
+  std::uint64_t        windows_of(const std::vector<Stretch>& stretches) const;
   std::size_t          parts_of(const WindowSide& side) const;
   std::size_t          first_outside(const WindowSide& side) const;
 
@@ -136,29 +145,30 @@ class WindowSupply {
   EdgeIndex      edges_of(const WindowSide& side, std::size_t part) const;
   std::size_t    take_slot(WindowDevice& device);
 
-  void bring(Round& round, const Stretch& stretch);
-  void send_whole(Round& round, const Stretch& stretch);
-  void send_gathered(Round& round, const Stretch& stretch);
-  void read_in_place(Round& round, const Stretch& stretch) const;
-  void visit_kept(Round& round, std::size_t parts) const;
-  void have_sent(Round& round, EdgeIndex edges);
-  void have_visited(Round& round, std::size_t slot, const WindowAt& window);
+  void        bring(Round& round, const Stretch& stretch);
+  void        send_whole(Round& round, const Stretch& stretch);
+  void        send_gathered(Round& round, const Stretch& stretch);
+  void        gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIndex to, EdgePointers into);
+  void        read_in_place(Round& round, const Stretch& stretch);
+  void        visit_part(Round& round, std::size_t slot, std::size_t part);
+  void        visit_kept(Round& round, std::size_t parts) const;
+  void        count_sent(Round& round, Way way, EdgeIndex edges) const;
+  static void note_way(Round& round, Way way);
+  void        have_visited(Round& round, std::size_t slot, const WindowAt& window);
 
-  std::vector<WindowSide>       sides_;
-  WindowSizes                   sizes_;
-  WindowNeeds                   needs_;
-  RunOptions                    options_;
-  std::shared_ptr<MemoryBudget> budget_;
-  std::uint64_t                 edge_bytes_;
-  int                           threads_;
-  Charge                        parts_memory_;
-  BringingCosts                 costs_;
-  bool                          first_     = true;
-  bool                          backwards_ = false;  ///< through the parts: what came last is there still
-  std::vector<SlotUse>          slots_;
-  std::uint64_t                 visits_ = 0;
-  Laid                          laid_{};
-  std::vector<PartAt>           parts_;
+  std::vector<WindowSide> sides_;
+  WindowSizes             sizes_;
+  WindowNeeds             needs_;
+  RunOptions              options_;
+  std::uint64_t           edge_bytes_;
+  int                     threads_;
+  Charge                  parts_memory_;
+  BringingCosts           costs_;
+  bool                    first_ = true;
+  std::vector<SlotUse>    slots_;
+  std::uint64_t           visits_ = 0;
+  Laid                    laid_{};
+  std::vector<PartAt>     parts_;
 };
 
 }  // namespace spillway

@@ -37,6 +37,23 @@ TEST_F(PlanCommand, SaysWhereAndHow) {
   EXPECT_GT(windows["reckoned"][0]["sent_whole_ms"], 0.0);
 }
 
+/// Both ways of an edge are a side each, of which whole windows stay.
+TEST_F(PlanCommand, SaysWhatRunKeeps) {
+  ASSERT_EQ(spillway("generate kron k.spill --scale 8 -q").code, 0);
+  for (const std::string memory : {"9000", "20K", "1M"}) {
+    const std::string ways = "k.spill --device cpu --method mixed --device-memory " + memory;
+    for (const std::string& words :
+         {"cc " + ways + " --form propagate", "bp " + ways + " --form vertex", "bfs " + ways + " --source 1"}) {
+      const auto ran = spillway("run " + words + " --json"), plan = spillway("plan " + words + " --json");
+      EXPECT_EQ(ran.code, plan.code) << words << plan.err;
+      if (ran.code != 0) continue;
+      const auto made = nlohmann::json::parse(ran.out), said = nlohmann::json::parse(plan.out);
+      EXPECT_EQ(said["method"], "mixed") << words;
+      EXPECT_EQ(said["resident_bytes"], made["edges"]["resident_bytes"]) << words;
+    }
+  }
+}
+
 /// Also of algorithms that are no programs, and of those with a source.
 TEST_F(PlanCommand, KnowsEveryAlgorithm) {
   folder_.write("g.txt", "0 1 5\n1 2 3\n2 0 1\n0 2 1\n");

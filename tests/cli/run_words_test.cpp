@@ -64,7 +64,10 @@ TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
   expect_error("run cc missing.txt --method frontier --compress on", 2, "or --compress on");
   expect_error("run cc missing.txt --method frontier --resident 1M", 2, "or --resident");
   EXPECT_EQ(spillway("run cc g.txt --method frontier --compress off").code, 0);
-  EXPECT_EQ(spillway("run cc g.txt --device cpu --direction push --device-memory 1G").code, 0);
+  const auto outcome = spillway("run cc g.txt --device cpu --direction push --device-memory 1G");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE((outcome.out + outcome.err).find("--device-memory bounds GPUs"), std::string::npos) << outcome.out;
+  EXPECT_EQ(spillway("run bfs g.txt --source 1 --device cpu --method subgraph --resident 0B").code, 0);
 }
 
 TEST_F(RunWords, AreAnsweredWithARemedyWhereThereIsNoGpu) {

@@ -147,12 +147,31 @@ TEST_F(GpuRun, KeepsBeginningsOfRowsFromRunToRun) {
   }
 }
 
+#if !defined(SPILLWAY_EMULATED)  // for which the graph is too large
+/// Where the host has little room, less is gathered at once.
+TEST_F(GpuRun, GathersInALittleRoom) {
+  const Graph           graph     = generate("kron", {{"scale", "18"}}, {.transform = {.undirected = true}});
+  const Algorithm&      algorithm = algorithm_named("bfs");
+  const ParameterValues values    = completed_parameters(algorithm, {{"source", "0"}});
+  RunOptions            options{.device = {.kind = cuda}, .method = Method::subgraph};
+  options.supply = {.resident = 0, .async = Async::off};
+  Result result;
+  {
+    Charge others{graph.budget(), "others"};
+    others.raise_to(graph.budget()->limit() - graph.budget()->used() - (20u << 20));  // 34 were better
+    result = algorithm.run(graph, values, options);
+  }
+  EXPECT_EQ(result.statistics.method, "subgraph");
+  EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
+}
+#endif
+
 /// Where there is no room for the first edge of every row, some rows are kept whole; a vote has no use for them.
 TEST_F(GpuRun, KeepsSomeOfManyShortRows) {
   const Graph graph = with_unit_weights(generate("grid", {{"rows", "80"}, {"columns", "50"}}));
-  for (const char* name : {"sswp", "bfs", "sssp"}) {
-    const bool          weighted = std::string_view{name} != "bfs";
-    const std::uint64_t room     = graph.arc_count() * (weighted ? 8 : 4) / 5;
+  for (const char* name : {"sswp", "ssnsp", "bfs", "ssnsp"}) {
+    const bool          weighted = std::string_view{name} == "sswp", votes = std::string_view{name} == "bfs";
+    const std::uint64_t room = graph.arc_count() * (weighted ? 8 : 4) / 5;
     ASSERT_LT(room, graph.vertex_count() * (weighted ? 8 : 4));
     const Algorithm&      algorithm = algorithm_named(name);
     const ParameterValues values    = completed_parameters(algorithm, {{"source", "0"}});
@@ -161,7 +180,7 @@ TEST_F(GpuRun, KeepsSomeOfManyShortRows) {
     const Result        result = algorithm.run(graph, values, options);
     const std::uint64_t kept   = result.statistics.edges_resident;
     EXPECT_LE(kept, room) << name;
-    EXPECT_TRUE(weighted ? kept > room * 9 / 10 : kept == 0) << name << " " << kept;
+    EXPECT_TRUE(votes ? kept == 0 : kept > room * 9 / 10) << name << " " << kept;
     EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << name;
   }
 }

@@ -40,6 +40,8 @@ TEST_F(KeptRates, ThatCannotBeTrueAreNone) {
                     "step_seconds": 1}})",
        R"({"one": {"way": 2, "sent_bytes": "1", "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
                     "step_seconds": 1}})",
+       R"({"one": {"sent_bytes": 1, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
+                    "step_seconds": 1}})",
        R"({"one": {"way": 1, "sent_bytes": 1, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1,
                     "read_pieces": 1, "step_seconds": 1}})"}) {
     std::ofstream{path} << text;

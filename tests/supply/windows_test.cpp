@@ -13,6 +13,7 @@
 #endif
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/memory.hpp>
 #include <spillway/error.hpp>
 #include <spillway/generate.hpp>
 
@@ -104,11 +105,12 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
 
 /// Parts that are wanted whole are sent beside parts of which little is gathered or read.
 TEST_F(Windows, ComeInSeveralWaysAtOnce) {
-  RunOptions options             = in_windows(Method::mixed, 512, 256);
-  options.supply.piece           = 8;
-  options.supply.rates           = testing::balanced();
-  const RunStatistics statistics = ask("sssp", with_unit_weights(kron), options);
-  const auto          is_mixed   = [](const IterationStatistics& i) { return i.brought == std::string{"mixed"}; };
+  RunOptions options                = in_windows(Method::mixed, 512, 256);
+  options.supply.piece              = 16;
+  options.supply.rates              = testing::balanced();
+  options.supply.rates->read_pieces = 4e7;  // of five edges and more
+  const RunStatistics statistics    = ask("sssp", with_unit_weights(kron), options);
+  const auto          is_mixed = [](const IterationStatistics& i) { return i.brought == std::string{"mixed"}; };
   EXPECT_TRUE(std::ranges::any_of(statistics.per_iteration, is_mixed));
   std::uint64_t sent = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {
@@ -119,6 +121,52 @@ TEST_F(Windows, ComeInSeveralWaysAtOnce) {
     }
   }
   EXPECT_EQ(sent, statistics.bytes_sent);
+  EXPECT_GT(statistics.bytes_read, 0u);
+  EXPECT_GT(statistics.bytes_sent, 0u);
+}
+
+/// What is there is not thrown out for others before its turn: no more is sent than was reckoned with.
+TEST_F(Windows, SendWhatWasReckonedWith) {
+  for (const Async async : {Async::off, Async::on})
+    for (const char* name : {"bfs", "sssp", "cc"})
+      for (const Graph& graph : {kron, grid}) {
+        SCOPED_TRACE(std::string{name} + (async == Async::on ? " asynchronously" : ""));
+        const bool walks_both_ways = std::string_view{name} == "cc";
+        if (walks_both_ways && async == Async::on) continue;
+        RunOptions options         = in_windows(Method::partitions, 600, 400);
+        options.supply.async       = async;
+        options.supply.rates       = testing::balanced();
+        const Algorithm& algorithm = algorithm_named(name);
+        ParameterValues  given     = testing::filled(algorithm, with_unit_weights(graph), {}).value();
+        if (walks_both_ways) given["form"] = "propagate";
+        const Result result = algorithm.run(with_unit_weights(graph), given, options);
+        EXPECT_GT(result.statistics.bytes_sent, 0u);
+        for (const IterationStatistics& iteration : result.statistics.per_iteration)
+          EXPECT_NEAR(iteration.reckoned_ms,
+                      static_cast<double>(iteration.bytes_sent) * 1e3 / options.supply.rates->sent, 1e-9);
+      }
+}
+
+/// However little the host is told of and gathers at once.
+TEST_F(Windows, AreGatheredInTurns) {
+  RunOptions          options = in_windows(Method::subgraph, 0, 4096);
+  const RunStatistics usual   = ask("sssp", with_unit_weights(kron), options);
+  for (const unsigned told : {0u, 1u, 5u, 1000u})
+    for (const std::uint64_t staged : {1u, 40u, 1000u}) {
+      options.supply.told = told, options.supply.staged = staged;
+      EXPECT_EQ(ask("sssp", with_unit_weights(kron), options).bytes_sent, usual.bytes_sent)
+          << told << " " << staged;
+    }
+}
+
+/// Without a budget of its own the arena keeps to the host's.
+TEST_F(Windows, FitTheHostsMemory) {
+  if (device != DeviceChoice::Kind::cpu) GTEST_SKIP() << "a GPU has memory of its own";
+  const Graph   small  = generate("kron", {{"scale", "12"}});
+  MemoryBudget& budget = *small.budget();
+  Charge        others{small.budget(), "others"};
+  others.raise_to(budget.limit() - budget.used() - 3 * edge_bytes(small));
+  ask("bfs", small, RunOptions{.device = {.kind = device}, .method = Method::subgraph});
 }
 
 TEST_F(Windows, OfSeveralWaysAreNotAsynchronous) {
@@ -145,16 +193,16 @@ TEST_F(Windows, OfWhichTheLastIsShortAreVisitedOnce) {
       }
 }
 
-/// Every other iteration goes backwards, so that what came last need not come again.
+/// What came last is visited first, and need not come again.
 TEST_F(Windows, SendWhatIsNotThereOnce) {
   constexpr std::uint64_t window = 1024, slots = 3;
   const auto statistics = ask("pagerank", kron, in_windows(Method::partitions, edge_bytes(kron) / 2, window));
   EXPECT_GT(statistics.edges_resident, edge_bytes(kron) / 4);
   const std::uint64_t outside = edge_bytes(kron) - statistics.edges_resident;
-  const std::uint64_t rest = outside % window, after_forwards = (slots - 1) * window + (rest ? rest : window);
+  const std::uint64_t rest = outside % window, with_the_last = (slots - 1) * window + (rest ? rest : window);
   ASSERT_GT(statistics.iterations, 3u);
   for (std::size_t i = 0; i < statistics.per_iteration.size(); ++i) {
-    const std::uint64_t there = i == 0 ? 0 : i % 2 == 1 ? after_forwards : slots * window;
+    const std::uint64_t there = i == 0 ? 0 : i % 2 == 1 ? with_the_last : slots * window;
     EXPECT_EQ(statistics.per_iteration[i].bytes_sent, outside - there) << i;
   }
 }

@@ -150,7 +150,7 @@ RunStatistics run_loop(Executor& executor, const Topology& topology, const Progr
 
 /// Writes that a run with so many bytes of state would be made on the CPU, and ends it (plan.hpp).
 [[noreturn]] void plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
-                              std::uint64_t state);
+                              std::uint64_t state, const MemoryBudget& budget);
 
 /// Push or pull, by the work each would do.
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,

@@ -34,6 +34,11 @@ constexpr unsigned piece_edges(const RunOptions& options) {
   return options.supply.piece < 1 ? 1 : options.supply.piece < most ? options.supply.piece : most;
 }
 
+/// That the host is told of at once.
+constexpr std::uint64_t pieces_told(const RunOptions& options) {
+  return options.supply.told < 1 ? 1 : options.supply.told;
+}
+
 /// What a run says of itself to whoever brings its edges in windows.
 struct WindowNeeds {
   bool weighted = false;

@@ -106,10 +106,11 @@ HeadLengths OutsideRows::head_lengths(Device& device, EdgeIndex most) const {
 
 bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
   const bool weighted = on_host_.weights != nullptr && arcs_ > 0;
-  const bool as_asked = lengths_.of_all > 0 || (lengths_.first > 0) == some_rows_;
+  const bool as_asked = lengths_.of_all > 0 || chosen_with_some_ == some_rows_;
   if (serve(room_, room) && (head_weights_.size() > 0) == weighted && as_asked) return false;
   drop_heads();
   const HeadLengths lengths = lengths_ = head_lengths(device, room / (weighted ? 8 : 4));
+  chosen_with_some_                    = some_rows_;
   if (lengths.of_all > 0 || lengths.first > 0) {
     DeviceArray<EdgeIndex> offsets{device, vertices_ + 1, what_rows}, tails{device, vertices_, what_rows};
     SPILLWAY_LAUNCH(lay_out_heads, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_, lengths,

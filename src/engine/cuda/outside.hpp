@@ -27,10 +27,11 @@ class OutsideRows {
   /// The edges where the host has pinned them, weights too if they were added.
   Rows pinned();
 
-  /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes; where
-  /// not all fit, `places_bytes` more say where the others begin.
-  bool          keep_heads(Device& device, std::uint64_t room);  ///< true if they were not there before
-  void          keep_some(bool rows) { some_rows_ = rows; }  ///< if there is no room for the first edge of each
+  /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes, or
+  /// some rows; where not all fit, `places_bytes` more say where the others begin.
+  bool keep_heads(Device& device, std::uint64_t room);  ///< true if they were not there before
+  /// Whether some rows are kept where there is no room for the first edge of each.
+  void          may_keep_some(bool yes) { some_rows_ = yes; }
   void          drop_heads();
   std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
@@ -56,7 +57,7 @@ class OutsideRows {
   HostReadable                  targets_, weights_;
   std::uint64_t                 room_ = no_heads;  ///< that heads were chosen for
   HeadLengths                   lengths_;          ///< that were
-  bool                          some_rows_ = true;
+  bool                          some_rows_ = true, chosen_with_some_ = true;
   DeviceArray<EdgeIndex>        head_offsets_, tail_begins_;
   DeviceArray<Vertex>           head_targets_;
   DeviceArray<std::uint32_t>    head_weights_;

@@ -70,7 +70,7 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
                                const Room& room) {
   return supplied<PlainRows>(there, topology, room, [&](const Block& block) {
     auto rows = there.outside(block, weighted, graph);
-    rows->keep_some(room.some_rows);
+    rows->may_keep_some(room.some_rows);
     return rows;
   });
 }
@@ -151,11 +151,8 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
 }
 
 /// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it
-/// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that;
-/// as it does where values are improved until they are right, which has most edges active once or twice, unless
-/// ways are long.
+/// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
-  if (wish.improving && wish.topology.arcs >= few_neighbours * wish.topology.vertices) return false;
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/performance.md)
   const std::uint64_t     room   = there.room();
   const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));
@@ -182,18 +179,21 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   if (in_windows(options.method)) return choice;
   choice.coded = worth_coding(there, wish, choice.rates, reasons);
   if (choice.coded || !free || wish.fixed) return choice;
+  // Values are improved until they are right, and ways are short: once or twice most edges are active.
+  const bool dense = wish.improving && wish.topology.arcs >= few_neighbours * wish.topology.vertices;
   if (wish.voting) {
     reasons.because("one edge is enough for a vertex: the beginnings of rows, which are kept, answer nearly all");
   } else if (!wish.all_active && options.direction == Direction::pull) {
     reasons.because("--direction pull: what is sent would be pushed");
   } else if (wish.prioritised) {
     reasons.because("buckets have many small iterations, which read what they need in place");
-  } else if (!wish.all_active && keeps_many(there, wish)) {
+  } else if (!wish.all_active && !dense && keeps_many(there, wish)) {
     reasons.because("the beginnings of rows, which are kept, spare most requests; the rest is read in place");
   } else if (!room_for_windows(there, wish)) {
     reasons.because("there is no room for windows of edges");
   } else {
     choice.method = wish.all_active ? Method::partitions : Method::mixed;
+    if (dense) reasons.because("most edges are active once or twice, which pays for sending them");
     reasons.because(wish.all_active ? "all edges are wanted in every iteration, so they are sent as they lie"
                                     : "every iteration and every part of the graph goes the way that takes least");
   }

@@ -78,14 +78,19 @@ struct Stage {
 
 /// What the host is told of a layout: some pieces, while it works on those before.
 struct Told {
-  static constexpr std::uint64_t most  = 1u << 16;
-  static constexpr std::uint64_t bytes = most * sizeof(LaidPiece) + (most + 1) * sizeof(EdgeIndex);
-  static constexpr std::uint64_t none  = ~std::uint64_t{0};
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  static std::uint64_t bytes_of(std::uint64_t pieces) {
+    return pieces * sizeof(LaidPiece) + (pieces + 1) * sizeof(EdgeIndex);
+  }
+
+  explicit Told(std::uint64_t pieces) : most(pieces), memory(bytes_of(pieces)) {}
 
   EdgeIndex* starts() const { return memory.as<EdgeIndex>(); }
   LaidPiece* entries() const { return reinterpret_cast<LaidPiece*>(starts() + most + 1); }
 
-  PinnedMemory  memory{bytes};
+  std::uint64_t most;
+  PinnedMemory  memory;
   std::uint64_t first = none, count = 0;
   Event         here;
 };
@@ -137,7 +142,7 @@ class GpuWindows final : public Windows, WindowDevice {
     for (unsigned i = 0; sizes.slot_edges > 0 && i < sizes.slots; ++i)
       slots_.push_back(std::make_unique<Slot>(device, sizes.slot_edges, needs.weighted));
     const bool gathers = options.method != Method::partitions && !needs.everyone && sizes.slot_edges > 0;
-    if (gathers) make_stages(sizes.stage_edges);
+    if (gathers) make_stages(options, *budget);
     for (std::size_t i = 0; i < sides.size(); ++i) {
       sides_[i].offsets = outside[i].offsets;
       sides_[i].outside = outside[i];
@@ -146,16 +151,18 @@ class GpuWindows final : public Windows, WindowDevice {
       cut(sides_[i], sides[i].resident);
       sides_[i].all_here = sides[i].resident == sides[i].arcs;
     }
-    supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes, needs, options, budget);
+    supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
   }
-  ~GpuWindows() override {  // before what they write to is given back
-    cudaStreamSynchronize(stream_);
-    cudaStreamSynchronize(telling_);
-  }
+  ~GpuWindows() override { wait_for_streams(); }  // before what they write to is given back
 
   WindowsSent supply(const Steps& steps) override {
     steps_ = &steps;
-    return supply_->supply(*this);
+    try {
+      return supply_->supply(*this);
+    } catch (...) {
+      wait_for_streams();  // they read what the run gives back
+      throw;
+    }
   }
 
   std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
@@ -163,11 +170,21 @@ class GpuWindows final : public Windows, WindowDevice {
   std::vector<PlainRows> in_place(std::size_t side) const { return sides_[side].in_place(); }
 
  private:
-  void make_stages(EdgeIndex edges) {
-    staged_.raise_to(stages_at_once * edges * (needs_.weighted ? 8 : 4) + 2 * Told::bytes);
+  void wait_for_streams() const {
+    cudaStreamSynchronize(stream_);
+    cudaStreamSynchronize(telling_);
+  }
+
+  /// Smaller ones where the host has little room.
+  void make_stages(const RunOptions& options, const MemoryBudget& budget) {
+    constexpr EdgeIndex small = 1u << 12;
+    const std::uint64_t told  = 2 * Told::bytes_of(pieces_told(options));
+    const auto bytes = [&] { return told + stages_at_once * sizes_.stage_edges * (needs_.weighted ? 8 : 4); };
+    while (sizes_.stage_edges > small && !budget.has_room(bytes())) sizes_.stage_edges /= 2;
+    staged_.raise_to(bytes());
     for (unsigned i = 0; i < stages_at_once; ++i)
-      stages_.push_back(std::make_unique<Stage>(edges, needs_.weighted));
-    for (auto& told : told_) told = std::make_unique<Told>();
+      stages_.push_back(std::make_unique<Stage>(sizes_.stage_edges, needs_.weighted));
+    for (auto& some : told_) some = std::make_unique<Told>(pieces_told(options));
   }
 
   /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
@@ -221,7 +238,7 @@ class GpuWindows final : public Windows, WindowDevice {
       check(cudaMemcpyAsync(here, there + first, count * sizeof(*here), cudaMemcpyDeviceToHost, telling_),
             "asking for active vertices");
     };
-    told.first = first, told.count = std::min(last - first, Told::most);
+    told.first = first, told.count = std::min(last - first, told.most);
     copied(told.entries(), steps_->entries, told.count);
     copied(told.starts(), steps_->starts, told.count + 1);
     told.here.record(telling_);

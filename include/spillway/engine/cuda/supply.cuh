@@ -44,10 +44,11 @@ struct Wish {
 
   const std::shared_ptr<MemoryBudget>& host;
 
-  bool          weighted, all_active, voting, prioritised, improving;
-  bool          fixed;   ///< sums are to come out the same whatever room there is: rows are read in their order
-  double        passes;  ///< over all edges, about
-  std::uint64_t state;   ///< bytes that the run needs for itself…
+  bool          weighted, all_active, voting, prioritised;
+  bool          improving;  ///< values are, in place, by whatever comes
+  bool          fixed;      ///< sums are to come out the same whatever room there is: rows are read in their order
+  double        passes;     ///< over all edges, about
+  std::uint64_t state;      ///< bytes that the run needs for itself…
   std::uint64_t state_in_windows;  ///< …if edges are sent
 };
 
