@@ -175,12 +175,12 @@ class GpuWindows final : public Windows, WindowDevice {
     cudaStreamSynchronize(telling_);
   }
 
-  /// Smaller ones where the host has little room.
+  /// Smaller ones where the host has little room: others need some, too.
   void make_stages(const RunOptions& options, const MemoryBudget& budget) {
     constexpr EdgeIndex small = 1u << 12;
     const std::uint64_t told  = 2 * Told::bytes_of(pieces_told(options));
     const auto bytes = [&] { return told + stages_at_once * sizes_.stage_edges * (needs_.weighted ? 8 : 4); };
-    while (sizes_.stage_edges > small && !budget.has_room(bytes())) sizes_.stage_edges /= 2;
+    while (sizes_.stage_edges > small && !budget.has_room(2 * bytes())) sizes_.stage_edges /= 2;
     staged_.raise_to(bytes());
     for (unsigned i = 0; i < stages_at_once; ++i)
       stages_.push_back(std::make_unique<Stage>(sizes_.stage_edges, needs_.weighted));
