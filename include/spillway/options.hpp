@@ -125,10 +125,10 @@ enum class Async { automatic, off, on };
 /// and 16 cores; a GPU is measured when it is first used (plan/rates.hpp).
 struct Rates {
   double sent            = 55e9;    ///< bytes that the bus moves as they lie
-  double gathered        = 37e9;    ///< bytes that the host gathers, to be moved…
-  double gathered_pieces = 200e6;   ///< …and pieces of rows that it turns to for that, beside their bytes
+  double gathered        = 46e9;    ///< bytes that the host gathers, to be moved…
+  double gathered_pieces = 280e6;   ///< …and pieces of rows that it turns to for that, beside their bytes
   double read            = 50e9;    ///< bytes that the device reads where they are…
-  double read_pieces     = 800e6;   ///< …and pieces, beside their bytes
+  double read_pieces     = 1e9;     ///< …and pieces, beside their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
 };
 

@@ -44,7 +44,7 @@ struct IterationStatistics {
   double        milliseconds    = 0;
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
   /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were
-  /// read "in place", or several of these ("mixed").
+  /// read "in place", or several of these ("mixed"); or all that were needed were there ("kept").
   const char*   brought      = "";
   std::uint64_t windows      = 0;  ///< in so many parts they were sent
   std::uint64_t bytes_sent   = 0;

@@ -54,8 +54,9 @@ Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& mode
     throw usage_error("bp: the {} form knows no directions and needs a symmetric table; use --form arc",
                       form.name);
   const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
-  if (options.plan && (gpu::wanted(options) || !form.program)) gpu::plan_own_way(options);
-  if (options.deterministic && options.device.kind == DeviceChoice::Kind::automatic) return on_cpu();
+  const bool here   = options.deterministic && options.device.kind == DeviceChoice::Kind::automatic;
+  if (options.plan && !(form.program && (here || !gpu::wanted(options)))) gpu::plan_own_way(options);
+  if (here) return on_cpu();
   return gpu::or_else<gpu::Kind::program>(
       graph, options, [&] { return form.on_gpu(graph, model, options); }, on_cpu);
 }

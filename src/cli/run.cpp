@@ -55,7 +55,8 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   if (sends(arguments) && found.result.statistics.method != arguments.method)
     note(common, fmt::format("{} goes its own way over edges: --method {} has changed nothing", algorithm.name,
                              arguments.method));
-  if (arguments.device_memory && found.result.statistics.device == "cpu" && !sends(arguments))
+  const bool by_choice = found.result.statistics.device == "cpu" && found.result.statistics.device_note.empty();
+  if (arguments.device_memory && by_choice && !sends(arguments))
     note(common, "--device-memory bounds GPUs and methods that send edges: it has changed nothing");
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};

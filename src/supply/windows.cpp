@@ -22,6 +22,8 @@ constexpr std::uint64_t ahead         = 8;     ///< pieces that are asked for be
 
 std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 8 : 4; }
 
+constexpr auto kept = "kept";  ///< what all that was needed is
+
 const char* name_of(Stretch::Way way) {
   return way == Stretch::Way::whole ? "whole" : way == Stretch::Way::gathered ? "gathered" : "in place";
 }
@@ -73,10 +75,13 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
 
 WindowsSent WindowSupply::supply(WindowDevice& device) {
   WindowsSent sent;
-  // Asynchronously, the first round brings everything: whoever is reached goes on at once.
-  for (std::size_t side = 0; side < sides_.size(); ++side)
+  for (std::size_t turn = 0; turn < sides_.size(); ++turn) {
+    const std::size_t side = last_side_first_ ? sides_.size() - 1 - turn : turn;
+    // Asynchronously, the first round brings everything: whoever is reached goes on at once.
     if (sides_[side].arcs > 0) supply({device, side, needs_.everyone || (sizes_.local && first_), sent});
-  first_ = false;
+  }
+  first_           = false;
+  last_side_first_ = !last_side_first_;  // slots hold what is of it
   return sent;
 }
 
@@ -93,7 +98,7 @@ void WindowSupply::supply(Round round) {
   round.kept_a_window         = (first_outside(side) + windows - 1) / windows;
   for (const Stretch& stretch : left) bring(round, stretch);
   visit_kept(round, first_outside(side));
-  if (*round.sent.how == 0) round.sent.how = "kept";
+  if (*round.sent.how == 0) round.sent.how = kept;
 }
 
 std::uint64_t WindowSupply::resident_bytes() const {
@@ -269,7 +274,7 @@ void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& 
 
 void WindowSupply::note_way(Round& round, Way way) {
   const std::string_view so_far = round.sent.how, now = name_of(way);
-  round.sent.how = so_far.empty() || so_far == now ? name_of(way) : "mixed";
+  round.sent.how = so_far.empty() || so_far == kept || so_far == now ? name_of(way) : "mixed";
 }
 
 void WindowSupply::count_sent(Round& round, Way way, EdgeIndex edges) const {

@@ -164,7 +164,7 @@ class WindowSupply {
   int                     threads_;
   Charge                  parts_memory_;
   BringingCosts           costs_;
-  bool                    first_ = true;
+  bool                    first_ = true, last_side_first_ = false;
   std::vector<SlotUse>    slots_;
   std::uint64_t           visits_ = 0;
   Laid                    laid_{};

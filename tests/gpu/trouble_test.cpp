@@ -158,10 +158,13 @@ TEST_F(GpuRun, GathersInALittleRoom) {
   Result result;
   {
     Charge others{graph.budget(), "others"};
-    others.raise_to(graph.budget()->limit() - graph.budget()->used() - (20u << 20));  // 34 were better
+    others.raise_to(graph.budget()->limit() - graph.budget()->used() - (14u << 20));  // 18 would be taken
     result = algorithm.run(graph, values, options);
   }
   EXPECT_EQ(result.statistics.method, "subgraph");
+  EXPECT_TRUE(std::ranges::any_of(result.statistics.per_iteration, [](const IterationStatistics& iteration) {
+    return iteration.brought == std::string{"gathered"};
+  }));
   EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
 }
 #endif

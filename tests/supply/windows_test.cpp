@@ -63,7 +63,7 @@ TEST_F(Windows, AreGatheredFromFewAndWholeForMany) {
     gathered |= iteration.brought == std::string{"gathered"};
     whole |= iteration.brought == std::string{"whole"} || iteration.brought == std::string{"mixed"};
     if (iteration.brought == std::string{"gathered"}) {
-      EXPECT_EQ(iteration.bytes_sent, active);
+      EXPECT_LE(iteration.bytes_sent, active) << "slots may hold some";
     }
     EXPECT_LE(iteration.bytes_sent, 2 * edge_bytes(kron)) << "more than all";
   }
@@ -88,7 +88,7 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
     const RunStatistics statistics = brought(rates);
     EXPECT_GT(statistics.iterations, 2u);
     for (const IterationStatistics& iteration : statistics.per_iteration)
-      if (iteration.active_edges > 0) {
+      if (iteration.active_edges > 0 && iteration.brought != std::string{"kept"}) {
         EXPECT_EQ(iteration.brought, std::string{how});
       }
     EXPECT_EQ(statistics.bytes_sent == 0, how == std::string{"in place"}) << how;
@@ -141,9 +141,11 @@ TEST_F(Windows, SendWhatWasReckonedWith) {
         if (walks_both_ways) given["form"] = "propagate";
         const Result result = algorithm.run(with_unit_weights(graph), given, options);
         EXPECT_GT(result.statistics.bytes_sent, 0u);
-        for (const IterationStatistics& iteration : result.statistics.per_iteration)
+        for (const IterationStatistics& iteration : result.statistics.per_iteration) {
           EXPECT_NEAR(iteration.reckoned_ms,
                       static_cast<double>(iteration.bytes_sent) * 1e3 / options.supply.rates->sent, 1e-9);
+          EXPECT_NE(iteration.brought, std::string{"mixed"});
+        }
       }
 }
 
@@ -159,14 +161,15 @@ TEST_F(Windows, AreGatheredInTurns) {
     }
 }
 
-/// Without a budget of its own the arena keeps to the host's.
+/// Without a budget of its own, or with a large one, the arena keeps to the host's.
 TEST_F(Windows, FitTheHostsMemory) {
   if (device != DeviceChoice::Kind::cpu) GTEST_SKIP() << "a GPU has memory of its own";
   const Graph   small  = generate("kron", {{"scale", "12"}});
   MemoryBudget& budget = *small.budget();
   Charge        others{small.budget(), "others"};
   others.raise_to(budget.limit() - budget.used() - 3 * edge_bytes(small));
-  ask("bfs", small, RunOptions{.device = {.kind = device}, .method = Method::subgraph});
+  for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1} << 40})
+    ask("bfs", small, RunOptions{.device = {.kind = device, .memory = memory}, .method = Method::subgraph});
 }
 
 TEST_F(Windows, OfSeveralWaysAreNotAsynchronous) {
@@ -205,6 +208,18 @@ TEST_F(Windows, SendWhatIsNotThereOnce) {
     const std::uint64_t there = i == 0 ? 0 : i % 2 == 1 ? with_the_last : slots * window;
     EXPECT_EQ(statistics.per_iteration[i].bytes_sent, outside - there) << i;
   }
+}
+
+/// The side of edges that came last is the first one in the next iteration.
+TEST_F(Windows, OfTwoSidesAreNotAllSentAgain) {
+  const Algorithm& algorithm = algorithm_named("cc");
+  ParameterValues  values    = completed_parameters(algorithm, {{"form", "propagate"}});
+  const RunOptions options   = in_windows(Method::partitions, 0, edge_bytes(kron) / 2);
+  const Result     result    = algorithm.run(kron, values, options);
+  EXPECT_EQ(algorithm.verify(kron, values, result, {}).problem, "");
+  ASSERT_GT(result.statistics.per_iteration.size(), 1u);
+  EXPECT_EQ(result.statistics.per_iteration[0].bytes_sent, 2 * edge_bytes(kron));
+  EXPECT_LE(result.statistics.per_iteration[1].bytes_sent, edge_bytes(kron) + sizeof(Vertex));
 }
 
 /// What was sent whole is there for the next iteration, until something else comes.
