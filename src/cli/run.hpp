@@ -37,8 +37,9 @@ void add_way_options(CLI::App& command, RunArguments& arguments);
 void add_question(CLI::App& command, const std::shared_ptr<RunArguments>& arguments);
 /// When all options are there: where `words` are for this command and name an algorithm, its parameters become
 /// options, too. Returns the words to parse; what they ask is answered by `action`.
-std::vector<std::string> asked_by(CLI::App& command, Context& context, std::shared_ptr<RunArguments> arguments,
-                                  std::vector<std::string> words, std::function<void()> action);
+std::vector<std::string> asked_by(CLI::App& command, Context& context,
+                                  const std::shared_ptr<RunArguments>& arguments, std::vector<std::string> words,
+                                  std::function<void()> action);
 
 /// Options that cannot be together, or not on this machine.
 void       check_ways(const RunArguments& arguments);

@@ -192,7 +192,7 @@ void check_ways(const RunArguments& arguments) {
 
 Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
   const Graph loaded = open(arguments.load.path, arguments.load.options(common, progress));
-  const Graph graph  = with_asked_weights(loaded, arguments, common);
+  Graph       graph  = with_asked_weights(loaded, arguments, common);
   note_all(common, loaded.report().notes);
   check_weights(*arguments.algorithm, graph);
   return graph;
@@ -263,8 +263,9 @@ void add_question(CLI::App& command, const std::shared_ptr<RunArguments>& argume
   arguments->load.add_to(command);
 }
 
-std::vector<std::string> asked_by(CLI::App& command, Context& context, std::shared_ptr<RunArguments> arguments,
-                                  std::vector<std::string> words, std::function<void()> action) {
+std::vector<std::string> asked_by(CLI::App& command, Context& context,
+                                  const std::shared_ptr<RunArguments>& arguments, std::vector<std::string> words,
+                                  std::function<void()> action) {
   command.footer(fmt::format("An algorithm's own options: spillway {} ALGORITHM --help", command.get_name()));
   command.callback([&context, &command, arguments, action = std::move(action)] {
     if (arguments->word != arguments->named)

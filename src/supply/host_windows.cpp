@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <ranges>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -139,8 +138,15 @@ EdgeIndex HostWindows::begin_of(const WindowAt& window, std::uint64_t k) const {
 }
 
 std::uint64_t HostWindows::begun_before(const WindowAt& window, EdgeIndex position) const {
-  const auto all = std::views::iota(std::uint64_t{0}, std::uint64_t{entries_.size()});
-  return *std::ranges::partition_point(all, [&](std::uint64_t k) { return begin_of(window, k) < position; });
+  std::uint64_t low = 0, high = entries_.size();
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (begin_of(window, middle) < position)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 void HostWindows::visit(std::size_t slot, const WindowAt& window) {
