@@ -120,14 +120,15 @@ class WindowSupply {
     std::size_t   side;
     bool          everyone;
     WindowsSent&  sent;
-    std::size_t   kept_visited = 0, kept_a_window = 0;  ///< parts of it that stay
+    std::size_t   kept_visited  = 0;  ///< parts that stay and had their visit
+    std::size_t   kept_a_window = 0;  ///< that have it with each window
   };
 
-  /// Where the host is in the pieces of a stretch.
+  /// How far the host has been told of the pieces of a stretch.
   struct PiecesTold {
-    std::uint64_t next, last;     ///< that are still to be told
-    Pieces        pieces   = {};  ///< that were last
-    EdgeIndex     edges_to = 0;   ///< in which these are
+    std::uint64_t next, last;     ///< the next piece to be told of, and where the stretch ends
+    Pieces        pieces   = {};  ///< that it was told of last
+    EdgeIndex     edges_to = 0;   ///< where their edges end
   };
 
   void                 supply(Round round);
