@@ -1,31 +1,56 @@
-# CUDA is used where nvcc is found and simply absent where it is not.
+# Device code: for the GPU of this machine where there is one and nvcc is found, or where it is asked for.
+#   AUTO      as above
+#   ON        always; fails where nvcc is not found
+#   OFF       never
+#   EMULATED  the kernels run on the CPU, for tests (tests/emulator)
+set(SPILLWAY_CUDA AUTO CACHE STRING "Device code: AUTO, ON, OFF or EMULATED")
+set_property(CACHE SPILLWAY_CUDA PROPERTY STRINGS AUTO ON OFF EMULATED)
 set(SPILLWAY_HAS_CUDA OFF)
-if(SPILLWAY_CUDA)
+set(SPILLWAY_BUILD_NOTE "")
+
+execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE SPILLWAY_NO_GPU OUTPUT_QUIET ERROR_QUIET)
+if(NOT SPILLWAY_CUDA MATCHES "^(AUTO|ON|OFF|EMULATED)$")
+  message(FATAL_ERROR "SPILLWAY_CUDA is '${SPILLWAY_CUDA}'; it takes AUTO, ON, OFF or EMULATED")
+elseif(SPILLWAY_CUDA MATCHES "^(AUTO|ON)$")
   include(CheckLanguage)
   check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80 90)
-    endif()
-    enable_language(CUDA)
-    # CMake 3.25 does not know that nvcc 12 and newer speak C++20.
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
-      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
-    endif()
-    set(CMAKE_CUDA_STANDARD 20)
-    # Programs use the standard library's constexpr functions. What nvcc hands to the host's compiler cannot check
-    # format strings at compile time.
-    string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1 -DFMT_CONSTEVAL= -lineinfo")
-    # What every kernel takes is in the log of the build; scripts/registers makes a table of it.
-    string(APPEND CMAKE_CUDA_FLAGS " --resource-usage")
-    # Comparisons and members that a template needs for some programs and not for others.
-    string(APPEND CMAKE_CUDA_FLAGS " -diag-suppress 177,186")
-    find_package(CUDAToolkit REQUIRED)
+  if(CMAKE_CUDA_COMPILER AND (SPILLWAY_CUDA STREQUAL "ON" OR NOT SPILLWAY_NO_GPU))
     set(SPILLWAY_HAS_CUDA ON)
+  elseif(SPILLWAY_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "nvcc was not found; put it on the PATH, or build without SPILLWAY_CUDA=ON")
+  elseif(CMAKE_CUDA_COMPILER)
+    set(SPILLWAY_BUILD_NOTE "built for the CPU alone: this machine has no GPU. For one that has: make CUDA=on")
+  elseif(NOT SPILLWAY_NO_GPU)
+    set(SPILLWAY_BUILD_NOTE "built for the CPU alone: nvcc was not found, so the GPU of this machine is not used")
   endif()
 endif()
-if(SPILLWAY_REQUIRE_CUDA AND NOT SPILLWAY_HAS_CUDA)
-  message(FATAL_ERROR "nvcc was not found; put it on the PATH, or build without -DSPILLWAY_REQUIRE_CUDA=ON")
+
+if(SPILLWAY_HAS_CUDA)
+  # The GPU that is here; where there is none, those that Spillway is tested on, and code that newer ones can take.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    if(SPILLWAY_NO_GPU)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+    else()
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    endif()
+  endif()
+  enable_language(CUDA)
+  # CMake 3.25 does not know that nvcc 12 and newer speak C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  # Programs use the standard library's constexpr functions. What nvcc hands to the host's compiler cannot check
+  # format strings at compile time.
+  string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1 -DFMT_CONSTEVAL= -lineinfo")
+  # What every kernel takes is in the log of the build; scripts/registers makes a table of it.
+  string(APPEND CMAKE_CUDA_FLAGS " --resource-usage")
+  # Comparisons and members that a template needs for some programs and not for others.
+  string(APPEND CMAKE_CUDA_FLAGS " -diag-suppress 177,186")
+  find_package(CUDAToolkit REQUIRED)
 endif()
 message(STATUS "CUDA: ${SPILLWAY_HAS_CUDA}")
+
+# `make` ends with what a person should know of the build.
+file(WRITE ${CMAKE_BINARY_DIR}/note.txt "${SPILLWAY_BUILD_NOTE}")

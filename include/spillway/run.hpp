@@ -3,69 +3,20 @@
 
 #include <chrono>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include <spillway/algorithms.hpp>
-#include <spillway/engine/check_program.hpp>
+#include <spillway/engine/device_program.hpp>
 #include <spillway/engine/fallback.hpp>
 #include <spillway/engine/host/executor.hpp>
+#include <spillway/engine/outcome.hpp>
 #include <spillway/engine/pieces.hpp>
-#include <spillway/graph.hpp>
-#include <spillway/program.hpp>
+
+#if defined(__CUDACC__)
+#include <spillway/engine/cuda/run.cuh>
+#endif
 
 namespace spillway {
-
-namespace detail {
-
-template <class T>
-inline constexpr bool makes_a_column = std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t> ||
-                                       std::is_same_v<T, float> || std::is_same_v<T, double>;
-
-}  // namespace detail
-
-/// What a run leaves: the value of every vertex, the last Global, and what it took.
-template <class P>
-struct Outcome {
-  // The first thing that a call of `run` needs of the program, so what is wrong with it is said here.
-  static_assert(check_program<P>() || true);
-  using Value = ValueOf<P>;
-
-  Buffer<Value>                 values;
-  std::shared_ptr<Resident>     resident;  ///< the values, where they were kept on a device
-  GlobalOf<P>                   global{};  ///< of the last iteration
-  std::vector<GlobalOf<P>>      history;   ///< of every iteration
-  RunStatistics                 statistics;
-  std::shared_ptr<MemoryBudget> budget;
-  int                           threads = 1;
-
-  const Value& operator[](Vertex v) const { return values[v]; }
-
-  /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
-  template <class Get>
-  Column column(const std::string& name, Get&& get) {
-    using Entry = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
-    static_assert(
-        detail::makes_a_column<Entry>,
-        "the entries of a column are std::uint32_t, std::uint64_t, float or double: let `get` return one");
-    const auto    start = std::chrono::steady_clock::now();
-    Buffer<Entry> entries{values.size(), budget, "the result"};
-    for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-      for (std::uint64_t v = begin; v < end; ++v) entries[v] = get(static_cast<const Value&>(values[v]));
-    });
-    statistics.run_ms +=
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    return {.name = name, .values = std::move(entries).freeze()};
-  }
-
-  /// The values themselves, where they are numbers. They are moved out.
-  Column column(const std::string& name) {
-    static_assert(detail::makes_a_column<Value>,
-                  "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
-                  "value with column(name, [](const Value& value) { return value.part; })");
-    return {.name = name, .values = std::move(values).freeze()};
-  }
-};
 
 namespace detail {
 
@@ -93,31 +44,6 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
 }
 
 }  // namespace detail
-
-/// How one program goes on from another.
-template <class Value>
-struct Continuation {
-  Buffer<Value>             values   = {};       ///< start from these, one a vertex, instead of `init`
-  std::shared_ptr<Resident> resident = {};       ///< or from these, which the outcome of another run holds
-  const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
-  Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
-  bool                      keep = false;  ///< the values may stay on the device: another run goes on from them
-};
-
-}  // namespace spillway
-
-#if defined(__CUDACC__)
-#include <spillway/engine/cuda/run.cuh>
-#endif
-
-namespace spillway {
-
-/// Whether programs of this file run on GPUs, too: where nvcc compiles it.
-#if defined(__CUDACC__)
-static constexpr bool built_for_gpu = true;
-#else
-static constexpr bool built_for_gpu = false;
-#endif
 
 namespace detail {
 
@@ -158,11 +84,8 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
       .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push,
       .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
-#if defined(__CUDACC__)
-  const bool on_a_gpu = cuda::wanted<P>(options, continuation);
-#else
-  const bool on_a_gpu = false;
-#endif
+  bool on_a_gpu = false;
+  if constexpr (has_device_code<P>) on_a_gpu = cuda::wanted<P>(options, continuation);
   const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   const bool may_go_on = T::may_go_on && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   if (windows) refuse_in_windows(options, T::order_shows, may_go_on);
@@ -204,24 +127,24 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
       if (windows) return on_cpu_as(WithoutPriority<P>{program});
     return on_cpu_as(program);
   };
-#if defined(__CUDACC__)
-  const auto on_gpu = [&] {
-    auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
-                                       max_iterations_of(program), continuation);
-    outcome.statistics.prepare_ms += prepare;
-    return outcome;
-  };
-  Schedule   home;
-  const auto on_cpu_after_all = [&] {
-    cuda::bring_home(continuation, home, graph);
+  if constexpr (has_device_code<P>) {
+    const auto on_gpu = [&] {
+      auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
+                                         max_iterations_of(program), continuation);
+      outcome.statistics.prepare_ms += prepare;
+      return outcome;
+    };
+    Schedule   on_host;
+    const auto on_cpu_after_all = [&] {
+      cuda::copy_to_host(continuation, on_host, graph);
+      return on_cpu();
+    };
+    return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all) : on_cpu_after_all();
+  } else {
+    refuse_other_devices(options);
+    if (continuation.resident || (continuation.replay && continuation.replay->resident())) refuse_resident();
     return on_cpu();
-  };
-  return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all) : on_cpu_after_all();
-#else
-  refuse_other_devices(options);
-  if (continuation.resident || (continuation.replay && continuation.replay->resident())) refuse_resident();
-  return on_cpu();
-#endif
+  }
 }
 
 }  // namespace detail

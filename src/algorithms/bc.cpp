@@ -8,44 +8,14 @@
 
 #include "algorithms/checking.hpp"
 #include "algorithms/path_counts.hpp"
+#include "algorithms/programs/betweenness.hpp"
 #include "algorithms/registry.hpp"
 #include "base/fail.hpp"
 
+#include <spillway/run.hpp>
+
 namespace spillway {
 namespace {
-
-template <class Count>
-struct Between {
-  Count         paths;
-  double        dependency;
-  std::uint32_t level;
-  std::uint32_t done;  ///< its dependency is complete
-};
-
-/// Walks the frontiers of PathCounts from the last: a vertex that is done tells those before it. An arc that does
-/// not lead one level up ends at a vertex that is done, or is a loop to itself.
-template <class Count>
-struct Dependencies {
-  using Value   = Between<Count>;
-  using Update  = Count;
-  using Combine = Sum<Count>;
-
-  static constexpr Along along        = Along::in;
-  static constexpr bool  reads_degree = false;
-
-  SPILLWAY_HD Value init(Vertex) const { return {}; }
-  SPILLWAY_HD bool  open(const Value& value) const { return value.done == 0 && value.level != no_level; }
-
-  SPILLWAY_HD Count publish(Value& value, const Step<>&) const {
-    value.done = 1;
-    return Count(1 + value.dependency) / value.paths;
-  }
-  SPILLWAY_HD Count compute(Count share, const Edge<>&) const { return share; }
-  SPILLWAY_HD bool  apply(Value& value, Count shares) const {
-     value.dependency = static_cast<double>(value.paths * shares);
-     return false;
-  }
-};
 
 std::vector<Vertex> all_vertices(const Graph& graph) {
   std::vector<Vertex> all(graph.vertex_count());
@@ -267,7 +237,7 @@ Algorithm bc_algorithm() {
                       .default_value = "no",
                       .kind          = ParameterKind::flag}},
       .columns = {{"centrality", "share of shortest paths it is on, summed over ordered pairs of other vertices"}},
-      .on_gpu  = built_for_gpu,
+      .on_gpu  = has_device_code<Dependencies<double>>,
       .run     = run_bc,
       .verify  = verify_bc};
 }

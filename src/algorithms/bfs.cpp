@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/programs/bfs.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/tree_checks.hpp"
 
@@ -10,49 +11,6 @@
 
 namespace spillway {
 namespace {
-
-constexpr std::uint32_t no_level = 0xFFFFFFFFu;
-
-struct Bfs {
-  struct Value {
-    std::uint32_t level;
-    Vertex        parent;
-  };
-  using Update  = Vertex;
-  using Combine = Any<Vertex>;
-
-  Vertex source;
-
-  SPILLWAY_HD Value  init(Vertex v) const { return v == source ? Value{0, v} : Value{no_level, no_vertex}; }
-  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD Vertex compute(const Edge<>& edge) const { return edge.source; }
-
-  SPILLWAY_HD bool apply(Value& value, Vertex parent, const Step<>& step) const {
-    value = {step.iteration + 1, parent};
-    return true;
-  }
-};
-
-/// The same without levels that wait for one another: whoever finds a shorter way passes it on (Subway's
-/// asynchronous search). A level above, a parent below: the least of both is a shortest way.
-struct LooseBfs {
-  using Value   = std::uint64_t;
-  using Combine = Min<std::uint64_t>;
-
-  static constexpr bool order_free = true;
-
-  Vertex source;
-
-  SPILLWAY_HD static Value         packed(std::uint64_t level, Vertex parent) { return level << 32 | parent; }
-  SPILLWAY_HD static std::uint32_t level(Value value) { return static_cast<std::uint32_t>(value >> 32); }
-  SPILLWAY_HD static Vertex        parent(Value value) { return static_cast<Vertex>(value); }
-
-  SPILLWAY_HD Value init(Vertex v) const { return v == source ? packed(0, v) : packed(no_level, no_vertex); }
-  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD Value compute(Value from, const Edge<>& edge) const {
-    return packed(std::uint64_t{level(from)} + 1, edge.source);
-  }
-};
 
 template <class P, class LevelOf, class ParentOf>
 Result search(const P& program, const Graph& graph, const RunOptions& options, LevelOf&& level_of,
@@ -125,7 +83,7 @@ Algorithm bfs_algorithm() {
                           .kind = ParameterKind::source}},
           .columns    = {{"level", "edges from the source; none if it is not reached"},
                          {"parent", "the vertex before it on a shortest path; the source's is itself"}},
-          .on_gpu     = built_for_gpu,
+          .on_gpu     = has_device_code<Bfs>,
           .run        = run_bfs,
           .verify     = verify_bfs};
 }

@@ -1,58 +1,15 @@
 // Core numbers, or one k-core. The graph is taken as undirected and simple, whatever it was.
-// All cores: vertices leave in the order of their degree, the engine's buckets holding them ready (Julienne:
-// Dhulipala, Blelloch, Shun, SPAA 2017). One core: vertices below k leave until none is; a vertex that left takes
-// no more updates (SIMD-X, section 6).
 #include <numeric>
 
 #include "algorithms/checking.hpp"
 #include "algorithms/plain_rows.hpp"
+#include "algorithms/programs/kcore.hpp"
 #include "algorithms/registry.hpp"
 
 #include <spillway/run.hpp>
 
 namespace spillway {
 namespace {
-
-struct AllCores {
-  struct alignas(8) Value {
-    std::uint32_t degree;  ///< among those that have not left; of those that have, their core
-    std::uint32_t left;
-  };
-  using Update  = std::uint32_t;
-  using Combine = Sum<std::uint32_t>;
-
-  static constexpr double delta = 1;
-
-  SPILLWAY_HD Value init(Vertex, EdgeIndex degree) const { return {static_cast<std::uint32_t>(degree), 0}; }
-  SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.degree; }
-  SPILLWAY_HD bool          open(const Value& value) const { return value.left == 0; }
-  SPILLWAY_HD void          publish(Value& value, const Step<>&) const { value.left = 1; }
-  SPILLWAY_HD std::uint32_t compute(const Edge<>&) const { return 1; }
-
-  /// What would fall below the bucket that is leaving belongs to it.
-  SPILLWAY_HD bool apply(Value& value, std::uint32_t lost, const Step<>& step) const {
-    const auto          core   = static_cast<std::uint32_t>(step.bucket);
-    const std::uint32_t before = value.degree;
-    value.degree               = lost > before - core ? core : before - lost;
-    return value.degree != before;
-  }
-};
-
-struct OneCore {
-  using Value   = std::uint32_t;  ///< degree among those that have not left
-  using Combine = Sum<std::uint32_t>;
-
-  std::uint32_t k;
-
-  SPILLWAY_HD Value init(Vertex, EdgeIndex degree) const { return static_cast<std::uint32_t>(degree); }
-  SPILLWAY_HD bool  starts(Vertex, Value degree) const { return degree < k; }
-  SPILLWAY_HD bool  open(const Value& degree) const { return degree >= k; }
-  SPILLWAY_HD std::uint32_t compute(const Edge<>&) const { return 1; }
-  SPILLWAY_HD bool          apply(Value& degree, std::uint32_t lost) const {
-             degree -= lost;
-             return degree < k;
-  }
-};
 
 Graph simple_graph(const Graph& graph) {
   Graph::Parts parts;
@@ -272,7 +229,7 @@ Algorithm kcore_algorithm() {
                       .default_value = "all"}},
       .columns    = {{"core",
                       "the largest k for which it is in a k-core; with --k: member, 1 if it is in that core"}},
-      .on_gpu     = built_for_gpu,
+      .on_gpu     = has_device_code<AllCores>,
       .run        = run_kcore,
       .verify     = verify_kcore};
 }

@@ -1,49 +1,16 @@
-// Counting shortest paths level by level: the first half of betweenness, and all of ssnsp. With its serial oracle.
+// The oracle of path counts: a queue, and counts of any size.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/programs/levels.hpp"
 #include "base/fail.hpp"
 
-#include <spillway/run.hpp>
+#include <spillway/engine/memory.hpp>
+#include <spillway/graph.hpp>
 
 namespace spillway {
-
-inline constexpr std::uint32_t no_level = 0xFFFFFFFFu;
-
-struct PathCount {
-  double        paths;
-  std::uint32_t level;
-};
-
-/// `V` has `paths`, of any type that counts, and `level`, and may have more, which starts as zero.
-template <class V>
-struct PathCounts {
-  using Count   = decltype(V::paths);
-  using Value   = V;
-  using Update  = Count;
-  using Combine = Sum<Count>;
-
-  Vertex source;
-
-  SPILLWAY_HD V init(Vertex v) const {
-    V value{};
-    value.paths = Count(v == source ? 1.0 : 0.0);
-    value.level = v == source ? 0 : no_level;
-    return value;
-  }
-  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD bool  open(const V& value) const { return value.level == no_level; }
-  SPILLWAY_HD Count publish(const V& value, const Step<>&) const { return value.paths; }
-  SPILLWAY_HD Count compute(Count paths, const Edge<>&) const { return paths; }
-
-  SPILLWAY_HD bool apply(V& value, Count paths, const Step<>& step) const {
-    value.level = step.iteration + 1;
-    value.paths = paths;
-    return true;
-  }
-};
 
 /// A count that may exceed every floating type (a chain of 17,000 diamonds has 2^17000 paths): a number from 0.5
 /// to 1, or 0, times a power of two.

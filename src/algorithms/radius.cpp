@@ -2,9 +2,7 @@
 // Faloutsos, Leskovec, TKDD 2011) with Flajolet-Martin bit strings that are OR-ed along the arcs. After h steps a
 // vertex's strings tell about how many vertices it reaches within h arcs; its radius is the last step that told it
 // anything new.
-#include <bit>
-#include <cmath>
-
+#include "algorithms/programs/radius.hpp"
 #include "algorithms/radius.hpp"
 #include "algorithms/registry.hpp"
 
@@ -12,78 +10,6 @@
 
 namespace spillway {
 namespace {
-
-// Flajolet & Martin 1985: the expected position of the lowest unset bit is log2(0.77351 n).
-constexpr double correction = 0.77351;
-
-/// Two strings of 32 bits a word.
-template <std::size_t Words>
-using Strings = std::array<std::uint64_t, Words>;
-
-SPILLWAY_HD inline std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
-/// One bit in every string, bit b with chance 2^-(b+1).
-template <std::size_t Words>
-SPILLWAY_HD Strings<Words> strings_of(Vertex v, std::uint64_t seed) {
-  Strings<Words> strings{};
-  for (std::size_t i = 0; i < 2 * Words; ++i) {
-    const std::uint64_t draw = mixed(mixed(seed + i) ^ (std::uint64_t{v} + 0x9E3779B97F4A7C15u));
-    std::uint64_t       bit  = 0;
-    while (bit < 31 && !(draw >> bit & 1)) ++bit;
-    strings[i / 2] |= std::uint64_t{1} << (bit + 32 * (i % 2));
-  }
-  return strings;
-}
-
-/// How many vertices the strings have seen, about.
-template <std::size_t Words>
-SPILLWAY_HD double reach_of(const Strings<Words>& strings) {
-  double low_bits = 0;
-  for (const std::uint64_t word : strings)
-    for (const std::uint64_t string : {word & 0xFFFFFFFFu, word >> 32}) {
-      std::uint64_t bit = 0;
-      while (string >> bit & 1) ++bit;
-      low_bits += static_cast<double>(bit);
-    }
-  return std::exp2(low_bits / static_cast<double>(2 * Words)) / correction;
-}
-
-template <std::size_t Words>
-struct Radius {
-  struct Value {
-    Strings<Words> strings;
-    std::uint64_t  last;  ///< step that brought something new
-  };
-  struct Global {
-    double gained = 0;  ///< by all estimates of reach
-
-    SPILLWAY_HD void operator+=(const Global& other) { gained += other.gained; }
-  };
-  using Update  = Strings<Words>;
-  using Combine = Or<Update>;
-
-  static constexpr Along along        = Along::in;  // what is reached from the target is reached from the source
-  static constexpr bool  reads_degree = false;
-
-  std::uint64_t seed;
-  std::uint64_t max_iterations;
-
-  SPILLWAY_HD Value  init(Vertex v) const { return {strings_of<Words>(v, seed), 0}; }
-  SPILLWAY_HD Update publish(const Value& value, const Step<Global>&) const { return value.strings; }
-  SPILLWAY_HD Update compute(const Update& strings, const Edge<>&) const { return strings; }
-
-  SPILLWAY_HD bool apply(Value& value, const Update& update, const Step<Global>& step) const {
-    const double before = reach_of<Words>(value.strings);
-    if (!Combine::improve(value.strings, update)) return false;
-    value.last = step.iteration + 1;
-    step.total->gained += reach_of<Words>(value.strings) - before;
-    return true;
-  }
-};
 
 /// The step within which nine tenths of all pairs that are ever connected are (interpolated, as HADI does).
 template <std::size_t Words>
@@ -145,7 +71,7 @@ Algorithm radius_algorithm() {
                          {.name = "seed", .help = "what the sketches depend on", .default_value = "1"}},
           .columns    = {{"radius", "the last step that told it of a new vertex: close below its eccentricity"},
                          {"reach", "about how many vertices it reaches, itself included"}},
-          .on_gpu     = built_for_gpu,
+          .on_gpu     = has_device_code<Radius<4>>,
           .run        = run_radius,
           .verify     = verify_radius};
 }

@@ -14,12 +14,9 @@ std::vector<Algorithm>& registry() {
   static std::vector<Algorithm> all = [] {
     std::vector<Algorithm> own;
     own.reserve(most_algorithms);
-    for (const auto make :
-         {bc_algorithm,         bfs_algorithm,          bp_algorithm,       cc_algorithm,      cdlp_algorithm,
-          crossedges_algorithm, degrees_algorithm,      egonet_algorithm,   induced_algorithm, kcore_algorithm,
-          lcc_algorithm,        neighborhood_algorithm, pagerank_algorithm, ppr_algorithm,     radius_algorithm,
-          scc_algorithm,        ssnsp_algorithm,        sssp_algorithm,     sswp_algorithm,    tc_algorithm})
-      own.push_back(make());
+#define SPILLWAY_ADD_ALGORITHM(name) own.push_back(name##_algorithm());
+    SPILLWAY_ALGORITHMS(SPILLWAY_ADD_ALGORITHM)
+#undef SPILLWAY_ADD_ALGORITHM
     return own;
   }();
   return all;

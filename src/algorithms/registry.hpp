@@ -1,29 +1,36 @@
-// One function an algorithm; registry.cpp lists them.
+// The algorithms that come with Spillway. A new one is a line here, and a file with NAME_algorithm().
 #pragma once
 
 #include <spillway/algorithms.hpp>
 
+// clang-format off
+#define SPILLWAY_ALGORITHMS(ALGORITHM) \
+  ALGORITHM(bc)                        \
+  ALGORITHM(bfs)                       \
+  ALGORITHM(bp)                        \
+  ALGORITHM(cc)                        \
+  ALGORITHM(cdlp)                      \
+  ALGORITHM(crossedges)                \
+  ALGORITHM(degrees)                   \
+  ALGORITHM(egonet)                    \
+  ALGORITHM(induced)                   \
+  ALGORITHM(kcore)                     \
+  ALGORITHM(lcc)                       \
+  ALGORITHM(neighborhood)              \
+  ALGORITHM(pagerank)                  \
+  ALGORITHM(ppr)                       \
+  ALGORITHM(radius)                    \
+  ALGORITHM(scc)                       \
+  ALGORITHM(ssnsp)                     \
+  ALGORITHM(sssp)                      \
+  ALGORITHM(sswp)                      \
+  ALGORITHM(tc)
+// clang-format on
+
 namespace spillway {
 
-Algorithm bc_algorithm();
-Algorithm bfs_algorithm();
-Algorithm bp_algorithm();
-Algorithm cc_algorithm();
-Algorithm cdlp_algorithm();
-Algorithm crossedges_algorithm();
-Algorithm degrees_algorithm();
-Algorithm egonet_algorithm();
-Algorithm induced_algorithm();
-Algorithm kcore_algorithm();
-Algorithm lcc_algorithm();
-Algorithm neighborhood_algorithm();
-Algorithm pagerank_algorithm();
-Algorithm ppr_algorithm();
-Algorithm radius_algorithm();
-Algorithm scc_algorithm();
-Algorithm ssnsp_algorithm();
-Algorithm sssp_algorithm();
-Algorithm sswp_algorithm();
-Algorithm tc_algorithm();
+#define SPILLWAY_DECLARE_ALGORITHM(name) Algorithm name##_algorithm();
+SPILLWAY_ALGORITHMS(SPILLWAY_DECLARE_ALGORITHM)
+#undef SPILLWAY_DECLARE_ALGORITHM
 
 }  // namespace spillway

@@ -4,9 +4,12 @@
 
 #include "algorithms/checking.hpp"
 #include "algorithms/path_counts.hpp"
+#include "algorithms/programs/path_counts.hpp"
 #include "algorithms/registry.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
+
+#include <spillway/run.hpp>
 
 namespace spillway {
 namespace {
@@ -86,7 +89,7 @@ Algorithm ssnsp_algorithm() {
                           .kind = ParameterKind::source}},
           .columns    = {{"level", "edges from the source; none if it is not reached"},
                          {"paths", "how many paths have that length; parallel arcs are different paths"}},
-          .on_gpu     = built_for_gpu,
+          .on_gpu     = has_device_code<PathCounts<PathCount>>,
           .run        = run_ssnsp,
           .verify     = verify_ssnsp};
 }

@@ -6,6 +6,7 @@
 #include "algorithms/counted_heap.hpp"
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/gpu/parents.hpp"
+#include "algorithms/programs/sssp.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/sssp_parents.hpp"
 #include "algorithms/sssp_whole.hpp"
@@ -18,55 +19,6 @@
 
 namespace spillway {
 namespace {
-
-/// Distances alone, for GPUs: parents are found afterwards.
-struct Distances {
-  using Value   = std::uint32_t;
-  using Weight  = std::uint32_t;
-  using Combine = Min<std::uint32_t>;
-
-  static constexpr bool          order_free     = true;
-  static constexpr bool          settles        = true;  // no weight is negative
-  static constexpr std::uint32_t neutral_weight = 0;
-
-  Vertex source;
-  double delta = 0;
-
-  SPILLWAY_HD std::uint32_t init(Vertex v) const { return v == source ? 0 : highest<std::uint32_t>(); }
-  SPILLWAY_HD bool          starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD std::uint32_t priority(std::uint32_t distance) const { return distance; }
-  SPILLWAY_HD std::uint32_t compute(std::uint32_t from, const Edge<std::uint32_t>& edge) const {
-    return extended(from, edge.weight);
-  }
-  SPILLWAY_HD bool could_improve(std::uint32_t weight, std::uint32_t to, std::uint32_t start) const {
-    return extended(start, weight) < to;
-  }
-};
-
-/// Over real weights. A float would lose digits with every arc (a million of 0.1 come out a hundredth off), and
-/// beside a double there is no room for a parent: those are found afterwards.
-struct RealSssp {
-  using Value   = double;
-  using Weight  = float;
-  using Combine = Min<double>;
-
-  static constexpr bool  order_free     = true;
-  static constexpr bool  settles        = true;
-  static constexpr float neutral_weight = 0;
-
-  Vertex source;
-  double delta = 0;
-
-  SPILLWAY_HD double init(Vertex v) const { return v == source ? 0 : highest<double>(); }
-  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD double priority(double distance) const { return distance; }
-  SPILLWAY_HD double compute(double from, const Edge<float>& edge) const {
-    return from + static_cast<double>(edge.weight);
-  }
-  SPILLWAY_HD bool could_improve(float weight, double to, double start) const {
-    return start + static_cast<double>(weight) < to;
-  }
-};
 
 double delta_of(const Parameters& parameters) {
   return parameters.text("delta") == "auto" ? 0 : parameters.real("delta", 1e-30, 1e30);
@@ -220,7 +172,7 @@ Algorithm sssp_algorithm() {
           .columns    = {{"distance", "length of a shortest path; inf if there is none"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
-          .on_gpu     = gpu::built,
+          .on_gpu     = has_device_code<Distances>,
           .run        = run_sssp,
           .verify     = verify_sssp};
 }

@@ -1,5 +1,7 @@
 #include "algorithms/sssp_whole.hpp"
 
+#include "algorithms/programs/sssp.hpp"
+
 #include <spillway/run.hpp>
 
 namespace spillway {

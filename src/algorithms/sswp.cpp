@@ -4,6 +4,7 @@
 
 #include "algorithms/checking.hpp"
 #include "algorithms/counted_heap.hpp"
+#include "algorithms/programs/sswp.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
@@ -12,29 +13,6 @@
 
 namespace spillway {
 namespace {
-
-template <class W>
-struct Sswp {
-  struct alignas(8) Value {
-    W      width;
-    Vertex parent;
-
-    SPILLWAY_HD bool operator<(const Value& other) const { return width < other.width; }
-  };
-  using Weight  = W;
-  using Combine = Max<Value>;
-
-  static constexpr bool order_free     = true;          // a maximum over paths
-  static constexpr W    neutral_weight = highest<W>();  // an arc of this width narrows no path
-
-  Vertex source;
-
-  SPILLWAY_HD Value init(Vertex v) const { return v == source ? Value{highest<W>(), v} : Value{0, no_vertex}; }
-  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
-  SPILLWAY_HD Value compute(const Value& from, const Edge<W>& edge) const {
-    return {edge.weight < from.width ? edge.weight : from.width, edge.source};
-  }
-};
 
 /// Of whole weights the largest is one like any other, and only the source is wider: the column has room for both.
 template <class W>
@@ -133,7 +111,7 @@ Algorithm sswp_algorithm() {
                           "weight of the narrowest arc of the widest path; 0 if there is none, inf for the source"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
-          .on_gpu     = built_for_gpu,
+          .on_gpu     = has_device_code<Sswp<std::uint32_t>>,
           .run        = run_sswp,
           .verify     = verify_sswp};
 }

@@ -45,12 +45,12 @@ void list_algorithms(const std::string& name, const Common& common) {
 
 }  // namespace
 
-void add_algorithms(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("algorithms", "What can be run, with parameters and result columns");
-  auto  name    = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "Only this one, or those of a plug-in: ./mine.so");
-  add_common_options(*command, context.common);
-  command->callback(
+void add_algorithms(Command& app, Context& context) {
+  Command command = app.subcommand("algorithms", "What can be run, with parameters and result columns");
+  auto    name    = std::make_shared<std::string>();
+  command.option("NAME", *name, "Only this one, or those of a plug-in: ./mine.so");
+  add_common_options(command, context.common);
+  command.on_parsed(
       [&context, name] { context.action = [&context, name] { list_algorithms(*name, context.common); }; });
 }
 

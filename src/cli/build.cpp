@@ -249,21 +249,21 @@ void build(const BuildArguments& arguments, const Common& common) {
 
 }  // namespace
 
-void add_build(CLI::App& app, Context& context) {
-  auto* command   = app.add_subcommand("build", "Compile a C++ source file into a plug-in that `run` takes");
-  auto  arguments = std::make_shared<BuildArguments>();
-  command->add_option("SOURCE", arguments->source, "C++ source file with a SPILLWAY_PLUGIN(...)")->required();
-  command->add_option("FLAGS", arguments->flags, "After --: more for the compiler (flags, sources, libraries)");
-  command->add_option("-o,--output", arguments->output, "Plug-in to write (default: beside the source, .so)");
-  command->add_option("--cxx", arguments->compiler,
-                      "Compiler (default: $CXX, or c++, g++, clang++; for GPUs $CUDACXX, or nvcc)");
+void add_build(Command& app, Context& context) {
+  Command command   = app.subcommand("build", "Compile a C++ source file into a plug-in that `run` takes");
+  auto    arguments = std::make_shared<BuildArguments>();
+  command.option("SOURCE", arguments->source, "C++ source file with a SPILLWAY_PLUGIN(...)").required();
+  command.option("FLAGS", arguments->flags, "After --: more for the compiler (flags, sources, libraries)");
+  command.option("-o,--output", arguments->output, "Plug-in to write (default: beside the source, .so)");
+  command.option("--cxx", arguments->compiler,
+                 "Compiler (default: $CXX, or c++, g++, clang++; for GPUs $CUDACXX, or nvcc)");
   command
-      ->add_option(
+      .option(
           "--gpu", arguments->gpu,
           "Compile for GPUs, too: auto (where there is one, and nvcc), yes or no; .cu files are (default: auto)")
-      ->check(CLI::IsMember({"auto", "yes", "no"}));
-  add_common_options(*command, context.common);
-  command->callback(
+      .one_of({"auto", "yes", "no"});
+  add_common_options(command, context.common);
+  command.on_parsed(
       [&context, arguments] { context.action = [&context, arguments] { build(*arguments, context.common); }; });
 }
 

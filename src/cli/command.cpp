@@ -23,35 +23,34 @@ std::string with_default(const Parameter& parameter) {
          (parameter.default_value.empty() ? " (needed)" : fmt::format(" (default: {})", parameter.default_value));
 }
 
-void add_common_options(CLI::App& command, Common& common) {
-  command.add_flag("--json", common.json, "Print one JSON object instead of text");
-  command.add_flag("-q,--quiet", common.quiet, "Only the answer and what went wrong: no notes, times or progress");
-  command.add_option("--threads", common.threads, "Threads to use (default: all)")->check(CLI::Range(1, 4096));
+void add_common_options(Command& command, Common& common) {
+  command.flag("--json", common.json, "Print one JSON object instead of text");
+  command.flag("-q,--quiet", common.quiet, "Only the answer and what went wrong: no notes, times or progress");
+  command.option("--threads", common.threads, "Threads to use (default: all)").between(1, 4096);
 }
 
-void add_transform_options(CLI::App& command, Transform& transform) {
-  command.add_flag("--undirected", transform.undirected, "Each edge of the input stands for both arcs");
-  command.add_flag("--symmetrize", transform.symmetrize,
-                   "Add the reverse of every arc that has none (of its weight)");
-  command.add_flag("--dedup", transform.dedup, "Keep one of parallel arcs, the lightest");
-  command.add_flag("--drop-loops", transform.drop_loops, "Leave out self loops");
+void add_transform_options(Command& command, Transform& transform) {
+  command.flag("--undirected", transform.undirected, "Each edge of the input stands for both arcs");
+  command.flag("--symmetrize", transform.symmetrize, "Add the reverse of every arc that has none (of its weight)");
+  command.flag("--dedup", transform.dedup, "Keep one of parallel arcs, the lightest");
+  command.flag("--drop-loops", transform.drop_loops, "Leave out self loops");
 }
 
-void LoadArguments::add_to(CLI::App& command) {
-  command.add_option("GRAPH", path, "Graph file; - reads standard input")->required();
-  command.add_option("--format", format,
-                     fmt::format("Format of the input (default: by content): {}", joined(format_names())));
-  command.add_option("--ids", ids, "Edge lists: auto, dense, sparse or string ids")
-      ->check(CLI::IsMember({"auto", "dense", "sparse", "string"}));
-  command.add_option("--vertices", vertices, "Edge lists: ids are 0 to N-1, isolated ones included");
-  command.add_option("--weight-column", weight_column,
-                     "Edge lists: column of the weights, by number from 1 or by name; or none");
-  command.add_option("--weight-type", weight_type, "Read weights as u32 or f32, or not at all: none")
-      ->check(CLI::IsMember({"u32", "f32", "none"}));
-  command.add_option("--header", header, "Edge lists: first line is a header: auto, yes or no")
-      ->check(CLI::IsMember({"auto", "yes", "no"}));
+void LoadArguments::add_to(Command& command) {
+  command.option("GRAPH", path, "Graph file; - reads standard input").required();
+  command.option("--format", format,
+                 fmt::format("Format of the input (default: by content): {}", joined(format_names())));
+  command.option("--ids", ids, "Edge lists: auto, dense, sparse or string ids")
+      .one_of({"auto", "dense", "sparse", "string"});
+  command.option("--vertices", vertices, "Edge lists: ids are 0 to N-1, isolated ones included");
+  command.option("--weight-column", weight_column,
+                 "Edge lists: column of the weights, by number from 1 or by name; or none");
+  command.option("--weight-type", weight_type, "Read weights as u32 or f32, or not at all: none")
+      .one_of({"u32", "f32", "none"});
+  command.option("--header", header, "Edge lists: first line is a header: auto, yes or no")
+      .one_of({"auto", "yes", "no"});
   add_transform_options(command, transform);
-  command.add_option("--host-memory", host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+  command.option("--host-memory", host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
 }
 
 LoadOptions LoadArguments::options(const Common& common, Progress& progress) const {

@@ -1,12 +1,12 @@
 // What the commands share: their options, their exits, and how they speak.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "cli/parser.hpp"
 #include "trace/progress_bar.hpp"
 
 #include <spillway/graph.hpp>
@@ -30,7 +30,7 @@ struct Context {
   std::string           taker;  ///< who takes the options, where it is not the command alone: an algorithm
 };
 
-void add_common_options(CLI::App& command, Common& common);
+void add_common_options(Command& command, Common& common);
 
 /// Options of every command that opens a graph, as text until they are all there.
 struct LoadArguments {
@@ -41,7 +41,7 @@ struct LoadArguments {
   std::optional<std::string> vertices, host_memory;
   Transform                  transform;
 
-  void        add_to(CLI::App& command);
+  void        add_to(Command& command);
   LoadOptions options(const Common& common, Progress& progress) const;
 };
 
@@ -51,7 +51,7 @@ std::string with_default(const Parameter& parameter);
 /// Names of the formats that are read, or of those that are written.
 std::vector<std::string> format_names(bool written = false);
 
-void add_transform_options(CLI::App& command, Transform& transform);
+void add_transform_options(Command& command, Transform& transform);
 
 /// "--host-memory 4GiB" as bytes; nothing given is 0.
 std::uint64_t size_argument(const std::string& option, const std::optional<std::string>& text,
@@ -90,15 +90,15 @@ Json graph_json(const Graph& graph);
 /// A bar that draws when standard error is a terminal and nothing asked for silence.
 ProgressBar progress_bar(const Common& common);
 
-void                     add_build(CLI::App& app, Context& context);
-void                     add_convert(CLI::App& app, Context& context);
-void                     add_generate(CLI::App& app, Context& context);
-void                     add_info(CLI::App& app, Context& context);
-void                     add_verify(CLI::App& app, Context& context);
-void                     add_devices(CLI::App& app, Context& context);
-std::vector<std::string> add_plan(CLI::App& app, Context& context, std::vector<std::string> words);
+void                     add_build(Command& app, Context& context);
+void                     add_convert(Command& app, Context& context);
+void                     add_generate(Command& app, Context& context);
+void                     add_info(Command& app, Context& context);
+void                     add_verify(Command& app, Context& context);
+void                     add_devices(Command& app, Context& context);
+std::vector<std::string> add_plan(Command& app, Context& context, std::vector<std::string> words);
 /// `words` are those after the program's name: options depend on the algorithm they name. Returns those to parse.
-std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<std::string> words);
-void                     add_algorithms(CLI::App& app, Context& context);
+std::vector<std::string> add_run(Command& app, Context& context, std::vector<std::string> words);
+void                     add_algorithms(Command& app, Context& context);
 
 }  // namespace spillway::cli

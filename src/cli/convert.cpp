@@ -66,19 +66,18 @@ void convert(const ConvertArguments& arguments, const Common& common) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, Context& context) {
-  auto* command   = app.add_subcommand("convert", "Read a graph in one format, write it in another");
-  auto  arguments = std::make_shared<ConvertArguments>();
-  arguments->load.add_to(*command);
-  command->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
-  command->add_option(
+void add_convert(Command& app, Context& context) {
+  Command command   = app.subcommand("convert", "Read a graph in one format, write it in another");
+  auto    arguments = std::make_shared<ConvertArguments>();
+  arguments->load.add_to(command);
+  command.option("OUT", arguments->output, "File to write; its suffix names the format").required();
+  command.option(
       "--to", arguments->to,
       fmt::format("Format of the output (default: by suffix): {}", joined(format_names(/*written=*/true))));
-  command->add_option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
-  command->add_flag("--in-edges", arguments->in_edges,
-                    ".spill: store in-edges too, so that no run has to build them");
-  add_common_options(*command, context.common);
-  command->callback(
+  command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
+  command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
+  add_common_options(command, context.common);
+  command.on_parsed(
       [&context, arguments] { context.action = [&context, arguments] { convert(*arguments, context.common); }; });
 }
 

@@ -73,12 +73,12 @@ void list_devices(const Common& common, bool again) {
 
 }  // namespace
 
-void add_devices(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("devices", "Processors and GPUs of this machine");
-  auto  again   = std::make_shared<bool>(false);
-  command->add_flag("--measure", *again, "Measure again what the bus and the host do for each GPU");
-  add_common_options(*command, context.common);
-  command->callback(
+void add_devices(Command& app, Context& context) {
+  Command command = app.subcommand("devices", "Processors and GPUs of this machine");
+  auto    again   = std::make_shared<bool>(false);
+  command.flag("--measure", *again, "Measure again what the bus and the host do for each GPU");
+  add_common_options(command, context.common);
+  command.on_parsed(
       [&context, again] { context.action = [&context, again] { list_devices(context.common, *again); }; });
 }
 

@@ -82,33 +82,32 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
 
 }  // namespace
 
-void add_generate(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("generate", "Make a graph: kron, uniform, grid, star and others");
-  command->require_subcommand(1);
+void add_generate(Command& app, Context& context) {
+  Command command = app.subcommand("generate", "Make a graph: kron, uniform, grid, star and others");
+  command.require_subcommand();
   for (const Generator& generator : generators()) {
-    auto* kind      = command->add_subcommand(generator.name, generator.help);
-    auto  arguments = std::make_shared<GenerateArguments>();
-    arguments->kind = generator.name;
+    Command kind      = command.subcommand(generator.name, generator.help);
+    auto    arguments = std::make_shared<GenerateArguments>();
+    arguments->kind   = generator.name;
     for (const Parameter& parameter : generator.parameters) {
       const std::string help   = parameter.default_value.empty()
                                      ? parameter.help
                                      : fmt::format("{} (default: {})", parameter.help, parameter.default_value);
-      auto*             option = kind->add_option_function<std::string>(
-          "--" + parameter.name,
-          [arguments, name = parameter.name](const std::string& value) { arguments->values[name] = value; }, help);
-      if (parameter.default_value.empty()) option->required();
+      Option            option = kind.option(
+                     "--" + parameter.name,
+                     [arguments, name = parameter.name](const std::string& value) { arguments->values[name] = value; }, help);
+      if (parameter.default_value.empty()) option.required();
     }
-    kind->add_option("OUT", arguments->output, "File to write; its suffix names the format")->required();
-    kind->add_option("--to", arguments->to, "Format of the output (default: by suffix)");
-    kind->add_option("--seed", arguments->seed, "Same seed, same graph (default: 1)");
-    kind->add_option("--weights", arguments->weights, "none, u32 or f32 (default: none)")
-        ->check(CLI::IsMember({"none", "u32", "f32"}));
-    kind->add_option("--weight-range", arguments->weight_range, "LOW:HIGH of the weights (default: 1:64)");
-    add_transform_options(*kind, arguments->transform);
-    kind->add_option("--host-memory", arguments->host_memory,
-                     "Most memory to hold, e.g. 4GiB (default: what is free)");
-    add_common_options(*kind, context.common);
-    kind->callback([&context, arguments] {
+    kind.option("OUT", arguments->output, "File to write; its suffix names the format").required();
+    kind.option("--to", arguments->to, "Format of the output (default: by suffix)");
+    kind.option("--seed", arguments->seed, "Same seed, same graph (default: 1)");
+    kind.option("--weights", arguments->weights, "none, u32 or f32 (default: none)")
+        .one_of({"none", "u32", "f32"});
+    kind.option("--weight-range", arguments->weight_range, "LOW:HIGH of the weights (default: 1:64)");
+    add_transform_options(kind, arguments->transform);
+    kind.option("--host-memory", arguments->host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+    add_common_options(kind, context.common);
+    kind.on_parsed([&context, arguments] {
       context.action = [&context, arguments] { generate_to_file(*arguments, context.common); };
     });
   }

@@ -121,12 +121,12 @@ void info(const LoadArguments& arguments, const Common& common) {
 
 }  // namespace
 
-void add_info(CLI::App& app, Context& context) {
-  auto* command   = app.add_subcommand("info", "What is in a graph file, and the memory that running on it takes");
-  auto  arguments = std::make_shared<LoadArguments>();
-  arguments->add_to(*command);
-  add_common_options(*command, context.common);
-  command->callback(
+void add_info(Command& app, Context& context) {
+  Command command   = app.subcommand("info", "What is in a graph file, and the memory that running on it takes");
+  auto    arguments = std::make_shared<LoadArguments>();
+  arguments->add_to(command);
+  add_common_options(command, context.common);
+  command.on_parsed(
       [&context, arguments] { context.action = [&context, arguments] { info(*arguments, context.common); }; });
 }
 

@@ -128,13 +128,13 @@ void plan(const RunArguments& arguments, const Common& common) {
 
 }  // namespace
 
-std::vector<std::string> add_plan(CLI::App& app, Context& context, std::vector<std::string> words) {
-  auto* command   = app.add_subcommand("plan", "What running an algorithm on a graph would do, and why");
-  auto  arguments = std::make_shared<RunArguments>();
-  add_question(*command, arguments);
-  add_way_options(*command, *arguments);
-  add_common_options(*command, context.common);
-  return asked_by(*command, context, arguments, std::move(words),
+std::vector<std::string> add_plan(Command& app, Context& context, std::vector<std::string> words) {
+  Command command   = app.subcommand("plan", "What running an algorithm on a graph would do, and why");
+  auto    arguments = std::make_shared<RunArguments>();
+  add_question(command, arguments);
+  add_way_options(command, *arguments);
+  add_common_options(command, context.common);
+  return asked_by(command, context, arguments, std::move(words),
                   [&context, arguments] { plan(*arguments, context.common); });
 }
 

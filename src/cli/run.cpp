@@ -169,26 +169,25 @@ void run_algorithm(const RunArguments& arguments, const Common& common) {
 
 }  // namespace
 
-std::vector<std::string> add_run(CLI::App& app, Context& context, std::vector<std::string> words) {
-  auto* command   = app.add_subcommand("run", "Run an algorithm on a graph");
-  auto  arguments = std::make_shared<RunArguments>();
-  add_question(*command, arguments);
-  command->add_option(
-      "-o,--output", arguments->output,
-      "Write all results: .csv, .tsv, .json or .npy, or - for csv on standard output; graphs in any "
-      "format that is written. {source} in the name becomes the source. An answer without columns "
-      "(tc without --per-vertex) is written as its facts");
-  command->add_option("--id-map", arguments->id_map,
-                      "Answers that are graphs: also write the user's id of vertex 0, 1, … one a line");
-  command->add_option("--top", arguments->top, "Print the N vertices with the largest values");
-  command->add_option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
-  command->add_option("--sources", arguments->sources,
-                      "Run once for each id in a file, one a line (- is standard input; # starts a comment)");
-  command->add_flag("--verify", arguments->verify, "Check the result against an independent one");
-  command->add_flag("--statistics", arguments->statistics, "Print a line for every iteration");
-  add_way_options(*command, *arguments);
-  add_common_options(*command, context.common);
-  return asked_by(*command, context, arguments, std::move(words),
+std::vector<std::string> add_run(Command& app, Context& context, std::vector<std::string> words) {
+  Command command   = app.subcommand("run", "Run an algorithm on a graph");
+  auto    arguments = std::make_shared<RunArguments>();
+  add_question(command, arguments);
+  command.option("-o,--output", arguments->output,
+                 "Write all results: .csv, .tsv, .json or .npy, or - for csv on standard output; graphs in any "
+                 "format that is written. {source} in the name becomes the source. An answer without columns "
+                 "(tc without --per-vertex) is written as its facts");
+  command.option("--id-map", arguments->id_map,
+                 "Answers that are graphs: also write the user's id of vertex 0, 1, … one a line");
+  command.option("--top", arguments->top, "Print the N vertices with the largest values");
+  command.option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
+  command.option("--sources", arguments->sources,
+                 "Run once for each id in a file, one a line (- is standard input; # starts a comment)");
+  command.flag("--verify", arguments->verify, "Check the result against an independent one");
+  command.flag("--statistics", arguments->statistics, "Print a line for every iteration");
+  add_way_options(command, *arguments);
+  add_common_options(command, context.common);
+  return asked_by(command, context, arguments, std::move(words),
                   [&context, arguments] { run_algorithm(*arguments, context.common); });
 }
 

@@ -32,12 +32,12 @@ struct RunArguments {
 };
 
 /// Options that say how a run is to be made.
-void add_way_options(CLI::App& command, RunArguments& arguments);
+void add_way_options(Command& command, RunArguments& arguments);
 /// The words for the algorithm and the graph.
-void add_question(CLI::App& command, const std::shared_ptr<RunArguments>& arguments);
+void add_question(Command& command, const std::shared_ptr<RunArguments>& arguments);
 /// When all options are there: where `words` are for this command and name an algorithm, its parameters become
 /// options, too. Returns the words to parse; what they ask is answered by `action`.
-std::vector<std::string> asked_by(CLI::App& command, Context& context,
+std::vector<std::string> asked_by(Command& command, Context& context,
                                   const std::shared_ptr<RunArguments>& arguments, std::vector<std::string> words,
                                   std::function<void()> action);
 
@@ -77,7 +77,7 @@ struct Question {
 
 /// The word among those after `run` that names the algorithm. It must be known before the words are parsed, since
 /// the algorithm's parameters are options like any other.
-std::optional<std::string> algorithm_word(const CLI::App& command, const std::vector<std::string>& words);
+std::optional<std::string> algorithm_word(const Command& command, const std::vector<std::string>& words);
 
 /// Parameters that are yes or no get their yes where only their name stands, so that the next word is not theirs.
 std::vector<std::string> with_flags_spelled_out(const Algorithm& algorithm, std::vector<std::string> words);

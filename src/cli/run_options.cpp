@@ -97,30 +97,30 @@ Direction direction_of(const RunArguments& arguments) {
                                          : Direction::automatic;
 }
 
-void add_parameters(CLI::App& command, RunArguments& arguments) {
+void add_parameters(Command& command, RunArguments& arguments) {
   const Algorithm& algorithm = *arguments.algorithm;
   for (const Parameter& parameter : algorithm.parameters) {
     const std::string name = "--" + parameter.name;
-    if (command.get_option_no_throw(name))
+    if (command.has_option(name))
       throw bad_input("{}: its parameter '{}' has the name of an option of run; give it another", arguments.named,
                       parameter.name);
-    auto* option = command.add_option_function<std::string>(
+    Option option = command.option(
         name, [&arguments, key = parameter.name](const std::string& value) { arguments.given[key] = value; },
         with_default(parameter));
-    option->group("Options of " + algorithm.name);
-    if (parameter.kind == ParameterKind::flag) option->type_name("[yes|no]");
+    option.group("Options of " + algorithm.name);
+    if (parameter.kind == ParameterKind::flag) option.value_name("[yes|no]");
   }
 }
 
 /// An option that concerns GPUs alone, if one was given.
-void note_gpu_option(const CLI::App& command, RunArguments& arguments) {
+void note_gpu_option(const Command& command, RunArguments& arguments) {
   for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
-    if (command.count(name) > 0) return static_cast<void>(arguments.gpu_option = name);
-  if (command.count("--resident") > 0 && !sends(arguments)) arguments.gpu_option = "--resident";
+    if (command.was_given(name)) return static_cast<void>(arguments.gpu_option = name);
+  if (command.was_given("--resident") && !sends(arguments)) arguments.gpu_option = "--resident";
 }
 
 /// Where the words name an algorithm, its parameters become options. Returns the words to parse.
-std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& arguments, Context& context,
+std::vector<std::string> add_algorithm_options(Command& command, RunArguments& arguments, Context& context,
                                                std::vector<std::string> words) {
   const auto name = algorithm_word(command, words);
   if (!name) return words;
@@ -128,8 +128,7 @@ std::vector<std::string> add_algorithm_options(CLI::App& command, RunArguments& 
   arguments.algorithm  = &(is_plugin_path(*name) ? load_plugin(*name) : algorithm_named(*name));
   context.taker        = arguments.algorithm->name;
   const bool asks_each = source_parameter(*arguments.algorithm) && !has_parameter(*arguments.algorithm, "sources");
-  if (CLI::Option* const sources = command.get_option_no_throw("--sources"); sources && !asks_each)
-    command.remove_option(sources);
+  if (command.has_option("--sources") && !asks_each) command.remove_option("--sources");
   add_parameters(command, arguments);
   command.footer(fmt::format("{}: {}", arguments.algorithm->name, arguments.algorithm->summary));
   return with_flags_spelled_out(*arguments.algorithm, std::move(words));
@@ -198,86 +197,83 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
   return graph;
 }
 
-void add_way_options(CLI::App& command, RunArguments& arguments) {
-  command.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N (default: auto)");
-  command.add_option("--device-memory,--gpu-memory", arguments.device_memory,
-                     "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
-                     "--method subgraph, partitions or mixed");
+void add_way_options(Command& command, RunArguments& arguments) {
+  command.option("--device", arguments.device, "auto, cpu, cuda or cuda:N (default: auto)");
+  command.option("--device-memory,--gpu-memory", arguments.device_memory,
+                 "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
+                 "--method subgraph, partitions or mixed");
   command
-      .add_option(
+      .option(
           "--method", arguments.method,
           "Where edges are: all on the device (frontier), in host memory that the GPU reads (zerocopy), sent from "
           "there: those of active vertices (subgraph) or whole partitions (partitions), or whichever takes least "
           "for each part (mixed); auto (default): the first where they fit, else what `spillway plan` says")
-      ->check(CLI::IsMember({"auto", "frontier", "zerocopy", "subgraph", "partitions", "mixed"}));
+      .one_of({"auto", "frontier", "zerocopy", "subgraph", "partitions", "mixed"});
   command
-      .add_option(
-          "--compress", arguments.compress,
-          "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: on, off or auto "
-          "(default: where that pays)")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  command.add_option(
+      .option("--compress", arguments.compress,
+              "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: on, off or auto "
+              "(default: where that pays)")
+      .one_of({"auto", "on", "off"});
+  command.option(
       "--resident", arguments.resident,
       "Of edges that do not fit, most to keep on the device, e.g. 1GiB (default: what there is room for)");
   command
-      .add_option("--async", arguments.async,
-                  "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
-                  "(default): on graphs with few neighbours, where the algorithm can")
-      ->check(CLI::IsMember({"auto", "on", "off"}));
-  command.add_flag("--all-partitions", arguments.all_partitions,
-                   "--method partitions sends all of them, whether anybody there is active or not, for study");
-  command.add_option("--weights", arguments.weights, "Give every arc weight 1: unit; or random ones: random:SEED");
-  command.add_flag("--deterministic", arguments.deterministic,
-                   "Floating results the same bit for bit in every run, at some cost");
+      .option("--async", arguments.async,
+              "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
+              "(default): on graphs with few neighbours, where the algorithm can")
+      .one_of({"auto", "on", "off"});
+  command.flag("--all-partitions", arguments.all_partitions,
+               "--method partitions sends all of them, whether anybody there is active or not, for study");
+  command.option("--weights", arguments.weights, "Give every arc weight 1: unit; or random ones: random:SEED");
+  command.flag("--deterministic", arguments.deterministic,
+               "Floating results the same bit for bit in every run, at some cost");
   command
-      .add_option("--direction", arguments.direction,
-                  "push or pull throughout, or auto (default): what is less work")
-      ->check(CLI::IsMember({"auto", "push", "pull"}));
+      .option("--direction", arguments.direction, "push or pull throughout, or auto (default): what is less work")
+      .one_of({"auto", "push", "pull"});
   command
-      .add_option("--filter", arguments.filter,
-                  "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
-      ->check(CLI::IsMember({"jit", "online", "ballot", "batch"}));
+      .option("--filter", arguments.filter,
+              "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
+      .one_of({"jit", "online", "ballot", "batch"});
   command
-      .add_option(
+      .option(
           "--bin-entries", arguments.bin_entries,
           fmt::format("Vertices that a GPU thread may find before a ballot takes over, for study (default: {})",
                       arguments.bin_entries))
-      ->check(CLI::Range(1u, 1u << 20));
-  command.add_flag("--aggregate", arguments.aggregate,
-                   "GPU lanes whose updates go to one vertex combine them first, for study");
+      .between(1, 1 << 20);
+  command.flag("--aggregate", arguments.aggregate,
+               "GPU lanes whose updates go to one vertex combine them first, for study");
   command
-      .add_option("--fusion", arguments.fusion,
-                  "What a kernel does at once, for study: none, pushpull or all (default)")
-      ->check(CLI::IsMember({"none", "pushpull", "all"}));
+      .option("--fusion", arguments.fusion,
+              "What a kernel does at once, for study: none, pushpull or all (default)")
+      .one_of({"none", "pushpull", "all"});
   command
-      .add_option("--order", arguments.order,
-                  "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
-                  "(default: whichever pays)")
-      ->check(CLI::IsMember({"auto", "natural", "degree"}));
+      .option("--order", arguments.order,
+              "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
+              "(default: whichever pays)")
+      .one_of({"auto", "natural", "degree"});
 }
 
-void add_question(CLI::App& command, const std::shared_ptr<RunArguments>& arguments) {
-  command
-      .add_option("ALGORITHM", arguments->word, "One that `spillway algorithms` lists, or a plug-in: ./mine.so")
-      ->required();
+void add_question(Command& command, const std::shared_ptr<RunArguments>& arguments) {
+  command.option("ALGORITHM", arguments->word, "One that `spillway algorithms` lists, or a plug-in: ./mine.so")
+      .required();
   arguments->load.add_to(command);
 }
 
-std::vector<std::string> asked_by(CLI::App& command, Context& context,
+std::vector<std::string> asked_by(Command& command, Context& context,
                                   const std::shared_ptr<RunArguments>& arguments, std::vector<std::string> words,
                                   std::function<void()> action) {
-  command.footer(fmt::format("An algorithm's own options: spillway {} ALGORITHM --help", command.get_name()));
-  command.callback([&context, &command, arguments, action = std::move(action)] {
+  command.footer(fmt::format("An algorithm's own options: spillway {} ALGORITHM --help", command.name()));
+  command.on_parsed([&context, command, arguments, action = std::move(action)] {
     if (arguments->word != arguments->named)
       throw usage_error("'{}' was taken for the algorithm; name it before its options",
                         printable(arguments->named));
     note_gpu_option(command, *arguments);
     context.action = action;
   });
-  if (words.empty() || words.front() != command.get_name()) return words;
+  if (words.empty() || words.front() != command.name()) return words;
   words.erase(words.begin());
   words = add_algorithm_options(command, *arguments, context, std::move(words));
-  words.insert(words.begin(), command.get_name());
+  words.insert(words.begin(), command.name());
   return words;
 }
 

@@ -58,7 +58,7 @@ std::vector<std::string> asked_sources(const RunArguments& arguments) {
 
 }  // namespace
 
-std::optional<std::string> algorithm_word(const CLI::App& command, const std::vector<std::string>& words) {
+std::optional<std::string> algorithm_word(const Command& command, const std::vector<std::string>& words) {
   std::vector<std::string> candidates;
   bool                     certain = true;  // no unknown option that a candidate may be the value of
   bool                     options = true;
@@ -69,10 +69,11 @@ std::optional<std::string> algorithm_word(const CLI::App& command, const std::ve
       if (certain) return words[i];
       candidates.push_back(words[i]);
     } else {
-      const std::string  name   = option_name(words[i]);
-      const CLI::Option* option = command.get_option_no_throw(name);
-      if (!option) certain = false;
-      if (option && option->get_expected_min() > 0 && name == words[i]) ++i;
+      const std::string name = option_name(words[i]);
+      if (!command.has_option(name))
+        certain = false;
+      else if (command.takes_value(name) && name == words[i])
+        ++i;
     }
   }
   const auto known = std::find_if(candidates.begin(), candidates.end(), names_an_algorithm);

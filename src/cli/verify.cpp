@@ -32,12 +32,12 @@ void verify_file(const std::string& path, const Common& common) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("verify", "Check a .spill file: checksums, indices, in-edges, symmetry");
-  auto  path    = std::make_shared<std::string>();
-  command->add_option("FILE", *path, "A .spill file")->required();
-  add_common_options(*command, context.common);
-  command->callback(
+void add_verify(Command& app, Context& context) {
+  Command command = app.subcommand("verify", "Check a .spill file: checksums, indices, in-edges, symmetry");
+  auto    path    = std::make_shared<std::string>();
+  command.option("FILE", *path, "A .spill file").required();
+  add_common_options(command, context.common);
+  command.on_parsed(
       [&context, path] { context.action = [&context, path] { verify_file(*path, context.common); }; });
 }
 

@@ -49,7 +49,7 @@ void Schedule::set_resident(std::shared_ptr<Resident> vertices, std::vector<std:
   bound_    = bound;
 }
 
-Schedule Schedule::at_home(Buffer<Vertex> vertices) const {
+Schedule Schedule::on_host(Buffer<Vertex> vertices) const {
   Schedule home;
   home.vertices_ = std::move(vertices);
   home.starts_   = starts_;

@@ -13,11 +13,9 @@
 namespace spillway {
 
 const std::vector<Format>& formats() {
-  // In the order they are tried: exact magics first, files known by their sizes alone next, loose text last.
-  static const std::vector<Format> all{spill_format(), matrix_market_format(), npz_format(),
-                                       ligra_format(), dimacs_format(),        galois_format(),
-                                       gap_format(),   subway_format(),        ldbc_format(),
-                                       metis_format(), edge_list_format(),     graph500_format()};
+#define SPILLWAY_LIST_FORMAT(name) name##_format(),
+  static const std::vector<Format> all{SPILLWAY_FORMATS(SPILLWAY_LIST_FORMAT)};
+#undef SPILLWAY_LIST_FORMAT
   return all;
 }
 

@@ -84,18 +84,26 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
 /// Reports what a format without ids loses.
 void note_lost_ids(const Graph& graph, std::string_view format, std::vector<std::string>& notes);
 
-// One entry a file in this folder.
-Format edge_list_format();
-Format matrix_market_format();
-Format dimacs_format();
-Format metis_format();
-Format gap_format();
-Format ligra_format();
-Format galois_format();
-Format subway_format();
-Format ldbc_format();
-Format graph500_format();
-Format npz_format();
-Format spill_format();
+// The formats, in the order they are tried: exact magics first, files known by their sizes alone next, loose text
+// last. A new one is a line here, and a file in this folder with NAME_format().
+// clang-format off
+#define SPILLWAY_FORMATS(FORMAT) \
+  FORMAT(spill)                  \
+  FORMAT(matrix_market)          \
+  FORMAT(npz)                    \
+  FORMAT(ligra)                  \
+  FORMAT(dimacs)                 \
+  FORMAT(galois)                 \
+  FORMAT(gap)                    \
+  FORMAT(subway)                 \
+  FORMAT(ldbc)                   \
+  FORMAT(metis)                  \
+  FORMAT(edge_list)              \
+  FORMAT(graph500)
+// clang-format on
+
+#define SPILLWAY_DECLARE_FORMAT(name) Format name##_format();
+SPILLWAY_FORMATS(SPILLWAY_DECLARE_FORMAT)
+#undef SPILLWAY_DECLARE_FORMAT
 
 }  // namespace spillway

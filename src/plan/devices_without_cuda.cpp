@@ -4,7 +4,7 @@
 namespace spillway {
 
 CudaDevices cuda_devices() {
-  return {.devices = {}, .absence = "this build has no CUDA code (nvcc was not found)"};
+  return {.devices = {}, .absence = "this build has no code for GPUs; where nvcc is, `make CUDA=on` builds it"};
 }
 
 std::optional<Rates> rates_of_gpu(int, int, const std::shared_ptr<MemoryBudget>&, bool) { return std::nullopt; }

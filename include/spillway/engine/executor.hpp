@@ -123,7 +123,7 @@ class Schedule {
   const std::shared_ptr<Resident>& resident() const { return resident_; }
   void set_resident(std::shared_ptr<Resident> vertices, std::vector<std::uint64_t> starts, std::uint64_t bound);
   /// The same frontiers, from a device's vertices.
-  Schedule at_home(Buffer<Vertex> vertices) const;
+  Schedule on_host(Buffer<Vertex> vertices) const;
 
  private:
   Buffer<Vertex>             vertices_;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <optional>
 
+#include <spillway/engine/cuda/continuation.hpp>
 #include <spillway/engine/cuda/device_run.cuh>
+#include <spillway/engine/outcome.hpp>
 
 namespace spillway::cuda {
 
@@ -38,60 +40,6 @@ DeviceTopology chosen_order(DeviceGraph& graph, const Topology& topology, Device
     }
   }
   return rows;
-}
-
-/// Whether this run is to be made on a GPU. Only programs whose updates meet in accumulators record and replay
-/// frontiers there.
-template <class P>
-bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuation) {
-  using Kind = DeviceChoice::Kind;
-  if ((continuation.replay != nullptr || continuation.record != nullptr) && !Traits<P>::gathers) return false;
-  if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
-  return !options.deterministic && device_count() > 0;
-}
-
-/// Those of another program's run must be of the same type, one a vertex.
-template <class Value>
-KeptValues<Value>& kept_values(Resident& resident, std::uint64_t vertices) {
-  auto* kept = dynamic_cast<KeptValues<Value>*>(&resident);
-  if (kept == nullptr || kept->values.size() != vertices)
-    throw Error{ExitCode::usage, "a run cannot go on from values of another type or another graph"};
-  return *kept;
-}
-
-/// On another device than the one at hand, or under another budget.
-template <class Value>
-bool lies_elsewhere(const Continuation<Value>& continuation, const DeviceGraph& here) {
-  const auto* values = dynamic_cast<const KeptValues<Value>*>(continuation.resident.get());
-  const auto* frontiers =
-      continuation.replay ? dynamic_cast<const KeptFrontiers*>(continuation.replay->resident().get()) : nullptr;
-  return (values && values->graph.get() != &here) || (frontiers && frontiers->graph.get() != &here);
-}
-
-/// What a device holds for a run that is made elsewhere after all comes back; frontiers go to `home`.
-template <class Value>
-void bring_home(Continuation<Value>& continuation, Schedule& home, const Graph& graph) {
-  if (continuation.resident) {
-    const auto& kept = kept_values<Value>(*continuation.resident, graph.vertex_count());
-    kept.graph->device().enter();
-    continuation.values = {graph.vertex_count(), graph.budget(), "the values of the vertices"};
-    kept.values.download(continuation.values.data());
-    continuation.resident.reset();
-  }
-  if (continuation.replay == nullptr || !continuation.replay->resident()) return;
-  const auto&    kept = dynamic_cast<const KeptFrontiers&>(*continuation.replay->resident());
-  Buffer<Vertex> vertices{kept.vertices.size(), graph.budget(), "the recorded frontiers"};
-  kept.graph->device().enter();
-  kept.vertices.download(vertices.data());
-  if (kept.order) {
-    std::vector<Vertex> original(kept.order->original.size());
-    kept.order->original.download(original.data());
-    // Frontiers that were never filled to the end have rubbish behind it.
-    const std::uint64_t used = continuation.replay->starts().back();
-    for (std::uint64_t i = 0; i < used; ++i) vertices[i] = original[vertices[i]];
-  }
-  home                = continuation.replay->at_home(std::move(vertices));
-  continuation.replay = &home;
 }
 
 /// What a run is to do.
@@ -325,8 +273,8 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
   using T           = Traits<P>;
   const auto there  = DeviceGraph::of(graph, options.device);
   Device&    device = there->device();
-  Schedule   home;
-  if (lies_elsewhere<ValueOf<P>>(continuation, *there)) bring_home(continuation, home, graph);
+  Schedule   on_host;
+  if (lies_elsewhere<ValueOf<P>>(continuation, *there)) copy_to_host(continuation, on_host, graph);
   device.enter();
   const Asked<P> asked{program, topology, options, delta, max_iterations, continuation};
   const auto     state_if = [&](Method method) {
@@ -369,3 +317,9 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
 }
 
 }  // namespace spillway::cuda
+
+/// The kernels of one program, in a translation unit of their own.
+#define SPILLWAY_INSTANTIATE_DEVICE_PROGRAM(...)                                                                  \
+  template spillway::Outcome<__VA_ARGS__> spillway::cuda::run_on_device<__VA_ARGS__>(                             \
+      const __VA_ARGS__&, const spillway::Graph&, const spillway::Topology&, const spillway::RunOptions&, double, \
+      std::uint64_t, spillway::Continuation<spillway::ValueOf<__VA_ARGS__>>&)

@@ -1,0 +1,18 @@
+# A translation unit for each program with kernels: `SPILLWAY_DEVICE_PROGRAM(Program)`, a line of a program's header.
+# Nothing else lists them, and no unit has more than one: they are what nvcc takes longest for.
+function(spillway_device_programs result)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/algorithms/programs/*.hpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
+  set(units "")
+  foreach(header ${headers})
+    file(RELATIVE_PATH SPILLWAY_PROGRAM_HEADER ${CMAKE_CURRENT_SOURCE_DIR} ${header})
+    file(STRINGS ${header} lines REGEX "^SPILLWAY_DEVICE_PROGRAM\\(.*\\)$")
+    foreach(line ${lines})
+      string(REGEX REPLACE "^SPILLWAY_DEVICE_PROGRAM\\((.*)\\)$" "\\1" SPILLWAY_PROGRAM "${line}")
+      string(MAKE_C_IDENTIFIER "${SPILLWAY_PROGRAM}" name)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/device_program.cu.in ${CMAKE_BINARY_DIR}/device_programs/${name}.cu @ONLY)
+      list(APPEND units ${CMAKE_BINARY_DIR}/device_programs/${name}.cu)
+    endforeach()
+  endforeach()
+  set(${result} ${units} PARENT_SCOPE)
+endfunction()

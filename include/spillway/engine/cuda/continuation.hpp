@@ -1,0 +1,69 @@
+// A program on a GPU as its caller sees it: whether it is to run there, and what it goes on from. Needs no nvcc.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <spillway/engine/cuda/memory.hpp>
+#include <spillway/engine/cuda/order.hpp>
+#include <spillway/engine/outcome.hpp>
+#include <spillway/error.hpp>
+
+namespace spillway::cuda {
+
+/// Whether this run is to be made on a GPU. Only programs whose updates meet in accumulators record and replay
+/// frontiers there.
+template <class P>
+bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuation) {
+  using Kind = DeviceChoice::Kind;
+  if ((continuation.replay != nullptr || continuation.record != nullptr) && !Traits<P>::gathers) return false;
+  if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
+  return !options.deterministic && device_count() > 0;
+}
+
+/// Those of another program's run must be of the same type, one a vertex.
+template <class Value>
+KeptValues<Value>& kept_values(Resident& resident, std::uint64_t vertices) {
+  auto* kept = dynamic_cast<KeptValues<Value>*>(&resident);
+  if (kept == nullptr || kept->values.size() != vertices)
+    throw Error{ExitCode::usage, "a run cannot go on from values of another type or another graph"};
+  return *kept;
+}
+
+/// On another device than the one at hand, or under another budget.
+template <class Value>
+bool lies_elsewhere(const Continuation<Value>& continuation, const DeviceGraph& here) {
+  const auto* values = dynamic_cast<const KeptValues<Value>*>(continuation.resident.get());
+  const auto* frontiers =
+      continuation.replay ? dynamic_cast<const KeptFrontiers*>(continuation.replay->resident().get()) : nullptr;
+  return (values && values->graph.get() != &here) || (frontiers && frontiers->graph.get() != &here);
+}
+
+/// What a device holds for a run that is made elsewhere after all is copied to the host; frontiers go to
+/// `on_host`.
+template <class Value>
+void copy_to_host(Continuation<Value>& continuation, Schedule& on_host, const Graph& graph) {
+  if (continuation.resident) {
+    const auto& kept = kept_values<Value>(*continuation.resident, graph.vertex_count());
+    kept.graph->device().enter();
+    continuation.values = {graph.vertex_count(), graph.budget(), "the values of the vertices"};
+    kept.values.download(continuation.values.data());
+    continuation.resident.reset();
+  }
+  if (continuation.replay == nullptr || !continuation.replay->resident()) return;
+  const auto&    kept = dynamic_cast<const KeptFrontiers&>(*continuation.replay->resident());
+  Buffer<Vertex> vertices{kept.vertices.size(), graph.budget(), "the recorded frontiers"};
+  kept.graph->device().enter();
+  kept.vertices.download(vertices.data());
+  if (kept.order) {
+    std::vector<Vertex> original(kept.order->original.size());
+    kept.order->original.download(original.data());
+    // Frontiers that were never filled to the end have rubbish behind it.
+    const std::uint64_t used = continuation.replay->starts().back();
+    for (std::uint64_t i = 0; i < used; ++i) vertices[i] = original[vertices[i]];
+  }
+  on_host             = continuation.replay->on_host(std::move(vertices));
+  continuation.replay = &on_host;
+}
+
+}  // namespace spillway::cuda

@@ -1,0 +1,81 @@
+// What a run is given and what it leaves: shared by what g++ compiles of a program and what nvcc does.
+#pragma once
+
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <spillway/engine/check_program.hpp>
+#include <spillway/engine/executor.hpp>
+#include <spillway/engine/parallel.hpp>
+#include <spillway/graph.hpp>
+#include <spillway/program.hpp>
+#include <spillway/result.hpp>
+
+namespace spillway {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool makes_a_column = std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t> ||
+                                       std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+}  // namespace detail
+
+/// What a run leaves: the value of every vertex, the last Global, and what it took.
+template <class P>
+struct Outcome {
+  // The first thing that a call of `run` needs of the program, so what is wrong with it is said here.
+  static_assert(check_program<P>() || true);
+  using Value = ValueOf<P>;
+
+  Buffer<Value>                 values;
+  std::shared_ptr<Resident>     resident;  ///< the values, where they were kept on a device
+  GlobalOf<P>                   global{};  ///< of the last iteration
+  std::vector<GlobalOf<P>>      history;   ///< of every iteration
+  RunStatistics                 statistics;
+  std::shared_ptr<MemoryBudget> budget;
+  int                           threads = 1;
+
+  const Value& operator[](Vertex v) const { return values[v]; }
+
+  /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
+  template <class Get>
+  Column column(const std::string& name, Get&& get) {
+    using Entry = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
+    static_assert(
+        detail::makes_a_column<Entry>,
+        "the entries of a column are std::uint32_t, std::uint64_t, float or double: let `get` return one");
+    const auto    start = std::chrono::steady_clock::now();
+    Buffer<Entry> entries{values.size(), budget, "the result"};
+    for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t v = begin; v < end; ++v) entries[v] = get(static_cast<const Value&>(values[v]));
+    });
+    statistics.run_ms +=
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return {.name = name, .values = std::move(entries).freeze()};
+  }
+
+  /// The values themselves, where they are numbers. They are moved out.
+  Column column(const std::string& name) {
+    static_assert(detail::makes_a_column<Value>,
+                  "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
+                  "value with column(name, [](const Value& value) { return value.part; })");
+    return {.name = name, .values = std::move(values).freeze()};
+  }
+};
+
+/// How one program goes on from another.
+template <class Value>
+struct Continuation {
+  Buffer<Value>             values   = {};       ///< start from these, one a vertex, instead of `init`
+  std::shared_ptr<Resident> resident = {};       ///< or from these, which the outcome of another run holds
+  const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
+  Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
+  bool                      keep = false;  ///< the values may stay on the device: another run goes on from them
+};
+
+}  // namespace spillway

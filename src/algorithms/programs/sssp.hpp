@@ -1,0 +1,69 @@
+// Shortest paths over non-negative weights, distances alone: parents are found afterwards.
+// Delta-stepping (Meyer & Sanders 1998): the engine settles vertices in buckets of their distance.
+#pragma once
+
+#include <spillway/engine/device_program.hpp>
+#include <spillway/program.hpp>
+
+namespace spillway {
+
+/// Whole distances stop here instead of wrapping; one that does is reported as an overflow.
+inline constexpr std::uint32_t distance_limit = highest<std::uint32_t>() - 1;
+
+SPILLWAY_HD inline std::uint32_t extended(std::uint32_t distance, std::uint32_t weight) {
+  return weight > distance_limit - distance ? distance_limit : distance + weight;
+}
+
+/// For GPUs: beside a parent, distances would not fit the caches.
+struct Distances {
+  using Value   = std::uint32_t;
+  using Weight  = std::uint32_t;
+  using Combine = Min<std::uint32_t>;
+
+  static constexpr bool          order_free     = true;
+  static constexpr bool          settles        = true;  // no weight is negative
+  static constexpr std::uint32_t neutral_weight = 0;
+
+  Vertex source;
+  double delta = 0;
+
+  SPILLWAY_HD std::uint32_t init(Vertex v) const { return v == source ? 0 : highest<std::uint32_t>(); }
+  SPILLWAY_HD bool          starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD std::uint32_t priority(std::uint32_t distance) const { return distance; }
+  SPILLWAY_HD std::uint32_t compute(std::uint32_t from, const Edge<std::uint32_t>& edge) const {
+    return extended(from, edge.weight);
+  }
+  SPILLWAY_HD bool could_improve(std::uint32_t weight, std::uint32_t to, std::uint32_t start) const {
+    return extended(start, weight) < to;
+  }
+};
+
+/// Over real weights. A float would lose digits with every arc (a million of 0.1 come out a hundredth off), and
+/// beside a double there is no room for a parent: those are found afterwards.
+struct RealSssp {
+  using Value   = double;
+  using Weight  = float;
+  using Combine = Min<double>;
+
+  static constexpr bool  order_free     = true;
+  static constexpr bool  settles        = true;
+  static constexpr float neutral_weight = 0;
+
+  Vertex source;
+  double delta = 0;
+
+  SPILLWAY_HD double init(Vertex v) const { return v == source ? 0 : highest<double>(); }
+  SPILLWAY_HD bool   starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD double priority(double distance) const { return distance; }
+  SPILLWAY_HD double compute(double from, const Edge<float>& edge) const {
+    return from + static_cast<double>(edge.weight);
+  }
+  SPILLWAY_HD bool could_improve(float weight, double to, double start) const {
+    return start + static_cast<double>(weight) < to;
+  }
+};
+
+SPILLWAY_DEVICE_PROGRAM(Distances)
+SPILLWAY_DEVICE_PROGRAM(RealSssp)
+
+}  // namespace spillway
