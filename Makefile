@@ -1,16 +1,21 @@
 # The two commands of the README are `make demo` and `make test`; each sets up all it needs.
-# SPILLWAY_SKIP_SETUP=1 leaves the machine's packages alone.
+#   CUDA=on|off|auto     device code; auto: where this machine has a GPU and nvcc
+#   SPILLWAY_SKIP_SETUP=1  leaves the machine's packages alone
+#   SPILLWAY_CMAKE_ARGS    more for CMake: where headers lie, say, or -DCMAKE_CUDA_ARCHITECTURES="80;90" for packages
 SHELL := /bin/bash
+CUDA ?= auto
 FUZZ_SECONDS ?= 60
-# Tests of what reads bytes that anyone may have written. One process: each would pay for its own search for leaks.
-UNTRUSTED = *Malformed*:*Fuzz*:*Format*:Store.*:EdgeList.*:Npz.*:Metis.*:Gap.*:Ligra.*:Galois.*:Subway.*:Graph500.*
 # Tests that run the program itself.
 COMMANDS = CommandLine.*:RunCommand.*:PlanCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
-BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
+# Tests that start compilers, or take long for another reason: `make check` does without.
+SLOW = Plugin\.|ExamplePlugin\.|Document|Install\.|EveryVerification
+CONFIGURE = mkdir -p build && cmake --preset $(1) $(SPILLWAY_CMAKE_ARGS) $(2) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+BUILD = $(call CONFIGURE,$(1),$(2)); cmake --build build/$(1)
 
-.PHONY: all demo test test-asan test-tsan gpu-test gpu-test-full bench fuzz lint format clean
+.PHONY: all demo check test test-deep test-asan test-tsan gpu-test gpu-test-full bench fuzz lint format clean
 all: build/setup-build
-	@$(call BUILD,release)
+	@$(call BUILD,release,-DSPILLWAY_CUDA=$(shell echo $(CUDA) | tr a-z A-Z))
+	@if [ -s build/release/note.txt ]; then echo "note: $$(cat build/release/note.txt)"; fi
 
 build/setup-%: scripts/setup
 	@mkdir -p build
@@ -20,12 +25,18 @@ build/setup-%: scripts/setup
 demo: all
 	@scripts/demo
 
-# Everything, with warnings as errors; then what reads untrusted bytes once more under the sanitizers.
+# Every few minutes: no nvcc, and what is quick comes first.
+check: build/setup-test
+	@$(call BUILD,check)
+	ctest --test-dir build/check --output-on-failure --stop-on-failure -j 2 -E '$(SLOW)|EveryAlgorithm'
+	ctest --test-dir build/check --output-on-failure -j 2 -R 'EveryAlgorithm'
+
+# Everything, with warnings as errors; then kernels on the CPU and what reads untrusted bytes, under the sanitizers.
 test: build/setup-test
 	@$(call BUILD,dev)
 	ctest --test-dir build/dev --output-on-failure -j 2
-	@$(call BUILD,asan) --target spillway_untrusted_tests
-	build/asan/bin/spillway_untrusted_tests --gtest_brief=1 --gtest_filter='$(UNTRUSTED)'
+	@$(call BUILD,emulated)
+	ctest --test-dir build/emulated --output-on-failure -j 2
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)
@@ -40,7 +51,7 @@ test-tsan: build/setup-tsan
 gpu-test: build/setup-test
 	@scripts/gpu-test
 
-# Every filter with every fusion, direction and size, on more graphs.
+# Every way on every graph, and more graphs.
 gpu-test-full: build/setup-test
 	@SPILLWAY_FULL_MATRIX=1 scripts/gpu-test
 
@@ -53,7 +64,7 @@ fuzz: build/setup-fuzz
 	@scripts/fuzz $(FUZZ_SECONDS)
 
 lint: build/setup-lint
-	@cmake --preset lint > build/lint.log 2>&1 || { cat build/lint.log; exit 1; }
+	@$(call CONFIGURE,lint)
 	@scripts/lint
 
 format: build/setup-lint

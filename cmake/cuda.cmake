@@ -43,9 +43,9 @@ if(SPILLWAY_HAS_CUDA)
   set(CMAKE_CUDA_STANDARD 20)
   # Programs use the standard library's constexpr functions. What nvcc hands to the host's compiler cannot check
   # format strings at compile time.
-  string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1 -DFMT_CONSTEVAL= -lineinfo")
-  # What every kernel takes is in the log of the build; scripts/registers makes a table of it.
-  string(APPEND CMAKE_CUDA_FLAGS " --resource-usage")
+  string(APPEND CMAKE_CUDA_FLAGS " --expt-relaxed-constexpr -DFMT_USE_CONSTEXPR=1 -DFMT_CONSTEVAL=")
+  # Profilers find lines; what every kernel takes is in the log of the build (scripts/registers makes a table of it).
+  string(APPEND CMAKE_CUDA_FLAGS_RELEASE " -lineinfo --resource-usage")
   # Comparisons and members that a template needs for some programs and not for others.
   string(APPEND CMAKE_CUDA_FLAGS " -diag-suppress 177,186")
   find_package(CUDAToolkit REQUIRED)

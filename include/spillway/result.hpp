@@ -88,6 +88,7 @@ struct RunStatistics {
   double                           transfer_ms = 0;      ///< to the device and back
   std::string                      device      = "cpu";  ///< that computed
   std::string                      method;               ///< how edges reached it; empty: they were there
+  bool                             compressed = false;   ///< edges, where they did not all fit
   std::string                      device_note;          ///< why it was not the one that would have been chosen
   std::uint64_t                    device_bytes    = 0;  ///< held there at most
   std::uint64_t                    uploaded_bytes  = 0;  ///< of the graph

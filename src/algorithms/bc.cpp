@@ -65,6 +65,7 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.device_bytes = std::max(total.device_bytes, part.device_bytes);
   total.uploaded_bytes += part.uploaded_bytes;
   total.method         = part.method;
+  total.compressed     = part.compressed;
   total.edges_resident = std::max(total.edges_resident, part.edges_resident);
   total.bytes_sent += part.bytes_sent;
   total.bytes_read += part.bytes_read;

@@ -170,6 +170,7 @@ Json answer_json(const Answer& answer) {
             {"edges_sent", statistics.bytes_sent},
             {"edges_read_in_place", statistics.bytes_read}}},
           {"method", statistics.method.empty() ? "frontier" : statistics.method},
+          {"compressed", statistics.compressed},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_outside}}},
           {"kernel_launches", statistics.counters.kernel_launches},
           {"gpu", gpu_json(statistics.counters)},

@@ -1,7 +1,10 @@
-// Every registered algorithm on the whole zoo and on random graphs, with one and with several threads, in every
-// direction, with the engine's sizes as they are and so small that every way through it is taken, against its own
-// oracle and its own property checks. An algorithm joins by registering.
+// Every registered algorithm on the whole zoo and on random graphs, in ways that have every pair of two options,
+// against its own oracle and its own property checks. An algorithm joins by registering. Ways take turns; each is
+// proven to have had one, and each run to have used the device, method, encoding and direction that it asked for.
 #include <gtest/gtest.h>
+
+#include <cstdio>
+#include <set>
 
 #include "algorithms/trying.hpp"
 #include "plan/devices.hpp"
@@ -9,81 +12,163 @@
 #include "zoo.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/error.hpp>
 
 namespace spillway {
 namespace {
 
+using testing::all_ways;
 using testing::as_text;
 using testing::filled;
+using testing::Turns;
 using testing::variants_of;
-using testing::ways_to_run;
 using testing::with_weights_for;
+
+#if defined(SPILLWAY_EMULATED)  // which takes its time
+constexpr std::size_t   ways_a_graph  = 1;
+constexpr std::uint64_t random_graphs = 3;
+#elif defined(SPILLWAY_TEST_ON_GPU)
+constexpr std::size_t   ways_a_graph  = 8;
+constexpr std::uint64_t random_graphs = 20;
+#else
+constexpr std::size_t   ways_a_graph  = 4;
+constexpr std::uint64_t random_graphs = 200;
+#endif
+
+/// Algorithms that are no vertex programs: of a way, the device and the number of threads are all that concerns
+/// them.
+bool is_program(const std::string& algorithm, const ParameterValues& values) {
+  static const std::set<std::string> others{"bp",      "cdlp", "crossedges",   "degrees", "egonet",
+                                            "induced", "lcc",  "neighborhood", "scc",     "tc"};
+  if (algorithm == "cc") return values.at("form") == "propagate";
+  return !others.contains(algorithm);
+}
+
+/// One of each number of threads.
+std::vector<std::size_t> ways_by_threads() {
+  std::vector<std::size_t> ways;
+  std::set<int>            seen;
+  for (std::size_t i = 0; i < all_ways().size(); ++i)
+    if (all_ways()[i].method == Method::frontier && seen.insert(all_ways()[i].threads).second) ways.push_back(i);
+  return ways;
+}
 
 class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
 #if defined(SPILLWAY_TEST_ON_GPU)
     if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
-    if (!algorithm_named(GetParam()).on_gpu) GTEST_SKIP() << "not on GPUs yet";
+    if (!algorithm_.on_gpu) GTEST_SKIP() << "its answers are graphs, which are made on the CPU";
 #endif
   }
-};
 
-#if defined(SPILLWAY_TEST_ON_GPU)
-#if defined(SPILLWAY_EMULATED)
-const std::uint64_t random_graphs = 3;
-#else
-const std::uint64_t random_graphs = testing::full_matrix() ? 200 : 20;
-#endif
-#else
-constexpr std::uint64_t random_graphs = 200;
-#endif
-
-/// A run from every vertex, in every way, is for small graphs.
-bool takes_too_long(const ParameterValues& values, const Graph& graph) {
-  const auto sources = values.find("sources");
-  return sources != values.end() && sources->second == "all" && graph.vertex_count() > 64;
-}
-
-void expect_right(const Algorithm& algorithm, const Graph& given, const std::string& what) {
-  const Graph graph = with_weights_for(algorithm, given);
-  for (const ParameterValues& variant : variants_of(algorithm.name)) {
-    const auto values = filled(algorithm, graph, variant);
-    if (!values || takes_too_long(*values, graph)) continue;
-#if defined(SPILLWAY_EMULATED)
-    static unsigned turn = 0;  // each time every third way, and others the next time: emulating takes its time
-#endif
-    for (const RunOptions& way : ways_to_run()) {
-#if defined(SPILLWAY_EMULATED)
-      if (++turn % 3 != 0) continue;
-#endif
-      const Result result = algorithm.run(graph, *values, way);
-#if defined(SPILLWAY_TEST_ON_GPU)
-      if (graph.vertex_count() > 0) {  // otherwise nobody need compute
-        EXPECT_EQ(result.statistics.device, "cuda:0") << algorithm.name << as_text(*values) << " on " << what;
+  /// In some ways, with each variant of its parameters.
+  void expect_right(const Graph& given, const std::string& what) {
+    const Graph graph = with_weights_for(algorithm_, given);
+    for (const ParameterValues& variant : variants_of(algorithm_.name)) {
+      const auto values = filled(algorithm_, graph, variant);
+      if (!values || takes_too_long(*values, graph)) continue;
+      const bool program = is_program(algorithm_.name, *values);
+      any_program_ |= program;
+      Turns& turns = program ? turns_ : turns_by_threads_;
+      for (const std::size_t turn : turns.next()) {
+        const std::size_t i = program ? turn : by_threads_[turn];
+        try_way(graph, *values, all_ways()[i], program, what);
+        turns.used(turn);
+        if (HasFatalFailure()) return;
       }
-#endif
-      for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
-        EXPECT_EQ(algorithm.verify(graph, *values, result, {.by = by}).problem, "")
-            << algorithm.name << as_text(*values) << " on " << what << as_text(way);
-      ASSERT_EQ(result.graph.has_value(), algorithm.makes_a_graph);
     }
   }
-}
+
+  /// That all had a turn, and which.
+  void expect_all_used() {
+    const Turns& turns = any_program_ ? turns_ : turns_by_threads_;
+    for (const std::size_t i : turns.unused())
+      ADD_FAILURE() << algorithm_.name << " was never run"
+                    << as_text(all_ways()[any_program_ ? i : by_threads_[i]]);
+    std::printf("%s: %s; %llu runs, %llu refused asynchrony\n", algorithm_.name.c_str(), turns.as_text().c_str(),
+                static_cast<unsigned long long>(runs_), static_cast<unsigned long long>(refused_));
+    if (any_program_) expect_all_seen();
+  }
+
+ private:
+  /// A run from every vertex, in every way, is for small graphs.
+  static bool takes_too_long(const ParameterValues& values, const Graph& graph) {
+    const auto sources = values.find("sources");
+    return sources != values.end() && sources->second == "all" && graph.vertex_count() > 64;
+  }
+
+  /// Programs that need a certain order of updates refuse to run asynchronously, and say so.
+  Result result_of(const Graph& graph, const ParameterValues& values, const RunOptions& way) {
+    ++runs_;
+    try {
+      return algorithm_.run(graph, values, way);
+    } catch (const Error& error) {
+      const bool says_so = std::string{error.what()}.find("asynchronously") != std::string::npos;
+      if (way.supply.async != Async::on || error.code() != ExitCode::usage || !says_so) throw;
+    }
+    ++refused_;
+    return algorithm_.run(graph, values, testing::for_any_program(way));
+  }
+
+  void try_way(const Graph& graph, const ParameterValues& values, const RunOptions& way, bool program,
+               const std::string& what) {
+    const std::string asked  = algorithm_.name + as_text(values) + " on " + what + as_text(way);
+    const Result      result = result_of(graph, values, way);
+    if (graph.vertex_count() > 0) {  // otherwise there is nothing to compute
+      EXPECT_EQ(result.statistics.device, way.device.kind == DeviceChoice::Kind::cuda ? "cuda:0" : "cpu") << asked;
+      if (program) EXPECT_EQ(testing::deviation(way, result.statistics, algorithm_.name), "") << asked;
+      note_seen(way, result.statistics);
+    }
+    for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
+      EXPECT_EQ(algorithm_.verify(graph, values, result, {.by = by}).problem, "") << asked;
+    ASSERT_EQ(result.graph.has_value(), algorithm_.makes_a_graph);
+  }
+
+  void note_seen(const RunOptions& way, const RunStatistics& statistics) {
+    seen_.insert("method " + (statistics.method.empty() ? "frontier" : statistics.method));
+    if (statistics.compressed) seen_.insert("compressed");
+    for (const IterationStatistics& iteration : statistics.per_iteration)
+      seen_.insert(std::string{to_string(iteration.direction)});
+    if (way.device.memory > 0) EXPECT_LE(statistics.device_bytes, way.device.memory);
+  }
+
+  /// All methods, the encoding and both directions, where the algorithm has them.
+  void expect_all_seen() {
+    std::set<std::string> expected{"push"};
+    for (const RunOptions& way : all_ways()) {
+      expected.insert("method " + std::string{to_string(way.method)});
+      if (way.supply.compress == Compress::on) expected.insert("compressed");
+    }
+    if (algorithm_.name != "sssp") expected.insert("pull");
+    for (const std::string& one : expected)
+      EXPECT_TRUE(seen_.contains(one)) << algorithm_.name << " never ran: " << one;
+  }
+
+  const Algorithm&               algorithm_  = algorithm_named(GetParam());
+  const std::vector<std::size_t> by_threads_ = ways_by_threads();
+  const std::size_t              at_once_    = testing::full_matrix() ? all_ways().size() : ways_a_graph;
+  Turns                          turns_{all_ways().size(), at_once_, algorithm_.name};
+  Turns                          turns_by_threads_{by_threads_.size(), 1, algorithm_.name};
+  bool                           any_program_ = false;
+  std::set<std::string>          seen_;
+  std::uint64_t                  runs_ = 0, refused_ = 0;
+};
 
 /// Distances over weights near 2^32 do not fit, which sssp says (paths_test.cpp); there is nothing to compare.
 bool overflows(const std::string& algorithm, const std::string& member) {
   return algorithm == "sssp" && member == "weights_large";
 }
 
-TEST_P(EveryAlgorithm, IsRightOnTheZoo) {
+TEST_P(EveryAlgorithm, IsRightOnTheZooAndOnRandomGraphs) {
   for (const auto& member : testing::zoo())
-    if (!overflows(GetParam(), member.name)) expect_right(algorithm_named(GetParam()), member.graph, member.name);
-}
-
-TEST_P(EveryAlgorithm, IsRightOnRandomGraphs) {
-  for (std::uint64_t seed = 0; seed < random_graphs; ++seed)
-    expect_right(algorithm_named(GetParam()), testing::random_graph(seed), "seed " + std::to_string(seed));
+    if (!overflows(GetParam(), member.name)) expect_right(member.graph, member.name);
+  const std::uint64_t graphs = testing::full_matrix() ? 200 : random_graphs;
+  for (std::uint64_t i = 0; i < graphs; ++i) {
+    const std::uint64_t seed = testing::seed() * 1'000'000 + i;
+    expect_right(testing::random_graph(seed), "random graph " + std::to_string(seed));
+  }
+  expect_all_used();
 }
 
 std::vector<std::string> names() {

@@ -22,7 +22,7 @@ namespace {
 using testing::as_text;
 using testing::edges_of;
 using testing::PlainEdge;
-using testing::ways_to_run;
+using testing::some_ways;
 
 template <class T>
 std::vector<T> column(const Result& result, std::size_t index) {
@@ -39,7 +39,7 @@ Result answer(const Algorithm& algorithm, const Graph& graph, const ParameterVal
 template <class Body>
 void on_random_graphs(Body&& body) {
   for (std::uint64_t seed = 0; seed < 40; ++seed)
-    for (const RunOptions& way : ways_to_run())
+    for (const RunOptions& way : some_ways())
       body(testing::random_graph(seed), way, "seed " + std::to_string(seed) + as_text(way));
 }
 
@@ -53,7 +53,7 @@ Graph weighted(const std::vector<Vertex>& sources, const std::vector<Vertex>& ta
 TEST(WidestPathExample, TakesTheDetourThatCarriesMore) {
   // 0 -2-> 3 directly; 0 -9-> 1 -5-> 2 -7-> 3 carries 5; 4 is not reached.
   const Graph graph = weighted({0, 0, 1, 2, 4}, {3, 1, 2, 3, 0}, {2, 9, 5, 7, 8}, 5);
-  for (const RunOptions& way : ways_to_run()) {
+  for (const RunOptions& way : some_ways()) {
     const Result result = answer(widest_path(), graph, {{"source", "0"}}, way);
     EXPECT_EQ(column<std::uint32_t>(result, 0), (std::vector<std::uint32_t>{highest<std::uint32_t>(), 9, 5, 5, 0}))
         << as_text(way);
@@ -92,7 +92,7 @@ TEST(LabelSpreadExample, GivesEveryVertexTheNearestSeed) {
   // A chain 0 → 1 → 2 → 3 → 4 with seeds 0 and 3, and 5 that leads in but is not led to.
   const std::vector<Vertex> sources{0, 1, 2, 3, 5}, targets{1, 2, 3, 4, 0};
   const Graph               graph = from_arcs(sources, targets, {}, WeightType::none, 6);
-  for (const RunOptions& way : ways_to_run()) {
+  for (const RunOptions& way : some_ways()) {
     const Result result = answer(label_spread(), graph, {{"seeds", "0,3"}}, way);
     EXPECT_EQ(column<Vertex>(result, 0), (std::vector<Vertex>{0, 0, 0, 3, 3, no_vertex})) << as_text(way);
     EXPECT_EQ(column<std::uint32_t>(result, 1),
@@ -138,7 +138,7 @@ TEST(PersonalRankExample, FollowsTwoVerticesByHand) {
   // x = r + (1-r) y and y = (1-r) x with r = 1/2: x = 2/3, y = 1/3.
   const std::vector<Vertex> sources{0}, targets{1};
   const Graph               graph = from_arcs(sources, targets, {}, WeightType::none, 2);
-  for (const RunOptions& way : ways_to_run()) {
+  for (const RunOptions& way : some_ways()) {
     const Result result = answer(personal_rank(), graph, {{"source", "0"}, {"restart", "0.5"}}, way);
     const auto   ranks  = column<double>(result, 0);
     EXPECT_NEAR(ranks[0], 2.0 / 3, 1e-8) << as_text(way);

@@ -31,10 +31,10 @@ class GpuBranches : public ::testing::Test {
 TEST_F(GpuBranches, AreAllTaken) {
   RunCounters all;
   bool        pushed = false, pulled = false;
-  for (const RunOptions& way : testing::ways_on_gpu())
+  for (const RunOptions& way : testing::all_ways())
     for (const char* name : {"bfs", "sssp", "kcore"})
       for (const Graph* graph : {&kron, &grid}) {
-        const RunStatistics statistics = ask(name, *graph, way).statistics;
+        const RunStatistics statistics = ask(name, *graph, testing::for_any_program(way)).statistics;
         all += statistics.counters;
         for (const IterationStatistics& iteration : statistics.per_iteration)
           (iteration.direction == Direction::pull ? pulled : pushed) = true;
@@ -67,14 +67,15 @@ TEST_F(GpuBranches, FusionSavesLaunches) {
 /// scripts/gpu-test runs these under compute-sanitizer, for which every access takes its time; they check nothing
 /// themselves.
 TEST_F(GpuBranches, ForTheSanitizers) {
-  const Graph             small_kron = generate("kron", {{"scale", "7"}});
-  const Graph             small_grid = generate("grid", {{"rows", "12"}, {"columns", "12"}});
-  std::vector<RunOptions> ways       = testing::ways_on_gpu();
-  std::size_t             next       = 0;
+  const Graph small_kron = generate("kron", {{"scale", "7"}});
+  const Graph small_grid = generate("grid", {{"rows", "12"}, {"columns", "12"}});
+  const auto& ways       = testing::all_ways();
+  std::size_t next       = 0;
   for (const Algorithm& algorithm : algorithms()) {
     if (!algorithm.on_gpu) continue;
     for (int i = 0; i < 3; ++i) {
-      const Result result = ask(algorithm.name, i == 2 ? small_grid : small_kron, ways[next++ % ways.size()]);
+      const Result result = ask(algorithm.name, i == 2 ? small_grid : small_kron,
+                                testing::for_any_program(ways[next++ % ways.size()]));
       EXPECT_EQ(result.statistics.device, "cuda:0") << algorithm.name;
     }
   }

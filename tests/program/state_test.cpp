@@ -370,7 +370,7 @@ struct Doubling {
 
 TEST(Continuation, GoesOnFromTheValuesOfAnotherRun) {
   on_graphs([](const Graph& graph, const std::string& name) {
-    for (const RunOptions& way : testing::ways_to_run()) {
+    for (const RunOptions& way : testing::some_ways()) {
       const auto whole  = run(Doubling{5}, graph, way);
       auto       first  = run(Doubling{2}, graph, way);
       const auto second = run(Doubling{3}, graph, way, {.values = std::move(first.values)});
@@ -427,7 +427,7 @@ TEST(Continuation, RefusesFrontiersOfALargerGraph) {
 TEST(Continuation, WalksRecordedFrontiersBackwards) {
   on_graphs([](const Graph& graph, const std::string& name) {
     const auto levels = plain_levels(graph, Along::out, {0});
-    for (const RunOptions& way : testing::ways_to_run()) {
+    for (const RunOptions& way : testing::some_ways()) {
       Schedule          schedule;
       const auto        forward = run(Visited{}, graph, way, {.record = &schedule});
       const auto        back    = run(FromTheEnd{}, graph, way, {.replay = &schedule});

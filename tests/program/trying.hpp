@@ -42,7 +42,7 @@ void on_graphs(Body&& body) {
 /// body(outcome, what) for every way to run the program.
 template <class P, class Body>
 void in_every_way(const P& program, const Graph& graph, const std::string& what, Body&& body) {
-  for (const RunOptions& way : ways_to_run()) body(run(program, graph, way), what + as_text(way));
+  for (const RunOptions& way : some_ways()) body(run(program, graph, way), what + as_text(way));
 }
 
 /// The values of an outcome, or a part of them.

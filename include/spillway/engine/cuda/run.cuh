@@ -213,6 +213,7 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
   Outcome<P>   outcome          = run_over<P>(rows, there, graph, asked, std::move(values), laps);
   outcome.statistics.prepare_ms = preparing;
   outcome.statistics.method     = "zerocopy";
+  outcome.statistics.compressed = std::is_same_v<Rows, CodedRows>;
   return outcome;
 }
 

@@ -1,0 +1,246 @@
+#include "ways.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <set>
+
+#include "pairwise.hpp"
+
+namespace spillway::testing {
+namespace {
+
+/// Columns of a row of levels.
+enum Factor {
+  method,
+  memory,
+  resident,
+  async,
+  windows,
+  direction,
+  sizes,
+  threads,
+  deterministic,
+  compress,
+  filter,
+  fusion,
+  order,
+  aggregate,
+  factor_count
+};
+
+constexpr Method      methods[]       = {Method::frontier, Method::zerocopy, Method::subgraph, Method::partitions,
+                                         Method::mixed};
+constexpr Async       asyncs[]        = {Async::off, Async::automatic, Async::on};
+constexpr Direction   directions[]    = {Direction::automatic, Direction::push, Direction::pull};
+constexpr int         thread_counts[] = {1, 2, 3, 7};
+constexpr Filter      filters[]       = {Filter::just_in_time, Filter::online, Filter::ballot, Filter::batch};
+constexpr Fusion      fusions[]       = {Fusion::all, Fusion::push_pull, Fusion::none};
+constexpr VertexOrder orders[]        = {VertexOrder::automatic, VertexOrder::natural, VertexOrder::degree};
+/// Bytes of edges: none, not an edge for each vertex, some, all.
+constexpr std::uint64_t residents[] = {0, 64, 200, std::uint64_t{1} << 30};
+/// More than any graph of the zoo needs, less than what is free.
+constexpr std::uint64_t bounded = 16u << 20;
+
+#if defined(SPILLWAY_TEST_ON_GPU)
+constexpr bool on_a_gpu = true;
+#else
+constexpr bool on_a_gpu = false;
+#endif
+
+template <class T, std::size_t N>
+constexpr int size_of(const T (&)[N]) {
+  return static_cast<int>(N);
+}
+
+/// The CPU has no zero-copy, and the GPU's options are none of its.
+std::vector<int> level_counts() {
+  std::vector<int> counts(factor_count, 1);
+  counts[method] = size_of(methods), counts[memory] = 2, counts[resident] = size_of(residents);
+  counts[async] = size_of(asyncs), counts[windows] = 2, counts[direction] = size_of(directions);
+  counts[sizes] = 2, counts[threads] = size_of(thread_counts), counts[deterministic] = 2;
+  if (!on_a_gpu) return counts;
+  counts[compress] = 2, counts[filter] = size_of(filters), counts[fusion] = size_of(fusions);
+  counts[order] = size_of(orders), counts[aggregate] = 2;
+  return counts;
+}
+
+bool sends(Method method) {
+  return method == Method::subgraph || method == Method::partitions || method == Method::mixed;
+}
+
+/// Whether what is chosen so far means something together.
+bool fits(const Levels& row) {
+  const auto is = [&](Factor factor, auto&& test) { return row[factor] == open_ || test(row[factor]); };
+  const auto of = [](int level) { return methods[level]; };
+  if (!on_a_gpu && row[method] != open_ && of(row[method]) == Method::zerocopy) return false;
+  if (row[method] == open_) return true;
+  const Method how = of(row[method]);
+  if (how == Method::frontier && !is(resident, [](int level) { return level == 0; })) return false;
+  if (how != Method::zerocopy && !is(compress, [](int level) { return level == 0; })) return false;
+  if (!sends(how) && !is(windows, [](int level) { return level == 0; })) return false;
+  if (sends(how) && !is(deterministic, [](int level) { return level == 0; })) return false;
+  const bool asynchronous = how == Method::subgraph || how == Method::partitions;
+  return asynchronous || is(async, [](int level) { return asyncs[level] != Async::on; });
+}
+
+SupplyOptions supply_of(const Levels& row) {
+  SupplyOptions supply{.compress = row[compress] == 1 ? Compress::on : Compress::off, .async = asyncs[row[async]]};
+  const Method  how = methods[row[method]];
+  if (how != Method::frontier) supply.resident = residents[row[resident]];
+  if (row[compress] == 1) supply.chunk_arcs = row[sizes] == 1 ? 24 : 0;
+  // Pieces of small windows are told of and gathered in several turns.
+  if (row[windows] == 1) supply.window = 128, supply.piece = 3, supply.staged = 40, supply.told = 7;
+  if (how == Method::mixed) supply.rates = balanced();
+  return supply;
+}
+
+RunOptions way_of(const Levels& row) {
+  RunOptions way{.threads       = thread_counts[row[threads]],
+                 .deterministic = row[deterministic] == 1,
+                 .direction     = directions[row[direction]]};
+  way.method        = methods[row[method]];
+  way.device.kind   = on_a_gpu ? DeviceChoice::Kind::cuda : DeviceChoice::Kind::cpu;
+  way.device.memory = row[memory] == 1 ? bounded : 0;
+  way.supply        = supply_of(row);
+  if (row[sizes] == 1) way.tuning = tiny();
+  if (!on_a_gpu) return way;
+  way.cuda           = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
+  way.cuda.order     = orders[row[order]];
+  way.cuda.aggregate = row[aggregate] == 1;
+  return way;
+}
+
+std::uint64_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
+
+/// Where the direction that was asked for is not the program's to choose.
+bool direction_is_free(const RunOptions& way, const std::string& algorithm) {
+  static const std::set<std::string> sums{"bc", "pagerank", "ppr", "radius", "ssnsp"};
+  if (way.deterministic && sums.contains(algorithm)) return false;  // always pulled
+  if (sends(way.method)) return false;                              // what is sent is pushed, mostly
+  return algorithm != "sssp";                                       // buckets are settled as they must be
+}
+
+}  // namespace
+
+std::uint64_t seed() {
+  static const std::uint64_t value = [] {
+    const char* const   given = std::getenv("SPILLWAY_SEED");
+    const std::uint64_t seed  = given ? std::strtoull(given, nullptr, 10) : 1;
+    std::printf("seed: %llu (SPILLWAY_SEED sets it)\n", static_cast<unsigned long long>(seed));
+    return seed;
+  }();
+  return value;
+}
+
+bool full_matrix() { return std::getenv("SPILLWAY_FULL_MATRIX") != nullptr; }
+
+HostTuning tiny() {
+  return {.vertex_grain   = 64,
+          .edge_grain     = 8,
+          .push_grain     = 1,
+          .hub_degree     = 4,
+          .serial_work    = 0,
+          .fusion_entries = 3};
+}
+
+CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
+  CudaTuning tuning{.filter = filter, .fusion = fusion};
+  if (tiny)
+    tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0,
+    tuning.line_edges = 2;
+  // The online filter by itself fails where bins are too small.
+  if (filter == Filter::online)
+    tuning.bin_entries = 1u << 20;
+  else if (tiny)
+    tuning.bin_entries = 1;
+  return tuning;
+}
+
+Rates balanced() {
+  return {.sent = 1e9, .gathered = 0.5e9, .gathered_pieces = 1e9, .read = 1e9, .read_pieces = 1e8, .step = 0};
+}
+
+const std::vector<RunOptions>& all_ways() {
+  static const std::vector<RunOptions> ways = [] {
+    std::vector<RunOptions> made;
+    for (const Levels& row : Pairwise{level_counts(), fits, seed()}.rows()) made.push_back(way_of(row));
+    return made;
+  }();
+  return ways;
+}
+
+RunOptions for_any_program(RunOptions way) {
+  if (way.supply.async == Async::on) way.supply.async = Async::automatic;
+  return way;
+}
+
+std::vector<RunOptions> some_ways() {
+  constexpr std::size_t   some = 10;
+  const auto* const       test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::vector<RunOptions> ways;
+  Turns                   turns{all_ways().size(), some, std::string{test ? test->name() : ""}};
+  for (const std::size_t i : turns.next()) ways.push_back(for_any_program(all_ways()[i]));
+  return ways;
+}
+
+std::string as_text(const RunOptions& way) {
+  const auto        number = [](auto value) { return std::to_string(static_cast<std::uint64_t>(value)); };
+  const auto        index  = [](auto level) { return std::to_string(static_cast<int>(level)); };
+  const std::string supply = way.method == Method::frontier
+                                 ? ""
+                                 : (way.supply.compress == Compress::on ? ", compressed" : "") +
+                                       std::string{", "} + number(way.supply.resident.value_or(0)) +
+                                       " bytes resident, async " + index(way.supply.async) + ", windows of " +
+                                       number(way.supply.window);
+  const std::string cuda = on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) +
+                                          ", order " + index(way.cuda.order) + ", bins " +
+                                          number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
+                                    : "";
+  return " with --method " + std::string{to_string(way.method)} + ", " + number(way.threads) + " threads, " +
+         std::string{to_string(way.direction)} + (way.deterministic ? ", deterministic" : "") +
+         (way.tuning.serial_work == 0 ? ", tiny" : "") + supply + cuda +
+         (way.device.memory > 0 ? ", bounded" : "");
+}
+
+Turns::Turns(std::size_t members, std::size_t at_once, const std::string& salt)
+    : order_(members), uses_(members), at_once_(std::min(at_once, members)) {
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::mt19937_64 random{seed() ^ hash_of(salt)};
+  std::ranges::shuffle(order_, random);
+}
+
+std::vector<std::size_t> Turns::next() {
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < at_once_; ++i) chosen.push_back(order_[at_++ % order_.size()]);
+  return chosen;
+}
+
+std::vector<std::size_t> Turns::unused() const {
+  std::vector<std::size_t> without;
+  for (std::size_t i = 0; i < uses_.size(); ++i)
+    if (uses_[i] == 0) without.push_back(i);
+  return without;
+}
+
+std::string Turns::as_text() const {
+  const auto [least, most] = std::ranges::minmax(uses_);
+  return std::to_string(uses_.size()) + " ways, each used " + std::to_string(least) + " to " +
+         std::to_string(most) + " times";
+}
+
+std::string deviation(const RunOptions& way, const RunStatistics& statistics, const std::string& algorithm) {
+  const std::string method = statistics.method.empty() ? "frontier" : statistics.method;
+  if (method != to_string(way.method)) return "the method was " + method;
+  if (statistics.compressed != (way.supply.compress == Compress::on))
+    return statistics.compressed ? "edges were compressed" : "edges were not compressed";
+  if (way.direction == Direction::automatic || !direction_is_free(way, algorithm)) return {};
+  for (const IterationStatistics& iteration : statistics.per_iteration)
+    if (iteration.direction != way.direction)
+      return "an iteration went " + std::string{to_string(iteration.direction)};
+  return {};
+}
+
+}  // namespace spillway::testing
