@@ -8,7 +8,7 @@ UNTRUSTED = *Malformed*:*Fuzz*:*Format*:Store.*:EdgeList.*:Npz.*:Metis.*:Gap.*:L
 COMMANDS = CommandLine.*:RunCommand.*:PlanCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
 BUILD = cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; cmake --build build/$(1)
 
-.PHONY: all demo test test-asan test-tsan gpu-test gpu-test-full bench fuzz lint format clean
+.PHONY: all demo test test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
 all: build/setup-build
 	@$(call BUILD,release)
 
@@ -44,9 +44,13 @@ gpu-test: build/setup-test
 gpu-test-full: build/setup-test
 	@SPILLWAY_FULL_MATRIX=1 scripts/gpu-test
 
+# The figures of docs/performance.md; QUICK=1: a part of them. GAPBS=DIR: the GAP benchmark's programs beside ours.
 bench: build/setup-bench
 	@$(call BUILD,bench)
-	@scripts/bench
+	@scripts/bench cpu
+
+gpu-bench: build/setup-bench
+	@scripts/gpu-bench
 
 fuzz: build/setup-fuzz
 	@$(call BUILD,fuzz)
