@@ -161,11 +161,11 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
              {"graph", workload.graph},
              {"method", method_name(workload)}};
   if (workload.beyond_memory) entry["resident"] = share_name(workload);
+  if (workload.per_iteration) entry["per_iteration"] = true;
   try {
     const RunOptions options = options_of(workload, graph);
     Samples          samples = sampled(workload, graph, options);
     const auto&      ran     = samples.result.statistics;
-    if (workload.per_iteration) entry["per_iteration"] = true;
     add_repeats(entry, "run_ms", samples.run);
     entry["kernels_ms"] = rounded(median(samples.kernels));
     entry["wall_ms"]    = rounded(median(samples.wall));
