@@ -55,15 +55,19 @@ Set cpu_set(unsigned scale, bool quick) {
   const std::string suffix     = std::to_string(scale);
   const std::string side       = std::to_string(static_cast<std::uint64_t>(std::sqrt(std::exp2(scale + 1.0))));
   Set               set;
-  set.sources = 10;
-  set.graphs  = {{"kron" + suffix, "kron", {{"scale", suffix}}, weight_max},
-                 {"urand" + suffix, "uniform", {{"vertices", power_of_two(scale)}, {"degree", "16"}}, weight_max},
-                 grid("road" + suffix, side, weight_max)};
-  for (const GraphSpec& graph : set.graphs)
-    for (const char* algorithm : {"bfs", "sssp", "cc", "bc", "pagerank", "kcore", "tc"}) {
-      set.workloads.push_back(in_memory(algorithm, graph.name));
-      set.workloads.back().repeats = {.cold = 0, .warm = quick ? 3 : set.sources};
-    }
+  set.sources    = 10;
+  set.graphs     = {{"kron" + suffix, "kron", {{"scale", suffix}}, weight_max},
+                    {"urand" + suffix, "uniform", {{"vertices", power_of_two(scale)}, {"degree", "16"}}, weight_max},
+                    grid("road" + suffix, side, weight_max)};
+  const auto add = [&](const std::string& algorithm, const std::string& graph, int repeats) {
+    set.workloads.push_back(in_memory(algorithm, graph));
+    set.workloads.back().repeats  = {.cold = 0, .warm = repeats};
+    set.workloads.back().enough_s = 20;
+  };
+  for (const GraphSpec& graph : set.graphs) {
+    for (const char* algorithm : {"bfs", "sssp", "bc"}) add(algorithm, graph.name, set.sources);
+    for (const char* algorithm : {"cc", "pagerank", "kcore", "tc"}) add(algorithm, graph.name, quick ? 3 : 5);
+  }
   return set;
 }
 
