@@ -12,7 +12,7 @@ SLOW = Plugin\.|ExamplePlugin\.|Document|Install\.|EveryVerification
 CONFIGURE = mkdir -p build && cmake --preset $(1) $(SPILLWAY_CMAKE_ARGS) $(2) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 BUILD = $(call CONFIGURE,$(1),$(2)); cmake --build build/$(1)
 
-.PHONY: all demo check test test-deep test-asan test-tsan gpu-test gpu-test-full bench fuzz lint format clean
+.PHONY: all demo check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
 all: build/setup-build
 	@$(call BUILD,release,-DSPILLWAY_CUDA=$(shell echo $(CUDA) | tr a-z A-Z))
 	@if [ -s build/release/note.txt ]; then echo "note: $$(cat build/release/note.txt)"; fi
@@ -55,9 +55,13 @@ gpu-test: build/setup-test
 gpu-test-full: build/setup-test
 	@SPILLWAY_FULL_MATRIX=1 scripts/gpu-test
 
+# The figures of docs/performance.md; QUICK=1: a part of them. GAPBS=DIR: the GAP benchmark's programs beside ours.
 bench: build/setup-bench
 	@$(call BUILD,bench)
-	@scripts/bench
+	@scripts/bench cpu
+
+gpu-bench: build/setup-bench
+	@scripts/gpu-bench
 
 fuzz: build/setup-fuzz
 	@$(call BUILD,fuzz)

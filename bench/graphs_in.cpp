@@ -1,113 +1,63 @@
-// Getting graphs in: text to rows, generator to file, looking at a stored graph. The graph is Kronecker of scale
-// SPILLWAY_BENCH_SCALE (20), undirected and simple, as the GAP benchmark makes it.
-#include <benchmark/benchmark.h>
-#include <unistd.h>
+#include "graphs_in.hpp"
 
 #include <cstdlib>
-#include <filesystem>
+#include <stdexcept>
 
+#include "base/clock.hpp"
 #include "graph/csr.hpp"
 
-#include <spillway/generate.hpp>
 #include <spillway/graph.hpp>
 
-namespace spillway {
+namespace spillway::bench {
 namespace {
 
-std::string scale() {
-  const char* value = std::getenv("SPILLWAY_BENCH_SCALE");
-  return value ? value : "20";
+void run_info(const std::string& path) {
+  const std::string command = "'" SPILLWAY_BINARY "' info '" + path + "' > /dev/null";
+  if (std::system(command.c_str()) != 0) throw std::runtime_error{"failed: " + command};
 }
 
-Graph kronecker() {
-  GenerateOptions options;
-  options.transform = {.undirected = true, .dedup = true, .drop_loops = true};
-  return generate("kron", {{"scale", scale()}}, options);
+void add_loading(Json& entry, const Graph& graph) {
+  const LoadReport& report = graph.report();
+  entry["read_ms"]         = rounded(report.read_ms);
+  entry["build_ms"]        = rounded(report.build_ms);
+  entry["peak_over_csr"] =
+      rounded(static_cast<double>(report.peak_bytes) / static_cast<double>(graph.out().bytes()));
 }
-
-/// Files of this run, made when first asked for and gone at its end.
-class Files {
- public:
-  ~Files() { std::filesystem::remove_all(folder_); }
-
-  std::string text() { return made("kron.el"); }
-  std::string store() { return made("kron.spill"); }
-  std::string fresh(const std::string& name) const { return (folder_ / name).string(); }
-
- private:
-  std::string made(const std::string& name) {
-    const std::string path = fresh(name);
-    if (!std::filesystem::exists(path)) save(kronecker(), path);
-    return path;
-  }
-
-  std::filesystem::path folder_ = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "spillway-bench-XXXXXX").string();
-    if (!mkdtemp(name.data())) std::abort();
-    return name;
-  }();
-};
-
-Files& files() {
-  static Files all;
-  return all;
-}
-
-void report(benchmark::State& state, const Graph& graph) {
-  state.counters["arcs"] = static_cast<double>(graph.arc_count());
-  state.counters["peak_over_csr"] =
-      static_cast<double>(graph.report().peak_bytes) / static_cast<double>(graph.out().bytes());
-  state.counters["read_ms"]  = graph.report().read_ms;
-  state.counters["build_ms"] = graph.report().build_ms;
-}
-
-void text_to_rows(benchmark::State& state) {
-  const std::string path = files().text();
-  Graph             graph;
-  for (auto _ : state) {
-    graph = {};
-    graph = open(path);
-  }
-  report(state, graph);
-}
-
-void generate_to_store(benchmark::State& state) {
-  const std::string path = files().fresh("new.spill");
-  Graph             graph;
-  for (auto _ : state) {
-    graph = {};
-    graph = kronecker();
-    save(graph, path);
-  }
-  report(state, graph);
-}
-
-/// The whole command, process start included.
-void info_on_store(benchmark::State& state) {
-  const std::string command = "'" SPILLWAY_BINARY "' info '" + files().store() + "' > /dev/null";
-  for (auto _ : state)
-    if (std::system(command.c_str()) != 0) state.SkipWithError("info failed");
-}
-
-void open_store(benchmark::State& state) {
-  const std::string path = files().store();
-  for (auto _ : state) benchmark::DoNotOptimize(open(path).arc_count());
-}
-
-void build_in_edges(benchmark::State& state) {
-  const std::string  path  = files().store();
-  const Graph        graph = open(path);
-  const BuildContext context{.budget = graph.budget(), .transform = {}, .threads = thread_count()};
-  for (auto _ : state) benchmark::DoNotOptimize(transposed(graph.out(), graph.weight_type(), context).arc_count());
-}
-
-BENCHMARK(text_to_rows)->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->Iterations(1);
-BENCHMARK(generate_to_store)->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->Iterations(1);
-BENCHMARK(info_on_store)->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->Iterations(1);
-BENCHMARK(open_store)->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->Iterations(1);
-BENCHMARK(build_in_edges)->Unit(benchmark::kMillisecond)->UseRealTime()->Repetitions(5)->Iterations(1);
 
 }  // namespace
-}  // namespace spillway
 
-BENCHMARK_MAIN();
+void measure_graphs_in(const GraphSpec& spec, const std::filesystem::path& folder, int repeats,
+                       const std::function<void(Json)>& add) {
+  const std::string text = folder / (spec.name + ".el"), store = folder / (spec.name + ".spill");
+  save(made(spec, false), text);
+  save(made(spec, false), store);
+
+  const auto measured = [&](const std::string& what, const auto& once) {
+    Json                entry{{"name", what + " " + spec.name}, {"table", "graphs in"}, {"graph", spec.name}};
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) {
+      Stopwatch clock;
+      once(entry, clock);
+      times.push_back(clock.milliseconds());
+    }
+    add_repeats(entry, "run_ms", times);
+    add(std::move(entry));
+  };
+  measured("text to rows", [&](Json& entry, Stopwatch&) { add_loading(entry, open(text)); });
+  measured("generator to store", [&](Json& entry, Stopwatch&) {
+    const Graph graph = made(spec, false);
+    save(graph, folder / "new.spill");
+    add_loading(entry, graph);
+  });
+  measured("info on a store", [&](Json&, Stopwatch&) { run_info(store); });
+  measured("open a store", [&](Json&, Stopwatch&) { open(store); });
+  measured("in-edges", [&](Json&, Stopwatch& clock) {
+    const Graph        graph = open(store);
+    const Csr&         rows  = graph.out();
+    const BuildContext context{.budget = graph.budget(), .transform = {}, .threads = thread_count()};
+    clock.lap();
+    transposed(rows, graph.weight_type(), context);
+  });
+}
+
+}  // namespace spillway::bench

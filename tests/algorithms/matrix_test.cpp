@@ -117,7 +117,9 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     const Result      result = result_of(graph, values, way);
     if (graph.vertex_count() > 0) {  // otherwise there is nothing to compute
       EXPECT_EQ(result.statistics.device, way.device.kind == DeviceChoice::Kind::cuda ? "cuda:0" : "cpu") << asked;
-      if (program) EXPECT_EQ(testing::deviation(way, result.statistics, algorithm_.name), "") << asked;
+      if (program) {
+        EXPECT_EQ(testing::deviation(way, result.statistics, algorithm_.name), "") << asked;
+      }
       note_seen(way, result.statistics);
     }
     for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
@@ -130,7 +132,9 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     if (statistics.compressed) seen_.insert("compressed");
     for (const IterationStatistics& iteration : statistics.per_iteration)
       seen_.insert(std::string{to_string(iteration.direction)});
-    if (way.device.memory > 0) EXPECT_LE(statistics.device_bytes, way.device.memory);
+    if (way.device.memory > 0) {
+      EXPECT_LE(statistics.device_bytes, way.device.memory);
+    }
   }
 
   /// All methods, the encoding and both directions, where the algorithm has them.

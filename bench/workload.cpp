@@ -1,0 +1,115 @@
+// The two sets of workloads.
+#include "workload.hpp"
+
+#include <cmath>
+
+namespace spillway::bench {
+namespace {
+
+std::string power_of_two(unsigned exponent) { return std::to_string(std::uint64_t{1} << exponent); }
+
+GraphSpec grid(std::string name, const std::string& side, double weight_max) {
+  return {std::move(name), "grid", {{"rows", side}, {"columns", side}, {"remove", "0.1"}}, weight_max};
+}
+
+Workload in_memory(const std::string& algorithm, const std::string& graph) {
+  Workload workload{.table = "in memory", .algorithm = algorithm, .graph = graph};
+  if (algorithm == "pagerank") workload.parameters = {{"iterations", "20"}}, workload.per_iteration = true;
+  if (algorithm == "bp") workload.parameters = {{"iterations", "5"}}, workload.per_iteration = true;
+  return workload;
+}
+
+/// Every method that the algorithm can be asked by; `auto` is last, since it gets the memory that the others took.
+std::vector<Workload> beyond_memory(const std::string& algorithm, const std::string& graph, unsigned resident_of,
+                                    bool quick) {
+  Workload any{.table = "beyond memory", .algorithm = algorithm, .graph = graph};
+  any.resident_of = resident_of, any.beyond_memory = true;
+  any.repeats  = quick ? Repeats{1, 1} : Repeats{2, 2};
+  any.enough_s = 1, any.limit_s = 3;
+  if (algorithm == "pagerank") any.parameters = {{"iterations", "4"}}, any.per_iteration = true;
+  std::vector<Workload> all;
+  const auto            add = [&](Method method, Compress compress) {
+    all.push_back(any);
+    all.back().method = method, all.back().compress = compress;
+  };
+  add(Method::zerocopy, Compress::off);
+  add(Method::zerocopy, Compress::on);
+  if (algorithm != "cc")  // hooks edges as it finds them: there is no frontier to send edges for
+    for (const Method method : {Method::subgraph, Method::partitions, Method::mixed}) add(method, Compress::off);
+  add(Method::automatic, Compress::automatic);
+  return all;
+}
+
+}  // namespace
+
+Graph made(const GraphSpec& spec, bool weighted) {
+  GenerateOptions options;
+  options.transform   = {.undirected = true, .dedup = true, .drop_loops = true};
+  options.weight_type = weighted ? WeightType::u32 : WeightType::none;
+  options.weight_max  = spec.weight_max;
+  return generate(spec.kind, spec.values, options);
+}
+
+Set cpu_set(unsigned scale, bool quick) {
+  constexpr double  weight_max = 255;  // as GAPBS has them
+  const std::string suffix     = std::to_string(scale);
+  const std::string side       = std::to_string(static_cast<std::uint64_t>(std::sqrt(std::exp2(scale + 1.0))));
+  Set               set;
+  set.sources    = 10;
+  set.graphs     = {{"kron" + suffix, "kron", {{"scale", suffix}}, weight_max},
+                    {"urand" + suffix, "uniform", {{"vertices", power_of_two(scale)}, {"degree", "16"}}, weight_max},
+                    grid("road" + suffix, side, weight_max)};
+  const auto add = [&](const std::string& algorithm, const std::string& graph, int repeats) {
+    set.workloads.push_back(in_memory(algorithm, graph));
+    set.workloads.back().repeats  = {.cold = 0, .warm = repeats};
+    set.workloads.back().enough_s = 20;
+  };
+  for (const GraphSpec& graph : set.graphs) {
+    for (const char* algorithm : {"bfs", "sssp", "bc"}) add(algorithm, graph.name, set.sources);
+    for (const char* algorithm : {"cc", "pagerank", "kcore", "tc"}) add(algorithm, graph.name, quick ? 3 : 5);
+  }
+  return set;
+}
+
+Set gpu_set(unsigned scale, bool quick) {
+  const std::string side = power_of_two(scale / 2 - 1), suffix = std::to_string(scale);
+  const std::string kron_name = "kron" + suffix, grid_name = "grid" + side;
+  Set               set;
+  set.graphs = {{kron_name, "kron", {{"scale", suffix}}}, grid(grid_name, side, 64)};
+
+  const std::vector<std::string> common = {"bfs", "sssp", "cc", "pagerank", "sswp"};
+  for (const GraphSpec& graph : set.graphs) {
+    std::vector<std::string> algorithms = common;
+    if (!quick) algorithms.insert(algorithms.end(), {"kcore", "bc", "cdlp", "tc"});
+    if (!quick && graph.name == kron_name) algorithms.insert(algorithms.end(), {"scc", "bp"});
+    for (const std::string& algorithm : algorithms) {
+      set.workloads.push_back(in_memory(algorithm, graph.name));
+      set.workloads.back().method  = Method::frontier;
+      set.workloads.back().repeats = {.cold = 1, .warm = quick ? 3 : 5};
+    }
+  }
+  // The share that peers were measured with comes first, should time run out.
+  const std::vector<unsigned> shares = quick ? std::vector<unsigned>{4} : std::vector<unsigned>{4, 2, 8, 0};
+  for (const unsigned share : shares)
+    for (const GraphSpec& graph : set.graphs)
+      for (const std::string& algorithm : common)
+        for (const Workload& workload : beyond_memory(algorithm, graph.name, share, quick))
+          set.workloads.push_back(workload);
+  return set;
+}
+
+std::string method_name(const Workload& workload) {
+  const std::string name{to_string(workload.method)};
+  return workload.compress == Compress::on ? name + " compressed" : name;
+}
+
+std::string share_name(const Workload& workload) {
+  return workload.resident_of == 0 ? "0" : "1/" + std::to_string(workload.resident_of);
+}
+
+std::string name_of(const Workload& workload) {
+  const std::string name = workload.algorithm + " " + workload.graph;
+  return workload.beyond_memory ? name + " " + share_name(workload) + " " + method_name(workload) : name;
+}
+
+}  // namespace spillway::bench

@@ -1,0 +1,60 @@
+// What the benchmarks run: algorithms on graphs, each by one method. `make bench` and `make gpu-bench` are two
+// sets of workloads and one way to measure them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <spillway/generate.hpp>
+#include <spillway/options.hpp>
+#include <spillway/parameters.hpp>
+
+namespace spillway::bench {
+
+struct GraphSpec {
+  std::string     name;
+  std::string     kind;  ///< of `generators()`
+  ParameterValues values;
+  double          weight_max = 64;
+};
+
+/// Undirected and simple, with whole weights from 1 on, or without any.
+Graph made(const GraphSpec& spec, bool weighted = true);
+
+/// A cold run finds nothing of the graph on the device, a warm one what the run before it left.
+struct Repeats {
+  int cold = 1, warm = 5;
+};
+
+struct Workload {
+  std::string     table;  ///< that its figures go to
+  std::string     algorithm;
+  std::string     graph;
+  ParameterValues parameters    = {};
+  bool            per_iteration = false;  ///< the figure is one iteration's
+  Method          method        = Method::automatic;
+  Compress        compress      = Compress::automatic;
+  unsigned        resident_of   = 0;      ///< one of so many parts of the edges may stay on the device; 0: none
+  bool            beyond_memory = false;  ///< `resident_of` holds, and `auto` gets no more memory than the others
+  Repeats         repeats       = {};
+  double          enough_s      = 5;   ///< of repeats; a run that takes longer is not repeated
+  double          limit_s       = 20;  ///< of one run; one that takes longer is ended
+};
+
+struct Set {
+  std::vector<GraphSpec> graphs;
+  int                    sources = 1;  ///< one: the vertex of highest degree; more: drawn by a fixed seed
+  std::vector<Workload>  workloads;
+};
+
+/// kron, urand and road with 2^scale vertices (the road with twice as many).
+Set cpu_set(unsigned scale, bool quick);
+/// kron with 2^scale vertices and a grid with a quarter as many, in memory and beyond it.
+Set gpu_set(unsigned scale, bool quick);
+
+/// "bfs kron24 1/4 zerocopy compressed": what results are compared by.
+std::string name_of(const Workload& workload);
+std::string method_name(const Workload& workload);
+std::string share_name(const Workload& workload);
+
+}  // namespace spillway::bench
