@@ -7,6 +7,7 @@
 
 #include "algorithms/bp.hpp"
 #include "algorithms/checking.hpp"
+#include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
 #include "generate/random.hpp"
 
@@ -145,12 +146,12 @@ std::string fault_by_oracle(const Graph& graph, const BeliefModel& model, const 
     if (i == iterations && i < model.iterations && change > model.tolerance + slack)
       return fmt::format("the run stopped at iteration {}, which changes a belief by {}", i, change);
   }
-  if (const auto stated = fact_of<double>(result, "change"); !near(stated, change))
+  if (const auto stated = fact_of<double>(result, "change"); !near(stated, change, belief_tolerance))
     return fmt::format("the last change is said to be {}, and is {}", stated, change);
   for (std::uint64_t x = 0; x < model.states; ++x) {
     const Values expected = textbook.column(x);
     std::string  problem  = difference(graph, fmt::format("belief_{}", x), column_of<double>(result, x).span(),
-                                       std::span<const double>{expected});
+                                       std::span<const double>{expected}, belief_tolerance);
     if (!problem.empty()) return problem;
   }
   return {};
@@ -179,7 +180,8 @@ class Properties {
         return fmt::format("a belief of vertex {} is {}", name(v), column[v]);
       whole += column[v];
     }
-    if (!near(whole, 1)) return fmt::format("the beliefs of vertex {} sum to {}", name(v), whole);
+    if (!near(whole, 1, belief_sum_tolerance))
+      return fmt::format("the beliefs of vertex {} sum to {}", name(v), whole);
     constexpr double smallest_log = -570;  // beliefs below are given as 0
     const double     most         = static_cast<double>(simple_.degree(v)) * reach_ * (1 + 1e-9) + 1e-6;
     for (std::uint64_t x = 1; x < model_.states; ++x) {
