@@ -7,6 +7,8 @@
 
 #include "algorithms/checking.hpp"
 
+#include <spillway/engine/memory.hpp>
+
 namespace spillway {
 
 /// The largest relative error of one operation.
@@ -65,8 +67,20 @@ inline constexpr double rank_rounding = 2e-6;
 /// Beliefs that sum to 1, of up to eight states.
 inline constexpr Tolerance belief_sum_tolerance{0, 1e-12};
 
+/// Arcs that lead to or from the busiest vertex.
+inline std::uint64_t largest_degree(const Graph& graph) {
+  const Buffer<EdgeIndex> degree{graph.vertex_count(), graph.budget(), "verifying the result"};
+  for (Vertex v = 0; v < graph.vertex_count(); ++v) degree[v] += graph.out().degree(v);
+  for (const Vertex target : graph.out().targets) ++degree[target];
+  return graph.vertex_count() == 0 ? 0 : *std::ranges::max_element(degree.span());
+}
+
 /// Where neighbours pull with equal strength an iteration magnifies what was lost before it; f64 has six digits to
-/// spare for that.
-inline constexpr Tolerance belief_tolerance{1e-9, 1e-10};
+/// spare for that. What a vertex hears is added up as logarithms, which lose more as the sum grows: the error of n
+/// of them is about n^1.5 roundings.
+inline Tolerance belief_tolerance(const Graph& graph) {
+  const auto degree = static_cast<double>(largest_degree(graph));
+  return {std::clamp(8 * degree * std::sqrt(degree) * double_rounding, 1e-9, most_relative), 1e-10};
+}
 
 }  // namespace spillway

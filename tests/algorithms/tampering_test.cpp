@@ -90,7 +90,7 @@ Allowed allowed_residual(const Try& at, const Result& right, CheckBy by) {
 
 /// Properties know that beliefs sum to 1, and of changes only whether they are within the tolerance of the run.
 Allowed allowed_belief(const Try& at, const std::string& what, CheckBy by) {
-  if (by == CheckBy::oracle) return within(belief_tolerance);
+  if (by == CheckBy::oracle) return within(belief_tolerance(at.graph));
   if (what == "change") return within({0, Parameters{"bp", at.values}.real("tolerance", 0, 1)});
   return within(belief_sum_tolerance);
 }
