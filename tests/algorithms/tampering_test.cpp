@@ -120,12 +120,15 @@ void expect_complaint(const Try& at, const Result& wrong, const std::string& wha
 }
 
 constexpr double times_the_tolerance = 10;
+enum class Way { up, down };
 
 template <class Real>
-Real changed(Real entry, double allowed) {
-  if (entry == std::numeric_limits<Real>::infinity()) return 1;
-  const auto wrong = static_cast<Real>(static_cast<double>(entry) + times_the_tolerance * allowed);
-  return wrong != entry ? wrong : std::nextafter(entry, std::numeric_limits<Real>::infinity());
+Real changed(Real entry, double allowed, Way way) {
+  const Real far = std::numeric_limits<Real>::infinity();
+  if (entry == far) return 1;
+  const double by    = (way == Way::up ? times_the_tolerance : -times_the_tolerance) * allowed;
+  const auto   wrong = static_cast<Real>(static_cast<double>(entry) + by);
+  return wrong != entry ? wrong : std::nextafter(entry, way == Way::up ? far : -far);
 }
 
 /// No right entry: a vertex is its own parent, label or colour, or is not, in one way only.
@@ -153,17 +156,17 @@ void change_columns(const Try& at, const Result& right, CheckBy by, const std::s
         right.columns[c].values);
 }
 
-void change_entries(const Try& at, const Result& right, CheckBy by) {
+void change_entries(const Try& at, const Result& right, CheckBy by, Way way) {
   change_columns(
-      at, right, by, " of vertex ",
-      []<class T>(const Column& column, std::vector<T>& entries, std::size_t v, const Allowed& allowed) {
+      at, right, by, way == Way::up ? ", too much, of vertex " : ", too little, of vertex ",
+      [&]<class T>(const Column& column, std::vector<T>& entries, std::size_t v, const Allowed& allowed) {
         if constexpr (std::is_floating_point_v<T>)
-          entries[v] = changed(entries[v], allowed(static_cast<double>(entries[v]), v));
+          entries[v] = changed(entries[v], allowed(static_cast<double>(entries[v]), v), way);
         else if constexpr (std::is_same_v<T, std::uint32_t>)
           entries[v] = column.vertices ? other_vertex(entries[v], v) : entries[v] + 1;
         else
           ++entries[v];
-        return true;
+        return way == Way::up || std::is_floating_point_v<T>;
       });
 }
 
@@ -186,7 +189,7 @@ void exchange_entries(const Try& at, const Result& right, CheckBy by) {
       });
 }
 
-void change_facts(const Try& at, const Result& right, CheckBy by) {
+void change_facts(const Try& at, const Result& right, CheckBy by, Way way) {
   for (std::size_t f = 0; f < right.facts.size(); ++f) {
     const Fact& fact = right.facts[f];
     if (is_exception(at, fact.name, by)) continue;
@@ -194,14 +197,14 @@ void change_facts(const Try& at, const Result& right, CheckBy by) {
     std::visit(
         [&]<class T>(T& value) {
           if constexpr (std::is_same_v<T, double>)
-            value = changed(value, allowed_of(at, right, fact.name, by)(value, 0));
+            value = changed(value, allowed_of(at, right, fact.name, by)(value, 0), way);
           else if constexpr (std::is_same_v<T, std::string>)
             value = value == "yes" ? "no" : "yes";
           else
             ++value;
         },
         wrong.facts[f].value);
-    expect_complaint(at, wrong, fact.name, ", a fact,", by);
+    expect_complaint(at, wrong, fact.name, way == Way::up ? ", a fact," : ", a fact, less,", by);
   }
 }
 
@@ -248,9 +251,11 @@ TEST_P(EveryVerification, NoticesWhatWasChanged) {
       const Result right = algorithm.run(graph, at.values, {.threads = 1});
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties}) {
         ASSERT_EQ(algorithm.verify(graph, at.values, right, {.by = by}).problem, "");
-        change_entries(at, right, by);
+        for (const Way way : {Way::up, Way::down}) {
+          change_entries(at, right, by, way);
+          change_facts(at, right, by, way);
+        }
         exchange_entries(at, right, by);
-        change_facts(at, right, by);
         change_graph(at, right, by);
       }
     }
