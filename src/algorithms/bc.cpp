@@ -10,6 +10,7 @@
 #include "algorithms/path_counts.hpp"
 #include "algorithms/programs/betweenness.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
 
 #include <spillway/run.hpp>
@@ -158,8 +159,8 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
   return result;
 }
 
-/// The oracle: Brandes as published, one vertex at a time.
-Buffer<double> serial_centrality(const Graph& graph, std::span<const Vertex> sources, double scale) {
+/// The oracle: Brandes as published, one vertex at a time. What it finds is divided by `pairs`.
+Buffer<double> serial_centrality(const Graph& graph, std::span<const Vertex> sources, double pairs) {
   const char* const    what = "verifying the centralities";
   Buffer<double>       centrality{graph.vertex_count(), graph.budget(), what};
   const Buffer<double> dependency{graph.vertex_count(), graph.budget(), what};
@@ -171,17 +172,17 @@ Buffer<double> serial_centrality(const Graph& graph, std::span<const Vertex> sou
       for (const Vertex v : graph.out().neighbors(u))
         if (counts.levels()[v] == counts.levels()[u] + 1)
           dependency[u] += counts.paths()[u].over(counts.paths()[v]) * (1 + dependency[v]);
-      centrality[u] += dependency[u] * scale;
+      centrality[u] += dependency[u];
     }
   }
+  for (double& value : centrality.span()) value /= pairs;
   return centrality;
 }
 
 /// Every source can only add: what some of them give is a lower bound.
-std::string bound_problem(const Graph& graph, std::span<const double> found, std::span<const double> least,
-                          double absolute) {
+std::string bound_problem(const Graph& graph, std::span<const double> found, std::span<const double> least) {
   for (Vertex v = 0; v < graph.vertex_count(); ++v)
-    if (!(found[v] >= least[v]) && !near(found[v], least[v], relative_tolerance, absolute))
+    if (!(found[v] >= least[v]) && !near(found[v], least[v], centrality_tolerance(graph)))
       return fmt::format("vertex {}: centrality is {}, and some of the sources alone give {}", graph.ids().name(v),
                          found[v], least[v]);
   return {};
@@ -200,23 +201,44 @@ std::vector<Vertex> sources_to_check(const Graph& graph, const std::vector<Verte
   return some;
 }
 
+/// As many as the parameters ask for, none of them twice.
+std::string source_problem(const Graph& graph, const ParameterValues& values, std::vector<Vertex> sources) {
+  const Parameters parameters{"bc", values};
+  if (parameters.text("source") != "auto") return {};
+  const std::uint64_t n      = graph.vertex_count();
+  const bool          all    = parameters.text("sources") == "all";
+  const std::uint64_t wanted = all ? n : std::min(n, parameters.number("sources", 1, max_vertices));
+  if (sources.size() != wanted) return fmt::format("{} sources, expected {}", sources.size(), wanted);
+  std::sort(sources.begin(), sources.end());
+  const bool distinct = std::adjacent_find(sources.begin(), sources.end()) == sources.end();
+  return distinct ? std::string{} : "a source was drawn twice";
+}
+
+/// The ordered pairs of other vertices that centralities are shares of; with fewer than three vertices there are
+/// none, and all centralities are 0. 1 where they are not to be divided.
+double pairs_of(const Graph& graph, const ParameterValues& values) {
+  const auto others = static_cast<double>(graph.vertex_count()) - 1;
+  if (!Parameters{"bc", values}.yes("normalized") || others < 2) return 1;
+  return others * (others - 1);
+}
+
 Verdict verify_bc(const Graph& graph, const ParameterValues& values, const Result& result,
                   const VerifyOptions& options) {
-  const auto   sources  = sources_of(graph, values);
-  const auto   checked  = sources_to_check(graph, sources, options);
-  const double scale    = scale_of(graph, values);
-  const double absolute = absolute_tolerance * scale;
-  const auto   found    = column_of<double>(result, 0).span();
-  const bool   all      = checked.size() == sources.size();
-  const auto   how      = all ? std::string{by_oracle}
-                              : fmt::format("lower bounds by {} of {} sources", checked.size(), sources.size());
+  const auto sources = sources_of(graph, values);
+  const auto checked = sources_to_check(graph, sources, options);
+  const auto found   = column_of<double>(result, 0).span();
+  const bool all     = checked.size() == sources.size();
+  const auto how     = all ? std::string{by_oracle}
+                           : fmt::format("lower bounds by {} of {} sources", checked.size(), sources.size());
   if (found.size() != graph.vertex_count()) return {how, "centrality has the wrong length"};
   if (fact_of<std::uint64_t>(result, "sources") != sources.size())
     return {how, fmt::format("the result is of {} sources, expected {}", fact_of<std::uint64_t>(result, "sources"),
                              sources.size())};
-  const Buffer<double> expected = serial_centrality(graph, checked, scale);
-  return {how, all ? difference<double, double>(graph, "centrality", found, expected.span(), absolute)
-                   : bound_problem(graph, found, expected.span(), absolute)};
+  if (std::string problem = source_problem(graph, values, sources); !problem.empty()) return {how, problem};
+  const Buffer<double> expected = serial_centrality(graph, checked, pairs_of(graph, values));
+  if (!all) return {how, bound_problem(graph, found, expected.span())};
+  return {how,
+          difference<double, double>(graph, "centrality", found, expected.span(), centrality_tolerance(graph))};
 }
 
 }  // namespace

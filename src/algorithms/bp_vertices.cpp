@@ -6,6 +6,7 @@
 #include "algorithms/bp.hpp"
 #include "algorithms/checking.hpp"
 #include "algorithms/plain_rows.hpp"
+#include "algorithms/tolerances.hpp"
 #include "generate/random.hpp"
 #include "graph/csr.hpp"
 
@@ -176,19 +177,21 @@ std::string range_problem(const Graph& graph, const BeliefColumns& columns) {
         return fmt::format("vertex {}: a belief is {}", graph.ids().name(v), column[v]);
       sum += column[v];
     }
-    if (!near(sum, 1)) return fmt::format("vertex {}: the beliefs sum to {}", graph.ids().name(v), sum);
+    if (!near(sum, 1, belief_sum_tolerance))
+      return fmt::format("vertex {}: the beliefs sum to {}", graph.ids().name(v), sum);
   }
   return {};
 }
 
 std::string oracle_problem(const Graph& graph, const BeliefModel& model, const BeliefColumns& columns,
                            const Result& result) {
-  const SerialBeliefs expected = serial_vertex_beliefs(graph, model, result.statistics.iterations);
-  if (const auto stated = fact_of<double>(result, "change"); !near(stated, expected.change))
+  const SerialBeliefs expected  = serial_vertex_beliefs(graph, model, result.statistics.iterations);
+  const Tolerance     tolerance = belief_tolerance(graph);
+  if (const auto stated = fact_of<double>(result, "change"); !near(stated, expected.change, tolerance))
     return fmt::format("the last change is said to be {}, and is {}", stated, expected.change);
   for (Vertex v = 0; v < graph.vertex_count(); ++v)
     for (std::uint64_t x = 0; x < model.states; ++x)
-      if (const double wanted = expected.values[v * model.states + x]; !near(columns[x][v], wanted))
+      if (const double wanted = expected.values[v * model.states + x]; !near(columns[x][v], wanted, tolerance))
         return fmt::format("vertex {}: belief_{} is {}, expected {}", graph.ids().name(v), x, columns[x][v],
                            wanted);
   return {};

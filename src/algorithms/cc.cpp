@@ -9,6 +9,7 @@
 #include <spillway/engine/parallel.hpp>
 #include "algorithms/checking.hpp"
 #include "algorithms/gpu/gpu.hpp"
+#include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
@@ -143,18 +144,15 @@ Vertex cut_off(const Graph& graph, std::span<const Vertex> labels) {
   const std::uint64_t  n = graph.vertex_count();
   const Buffer<Vertex> queue{n, graph.budget(), "verifying the components"};
   const Buffer<bool>   reached{n, graph.budget(), "verifying the components"};
-  std::uint64_t        filled = 0;
-  const auto           reach  = [&](Vertex v) {
+  const PlainNeighbors neighbors = both_ways(graph);
+  std::uint64_t        filled    = 0;
+  const auto           reach     = [&](Vertex v) {
     if (!reached[v]) queue[filled++] = v;
     reached[v] = true;
   };
   for (Vertex v = 0; v < n; ++v)
     if (labels[v] == v) reach(v);
-  for (std::uint64_t i = 0; i < filled; ++i) {
-    for (const Vertex v : graph.out().neighbors(queue[i])) reach(v);
-    if (graph.symmetric()) continue;
-    for (const Vertex v : graph.in().neighbors(queue[i])) reach(v);
-  }
+  for (std::uint64_t i = 0; i < filled; ++i) std::ranges::for_each(neighbors.of(queue[i]), reach);
   for (Vertex v = 0; v < n; ++v)
     if (!reached[v]) return v;
   return no_vertex;

@@ -10,6 +10,7 @@
 #include "algorithms/checking.hpp"
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/label_tally.hpp"
+#include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
 #include "base/clock.hpp"
 #include "base/fail.hpp"
@@ -262,49 +263,101 @@ Result run_cdlp(const Graph& graph, const ParameterValues& values, const RunOpti
   return result;
 }
 
-/// The oracle: all labels of the neighbours, sorted; the longest run wins.
-Vertex expected_label(const Graph& graph, Vertex v, std::span<const Vertex> labels, std::vector<Vertex>& seen) {
-  seen.clear();
-  for (const Vertex u : graph.out().neighbors(v)) seen.push_back(labels[u]);
-  if (!graph.symmetric())
-    for (const Vertex u : graph.in().neighbors(v)) seen.push_back(labels[u]);
-  std::sort(seen.begin(), seen.end());
-  Vertex      best = labels[v];
-  std::size_t most = 0;
-  for (std::size_t i = 0, run = 0; i < seen.size(); ++i) {
-    run = i > 0 && seen[i] == seen[i - 1] ? run + 1 : 1;
-    if (run <= most) continue;
-    most = run;
-    best = seen[i];
+/// What each vertex takes its label from, for checking: the arcs that leave it, and in a directed graph those that
+/// arrive, collected by hand.
+class Surroundings {
+ public:
+  explicit Surroundings(const Graph& graph)
+      : out_(graph.out()), memory_(graph.budget(), "verifying the result"), directed_(!graph.symmetric()) {
+    if (!directed_) return;
+    memory_.raise_to((graph.vertex_count() + 2) * sizeof(EdgeIndex) + graph.arc_count() * sizeof(Vertex));
+    back_ = turned_round(out_);
   }
-  return best;
-}
 
-/// Every vertex in every round: by the oracle with one thread, by properties with all.
-std::vector<Vertex> expected_labels(const Graph& graph, std::uint64_t rounds, int threads) {
-  std::vector<Vertex> labels(graph.vertex_count()), next(graph.vertex_count());
+  template <class Visit>
+  void for_each(Vertex v, Visit&& visit) const {
+    std::ranges::for_each(out_.neighbors(v), visit);
+    if (directed_) std::ranges::for_each(back_.of(v), visit);
+  }
+
+ private:
+  const Csr& out_;
+  Charge     memory_;
+  bool       directed_;
+  PlainRows  back_;
+};
+
+/// Rounds of round(labels, next), until no label changes.
+template <class Round>
+std::vector<Vertex> labels_after(std::uint64_t rounds, std::uint64_t n, Round&& round) {
+  std::vector<Vertex> labels(n), next(n);
   std::iota(labels.begin(), labels.end(), 0u);
-  for (std::uint64_t round = 0; round < rounds; ++round) {
-    for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-      std::vector<Vertex> seen;
-      for (std::uint64_t v = begin; v < end; ++v)
-        next[v] = expected_label(graph, static_cast<Vertex>(v), labels, seen);
-    });
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    round(labels, next);
     std::swap(labels, next);
     if (labels == next) break;
   }
   return labels;
 }
 
+/// The oracle: a count for every label of the graph, one vertex after the other.
+std::vector<Vertex> labels_by_counting(const Graph& graph, std::uint64_t rounds) {
+  Charge memory{graph.budget(), "verifying the result"};
+  memory.raise_to(graph.vertex_count() * sizeof(EdgeIndex));
+  const Surroundings     surroundings{graph};
+  std::vector<EdgeIndex> count(graph.vertex_count());
+  return labels_after(rounds, graph.vertex_count(), [&](const auto& labels, auto& next) {
+    for (Vertex v = 0; v < graph.vertex_count(); ++v) {
+      Vertex best = labels[v];
+      surroundings.for_each(v, [&](Vertex u) { ++count[labels[u]]; });
+      surroundings.for_each(v, [&](Vertex u) {
+        const Vertex label = labels[u];
+        if (count[label] > count[best] || (count[label] == count[best] && label < best)) best = label;
+      });
+      surroundings.for_each(v, [&](Vertex u) { count[labels[u]] = 0; });
+      next[v] = best;
+    }
+  });
+}
+
+/// The labels around a vertex, sorted: the first of the longest runs.
+Vertex longest_run(Vertex own, std::vector<Vertex>& around) {
+  std::sort(around.begin(), around.end());
+  Vertex      best = own;
+  std::size_t most = 0;
+  for (std::size_t i = 0, run = 0; i < around.size(); ++i) {
+    run = i > 0 && around[i] == around[i - 1] ? run + 1 : 1;
+    if (run <= most) continue;
+    most = run;
+    best = around[i];
+  }
+  return best;
+}
+
+/// By many threads, for graphs that are too large for the oracle.
+std::vector<Vertex> labels_by_sorting(const Graph& graph, std::uint64_t rounds, int threads) {
+  const Surroundings surroundings{graph};
+  return labels_after(rounds, graph.vertex_count(), [&](const auto& labels, auto& next) {
+    for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      std::vector<Vertex> around;
+      for (std::uint64_t v = begin; v < end; ++v) {
+        around.clear();
+        surroundings.for_each(static_cast<Vertex>(v), [&](Vertex u) { around.push_back(labels[u]); });
+        next[v] = longest_run(labels[v], around);
+      }
+    });
+  });
+}
+
 Verdict verify_cdlp(const Graph& graph, const ParameterValues& values, const Result& result,
                     const VerifyOptions& options) {
   Charge memory{graph.budget(), "verifying the result"};
   memory.raise_to(3 * graph.vertex_count() * sizeof(Vertex));
-  const bool  oracle = options.use_oracle(graph);
-  const auto& found  = column_of<Vertex>(result, 0);
-  if (!graph.symmetric()) graph.in();
+  const bool                oracle = options.use_oracle(graph);
+  const std::uint64_t       rounds = rounds_of(values);
+  const auto&               found  = column_of<Vertex>(result, 0);
   const std::vector<Vertex> expected =
-      expected_labels(graph, rounds_of(values), oracle ? 1 : thread_count(options.threads));
+      oracle ? labels_by_counting(graph, rounds) : labels_by_sorting(graph, rounds, thread_count(options.threads));
   Verdict verdict{oracle ? by_oracle : by_properties,
                   difference(graph, "label", found.span(), std::span<const Vertex>{expected})};
   if (!verdict.problem.empty()) return verdict;

@@ -19,15 +19,20 @@ namespace spillway {
 inline constexpr const char* by_oracle     = "serial oracle";
 inline constexpr const char* by_properties = "property checks";
 
-/// Floating results may differ from an f64 oracle by this much, relative to the larger of the two…
-inline constexpr double relative_tolerance = 1e-5;
-/// …and below this a difference is rounding, not an answer, where answers are about 1. Where they are smaller
-/// (ranks share 1 among all vertices), so is what may be overlooked.
-inline constexpr double absolute_tolerance = 1e-9;
+/// How far a floating answer may be from the expected one. tolerances.hpp derives them.
+struct Tolerance {
+  double relative = 0;  ///< of the larger of the two
+  double absolute = 0;
 
-inline bool near(double a, double b, double relative = relative_tolerance, double absolute = absolute_tolerance) {
+  double at(double value) const { return std::max(relative * std::abs(value), absolute); }
+};
+
+/// Whole numbers, minima and maxima, and what is computed from such in one way only.
+inline constexpr Tolerance exact{};
+
+inline bool near(double a, double b, const Tolerance& tolerance) {
   if (a == b) return true;  // infinities too
-  return std::abs(a - b) <= std::max(relative * std::max(std::abs(a), std::abs(b)), absolute);
+  return std::abs(a - b) <= tolerance.at(std::max(std::abs(a), std::abs(b)));
 }
 
 template <class T>
@@ -42,17 +47,17 @@ const T& fact_of(const Result& result, std::string_view name) {
   throw internal_error("the result does not state '{}'", name);
 }
 
-/// Where `found` differs from `expected`, in words; nothing if it does not. Floating values are compared by
-/// `near`.
+/// Where `found` differs from `expected`, in words; nothing if it does not. Floating values may differ by
+/// `tolerance`.
 template <class T, class E>
 std::string difference(const Graph& graph, const std::string& column, std::span<const T> found,
-                       std::span<const E> expected, double absolute = absolute_tolerance) {
+                       std::span<const E> expected, const Tolerance& tolerance = exact) {
   if (found.size() != expected.size())
     return fmt::format("{} has {} entries, expected {}", column, found.size(), expected.size());
   for (std::size_t v = 0; v < found.size(); ++v) {
     bool same = false;
     if constexpr (std::is_floating_point_v<T> || std::is_floating_point_v<E>)
-      same = near(static_cast<double>(found[v]), static_cast<double>(expected[v]), relative_tolerance, absolute);
+      same = near(static_cast<double>(found[v]), static_cast<double>(expected[v]), tolerance);
     else
       same = found[v] == expected[v];
     if (!same)

@@ -6,7 +6,9 @@
 #include "algorithms/checking.hpp"
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/neighbor_checks.hpp"
+#include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/tolerances.hpp"
 #include "algorithms/triangles.hpp"
 #include "base/clock.hpp"
 
@@ -117,15 +119,52 @@ Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   return result;
 }
 
-/// The oracle, of one vertex: every arc that leaves a neighbour is looked up among the neighbours.
-double expected_coefficient(const Graph& graph, Vertex v, std::uint64_t& lookups) {
-  std::vector<Vertex> neighbors;
-  for (const Csr* side : {&graph.out(), &graph.in()})
-    for (const Vertex u : side->neighbors(v))
-      if (u != v) neighbors.push_back(u);
-  std::sort(neighbors.begin(), neighbors.end());
-  neighbors.erase(std::unique(neighbors.begin(), neighbors.end()), neighbors.end());
-  if (neighbors.size() < 2) return 0;
+/// Of `neighbors` between which `arcs` run: a quotient of whole numbers, which is rounded once.
+double expected_coefficient(std::uint64_t arcs, std::uint64_t neighbors) {
+  return neighbors < 2 ? 0 : static_cast<double>(arcs) / static_cast<double>(neighbors * (neighbors - 1));
+}
+
+/// The oracle: of each vertex the neighbours are marked, and every arc that leaves one of them is looked up. Arcs
+/// that were counted are marked as well, lest parallel ones count again.
+class SerialCoefficients {
+ public:
+  explicit SerialCoefficients(const Graph& graph)
+      : graph_(graph),
+        neighbors_(plain_neighbors(graph)),
+        of_(graph.vertex_count(), graph.budget(), verifying),
+        neighbor_of_(graph.vertex_count(), graph.budget(), verifying),
+        reached_from_(graph.vertex_count(), graph.budget(), verifying) {
+    std::fill_n(neighbor_of_.data(), neighbor_of_.size(), no_vertex);
+    for (Vertex v = 0; v < graph.vertex_count(); ++v)
+      of_[v] = expected_coefficient(arcs_between_neighbors_of(v), neighbors_.of(v).size());
+  }
+
+  std::span<const double> all() const { return of_.span(); }
+
+ private:
+  static constexpr const char* verifying = "verifying the result";
+
+  std::uint64_t arcs_between_neighbors_of(Vertex v) {
+    std::uint64_t arcs = 0;
+    for (const Vertex a : neighbors_.of(v)) neighbor_of_[a] = v, reached_from_[a] = no_vertex;
+    for (const Vertex a : neighbors_.of(v))
+      for (const Vertex b : graph_.out().neighbors(a)) {
+        if (b == a || neighbor_of_[b] != v || reached_from_[b] == a) continue;
+        reached_from_[b] = a;
+        ++arcs;
+      }
+    return arcs;
+  }
+
+  const Graph&         graph_;
+  const PlainNeighbors neighbors_;
+  const Buffer<double> of_;
+  const Buffer<Vertex> neighbor_of_;   ///< the last vertex that it was found to be a neighbour of
+  const Buffer<Vertex> reached_from_;  ///< the last of these neighbours that an arc to it was counted from
+};
+
+/// How many arcs run between the neighbours of one vertex, which ascend.
+std::uint64_t arcs_among(const Graph& graph, std::span<const Vertex> neighbors, std::uint64_t& lookups) {
   std::uint64_t arcs = 0;
   for (const Vertex a : neighbors) {
     Vertex previous = a;
@@ -135,17 +174,7 @@ double expected_coefficient(const Graph& graph, Vertex v, std::uint64_t& lookups
       previous = b;
     }
   }
-  return static_cast<double>(arcs) / static_cast<double>(neighbors.size()) /
-         static_cast<double>(neighbors.size() - 1);
-}
-
-std::string oracle_problem(const Graph& graph, std::span<const double> found) {
-  Charge memory{graph.budget(), "verifying the result"};
-  memory.raise_to(graph.vertex_count() * sizeof(double));
-  std::vector<double> expected(graph.vertex_count());
-  std::uint64_t       lookups = 0;
-  for (Vertex v = 0; v < graph.vertex_count(); ++v) expected[v] = expected_coefficient(graph, v, lookups);
-  return difference(graph, "coefficient", found, std::span<const double>{expected}, 0);
+  return arcs;
 }
 
 std::string property_problem(const Graph& graph, std::span<const double> found, int threads) {
@@ -153,9 +182,12 @@ std::string property_problem(const Graph& graph, std::span<const double> found, 
     if (!(found[v] >= 0 && found[v] <= 1))
       return fmt::format("vertex {}: coefficient is {}, which is not between 0 and 1",
                          graph.ids().name(static_cast<Vertex>(v)), found[v]);
-  return first_complaint(vertices_to_check(graph.out()), threads, [&](Vertex v, std::uint64_t& lookups) {
-    const double expected = expected_coefficient(graph, v, lookups);
-    if (near(found[v], expected, relative_tolerance, 0)) return std::string{};
+  const std::vector<Vertex> sample = vertices_to_check(graph.out());
+  const SampleNeighbors     neighbors{graph, sample};
+  return first_complaint(sample, threads, [&](Vertex v, std::uint64_t& lookups) {
+    const auto   row      = neighbors.of(v);
+    const double expected = expected_coefficient(arcs_among(graph, row, lookups), row.size());
+    if (found[v] == expected) return std::string{};
     return fmt::format("vertex {}: coefficient is {}, expected {}", graph.ids().name(v), found[v], expected);
   });
 }
@@ -163,20 +195,21 @@ std::string property_problem(const Graph& graph, std::span<const double> found, 
 std::string mean_problem(std::span<const double> found, double mean) {
   const double sum      = std::accumulate(found.begin(), found.end(), 0.0);
   const double expected = found.empty() ? 0 : sum / static_cast<double>(found.size());
-  return near(mean, expected) ? std::string{} : fmt::format("the mean is {}, expected {}", mean, expected);
+  if (near(mean, expected, mean_coefficient_tolerance(found.size()))) return {};
+  return fmt::format("the mean is {}, expected {}", mean, expected);
 }
 
 Verdict verify_lcc(const Graph& graph, const ParameterValues&, const Result& result,
                    const VerifyOptions& options) {
   const auto found  = column_of<double>(result, 0).span();
-  const bool oracle = use_neighbor_oracle(graph, graph.out(), graph.in(), options);
+  const bool oracle = use_neighbor_oracle(graph, options);
   Verdict    verdict{.how = oracle ? by_oracle : by_properties, .problem = {}};
   if (found.size() != graph.vertex_count()) {
     verdict.problem = fmt::format("coefficient has {} entries, expected {}", found.size(), graph.vertex_count());
     return verdict;
   }
-  verdict.problem =
-      oracle ? oracle_problem(graph, found) : property_problem(graph, found, thread_count(options.threads));
+  verdict.problem = oracle ? difference(graph, "coefficient", found, SerialCoefficients{graph}.all())
+                           : property_problem(graph, found, thread_count(options.threads));
   if (verdict.problem.empty()) verdict.problem = mean_problem(found, std::get<double>(result.facts.at(0).value));
   return verdict;
 }

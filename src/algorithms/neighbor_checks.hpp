@@ -2,12 +2,16 @@
 // vertices to check where all would take too long.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <random>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 
 namespace spillway {
@@ -17,12 +21,14 @@ inline constexpr double most_lookups = 1u << 30;
 
 /// The oracle where it is asked for, or where the graph is small and without hubs: it looks at the rows of every
 /// vertex's neighbours, and so at the row of a vertex as often as that is a neighbour.
-inline bool use_neighbor_oracle(const Graph& graph, const Csr& rows, const Csr& neighbors_of,
-                                const VerifyOptions& options) {
+inline bool use_neighbor_oracle(const Graph& graph, const VerifyOptions& options) {
   if (options.by == CheckBy::oracle || !options.use_oracle(graph)) return options.by == CheckBy::oracle;
+  const Buffer<EdgeIndex> degree{graph.vertex_count(), graph.budget(), "verifying the result"};
+  for (Vertex v = 0; v < graph.vertex_count(); ++v) degree[v] = graph.out().degree(v);
+  if (!graph.symmetric())
+    for (const Vertex target : graph.out().targets) ++degree[target];
   double lookups = 0;
-  for (Vertex v = 0; v < graph.vertex_count(); ++v)
-    lookups += static_cast<double>(rows.degree(v)) * static_cast<double>(neighbors_of.degree(v));
+  for (const EdgeIndex d : degree.span()) lookups += static_cast<double>(d) * static_cast<double>(d);
   return lookups <= most_lookups;
 }
 
@@ -42,6 +48,33 @@ inline std::vector<Vertex> vertices_to_check(const Csr& csr) {
   }
   return sample;
 }
+
+/// Neighbours over out- and in-edges, ascending, each once, of the vertices of a sample. One pass over all arcs:
+/// in-edges are not asked for, since what is checked may have been computed with them.
+class SampleNeighbors {
+ public:
+  SampleNeighbors(const Graph& graph, const std::vector<Vertex>& sample) {
+    for (const Vertex v : sample) {
+      const auto row = graph.out().neighbors(v);
+      rows_.try_emplace(v, row.begin(), row.end());
+    }
+    std::vector<bool> sampled(graph.vertex_count());
+    for (const Vertex v : sample) sampled[v] = true;
+    for (Vertex u = 0; u < graph.vertex_count(); ++u)
+      for (const Vertex v : graph.out().neighbors(u))
+        if (sampled[v]) rows_[v].push_back(u);
+    for (auto& [v, row] : rows_) {
+      std::sort(row.begin(), row.end());
+      row.erase(std::unique(row.begin(), row.end()), row.end());
+      std::erase(row, v);
+    }
+  }
+
+  std::span<const Vertex> of(Vertex v) const { return rows_.at(v); }
+
+ private:
+  std::unordered_map<Vertex, std::vector<Vertex>> rows_;
+};
 
 /// The first complaint of check(vertex, lookups) over a sample; `check` adds to the lookups it made. Stops, after
 /// a few vertices at least, when lookups have been enough.

@@ -109,8 +109,10 @@ std::string wrong_label(const Graph& graph, const Array<Vertex>& labels) {
   return {};
 }
 
-/// A vertex that its label does not lead to along `rows` without leaving the component.
-std::string not_reached(const Graph& graph, const Array<Vertex>& labels, const Csr& rows, const char* how) {
+/// A vertex that its label does not lead to along the neighbours given without leaving the component.
+template <class NeighborsOf>
+std::string not_reached(const Graph& graph, const Array<Vertex>& labels, NeighborsOf&& neighbors_of,
+                        const char* how) {
   std::vector<bool>   seen(labels.size());
   std::vector<Vertex> list;
   for (Vertex v = 0; v < labels.size(); ++v) {
@@ -119,7 +121,7 @@ std::string not_reached(const Graph& graph, const Array<Vertex>& labels, const C
     list.push_back(v);
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    for (const Vertex w : rows.neighbors(list[i])) {
+    for (const Vertex w : neighbors_of(list[i])) {
       if (seen[w] || labels[w] != labels[list[i]]) continue;
       seen[w] = true;
       list.push_back(w);
@@ -163,9 +165,11 @@ std::string wrong_property(const Graph& graph, const Array<Vertex>& labels) {
   if (labels.size() != graph.vertex_count())
     return fmt::format("component has {} entries, expected {}", labels.size(), graph.vertex_count());
   if (auto problem = wrong_label(graph, labels); !problem.empty()) return problem;
-  if (auto problem = not_reached(graph, labels, graph.out(), "is not reached from"); !problem.empty())
-    return problem;
-  if (auto problem = not_reached(graph, labels, graph.in(), "does not reach"); !problem.empty()) return problem;
+  const auto along = [&](Vertex v) { return graph.out().neighbors(v); };
+  if (auto problem = not_reached(graph, labels, along, "is not reached from"); !problem.empty()) return problem;
+  const PlainRows back    = turned_round(graph.out());
+  const auto      against = [&](Vertex v) { return back.of(v); };
+  if (auto problem = not_reached(graph, labels, against, "does not reach"); !problem.empty()) return problem;
   return cycle_of_components(graph, labels);
 }
 
@@ -186,7 +190,7 @@ Verdict verify_scc(const Graph& graph, const ParameterValues&, const Result& res
                    const VerifyOptions& options) {
   const bool oracle = options.use_oracle(graph);
   Charge     memory{graph.budget(), "verifying the result"};
-  memory.raise_to(graph.vertex_count() * 48 + (oracle ? graph.arc_count() * sizeof(Vertex) : 0));
+  memory.raise_to(graph.vertex_count() * 48 + graph.arc_count() * sizeof(Vertex));
   const auto& labels = column_of<Vertex>(result, 0);
   Verdict     verdict{.how = oracle ? by_oracle : by_properties, .problem = {}};
   verdict.problem = oracle

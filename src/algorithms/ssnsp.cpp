@@ -6,6 +6,7 @@
 #include "algorithms/path_counts.hpp"
 #include "algorithms/programs/path_counts.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
 
@@ -30,7 +31,8 @@ std::string fault_by_oracle(const Graph& graph, Vertex source, std::span<const s
   const SerialPathCounts expected{graph, source};
   std::string            problem = difference(graph, "level", levels, expected.levels());
   for (Vertex v = 0; v < graph.vertex_count() && problem.empty(); ++v)
-    if (const double count = expected.paths()[v].value(); !near(paths[v], count, relative_tolerance, 0))
+    if (const double count = expected.paths()[v].value();
+        !near(paths[v], count, path_count_tolerance(graph, count)))
       problem = fmt::format("vertex {}: paths is {}, expected {}", graph.ids().name(v), paths[v], count);
   return problem;
 }
@@ -57,7 +59,7 @@ std::string fault_by_properties(const Graph& graph, Vertex source, std::span<con
   if (levels[source] != 0) return fmt::format("the source {} has level {}", name(source), levels[source]);
   arriving[source] = 1;
   for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
-    if (!near(paths[v], arriving[v], relative_tolerance, 0))
+    if (!near(paths[v], arriving[v], path_count_tolerance(graph, arriving[v])))
       return fmt::format("vertex {}: paths is {}, and {} arrive", name(v), paths[v], arriving[v]);
     if ((paths[v] > 0) != (levels[v] != no_level) || (levels[v] == 0 && v != source))
       return fmt::format("vertex {}: {} paths at level {}", name(v), paths[v], levels[v]);

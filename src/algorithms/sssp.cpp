@@ -133,7 +133,7 @@ Verdict verify_with(const Graph& graph, Vertex source, const Result& result, con
   Verdict     verdict{.how = options.use_oracle(graph) ? by_oracle : by_properties, .problem = {}};
   if (options.use_oracle(graph)) {
     const Buffer<Label> expected = serial_distances<W, Label>(graph, source);
-    verdict.problem = difference<Label, Label>(graph, "distance", distances.span(), expected.span(), 0);
+    verdict.problem              = difference<Label, Label>(graph, "distance", distances.span(), expected.span());
   }
   if (!verdict.problem.empty()) return verdict;
   // Distances that are longer than a label holds are compared as they are: nothing is cut off here.

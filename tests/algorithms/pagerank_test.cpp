@@ -42,6 +42,41 @@ TEST(PageRank, SaysWhetherItConverged) {
   EXPECT_EQ(converged(ranks_of(star(), {{"iterations", "3"}})), "no");
   EXPECT_EQ(converged(ranks_of(star(), {{"damping", "0.999999"}})), "no");
   EXPECT_EQ(converged(ranks_of(star(), {{"form", "residual"}})), "yes");
+  EXPECT_EQ(converged(ranks_of(star(), {{"form", "residual"}, {"iterations", "3"}})), "no");
+  EXPECT_EQ(converged(ranks_of(star(), {{"form", "residual"}, {"damping", "0.999999"}})), "no");
+}
+
+/// A chain whose last vertex is dangling.
+Graph chain() { return generate("chain", {{"vertices", "50"}}); }
+
+TEST(PageRank, ResidualsThatWereLeftAreAccountedFor) {
+  for (const Graph& graph : {star(), chain(), cycle("12")})
+    for (const char* dangling : {"redistribute", "drop"})
+      for (const char* iterations : {"1", "2", "10", "100", "auto"}) {
+        const ParameterValues given{{"form", "residual"}, {"iterations", iterations}, {"dangling", dangling}};
+        const Result          result  = ranks_of(graph, given);
+        const bool            limited = std::string{iterations} != "auto";
+        EXPECT_LE(result.statistics.iterations, limited ? std::stoul(iterations) : 1000);
+        for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
+          EXPECT_EQ(problem_of(graph, given, result, by), "") << dangling << " " << iterations;
+      }
+}
+
+TEST(PageRank, ResidualFormHasAnOracle) {
+  const Algorithm& algorithm = algorithm_named("pagerank");
+  const auto       values    = values_of({{"form", "residual"}});
+  EXPECT_EQ(algorithm.verify(star(), values, ranks_of(star(), values), {}).how, "serial oracle");
+}
+
+/// The ranks of a run that was cut short, said to be those of one that was not.
+TEST(PageRank, VerificationNoticesResidualsThatAreDenied) {
+  const ParameterValues given{{"form", "residual"}};
+  Result                wrong = ranks_of(star(), {{"form", "residual"}, {"iterations", "2"}});
+  EXPECT_NE(problem_of(star(), given, wrong, CheckBy::oracle), "");
+  wrong.facts.at(0).value = 0.0;
+  wrong.facts.at(1).value = std::string{"yes"};
+  for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
+    EXPECT_NE(problem_of(star(), given, wrong, by), "");
 }
 
 TEST(PageRank, VerificationNoticesARunThatStoppedTooSoon) {

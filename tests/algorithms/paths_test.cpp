@@ -4,10 +4,12 @@
 #include <bit>
 #include <cmath>
 
+#include "algorithms/tolerances.hpp"
 #include "command_line.hpp"
 #include "ways.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/generate.hpp>
 
 namespace spillway {
 namespace {
@@ -109,6 +111,56 @@ TEST(Paths, AreCountedWhereLongDoublesEnd) {
   EXPECT_EQ(column<double>(few, 1)[150], 0x1p900);
   const Result many = run_and_verify("bc", bundles(2800), {{"source", "0"}});  // 2^16800 paths to the end
   EXPECT_NEAR(column<double>(many, 0)[1], 2799, 1e-5 * 2799);
+}
+
+/// The result with one number changed to another.
+Result with_number(Result result, std::size_t index, Vertex v, double number) {
+  const Array<double>& right = column<double>(result, index);
+  std::vector<double>  numbers{right.begin(), right.end()};
+  numbers[v]                   = number;
+  result.columns[index].values = Array<double>::own(std::move(numbers));
+  return result;
+}
+
+void expect_noticed(const std::string& name, const Graph& graph, const ParameterValues& given,
+                    const Result& wrong) {
+  const Algorithm& algorithm = algorithm_named(name);
+  for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
+    EXPECT_NE(algorithm.verify(graph, completed_parameters(algorithm, given), wrong, {.by = by}).problem, "");
+}
+
+TEST(Paths, AreCheckedToTheLastOne) {
+  const ParameterValues given{{"source", "0"}};
+  const Graph           graph = bundles(20);
+  const Result          right = run_and_verify("ssnsp", graph, given);
+  const Array<double>&  paths = column<double>(right, 1);
+  ASSERT_EQ(paths[8], 0x1p48);
+  for (const double wrong : {paths[8] - 1, paths[8] + 1})
+    expect_noticed("ssnsp", graph, given, with_number(right, 1, 8, wrong));
+  ASSERT_EQ(paths[20], 0x1p120);
+  const double ten_times = 10 * path_count_tolerance(graph, paths[20]).at(paths[20]);
+  for (const double wrong : {paths[20] - ten_times, paths[20] + ten_times})
+    expect_noticed("ssnsp", graph, given, with_number(right, 1, 20, wrong));
+}
+
+/// Where the oracle may not walk from all sources it walks from four. The fifth, the end of a path, adds nothing:
+/// the bounds are what is there.
+TEST(Betweenness, IsCheckedByBoundsWhereSourcesAreMany) {
+  const Graph           graph     = generate("chain", {{"vertices", "10"}});
+  const Algorithm&      algorithm = algorithm_named("bc");
+  const ParameterValues values    = completed_parameters(algorithm, {{"source", "0,6,7,8,9"}});
+  const Result          right     = algorithm.run(graph, values, {});
+  const auto            verdict   = [&](const Result& result) {
+    return algorithm.verify(graph, values, result, {.by = CheckBy::properties, .oracle_arcs = 0});
+  };
+  EXPECT_EQ(verdict(right).how, "lower bounds by 4 of 5 sources");
+  EXPECT_EQ(verdict(right).problem, "");
+  for (Vertex v = 1; v < 9; ++v) {
+    const double centrality = column<double>(right, 0)[v];
+    const double ten_times  = 10 * centrality_tolerance(graph).at(centrality);
+    EXPECT_NE(verdict(with_number(right, 0, v, centrality - ten_times)).problem, "") << v;
+    EXPECT_EQ(verdict(with_number(right, 0, v, centrality + ten_times)).problem, "") << v;
+  }
 }
 
 TEST(Betweenness, ListsIterationsOfASingleSource) {

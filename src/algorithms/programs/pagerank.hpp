@@ -71,9 +71,10 @@ struct AccumulativePageRank {
 
   static constexpr bool order_free = true;
 
-  Restart restart;
-  double  damping  = 0.85;
-  float   smallest = 0;  ///< a smaller residual is kept
+  Restart       restart;
+  double        damping        = 0.85;
+  float         smallest       = 0;  ///< a residual up to this is kept
+  std::uint64_t max_iterations = highest<std::uint64_t>();
 
   SPILLWAY_HD Value init(Vertex v) const { return {0, static_cast<float>((1 - damping) * restart.at(v))}; }
   SPILLWAY_HD bool  starts(Vertex v) const { return restart.source == no_vertex || v == restart.source; }

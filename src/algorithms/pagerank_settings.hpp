@@ -1,0 +1,18 @@
+// What the parameters of pagerank and ppr say.
+#pragma once
+
+#include <cstdint>
+
+#include <spillway/parameters.hpp>
+
+namespace spillway {
+
+struct PageRankSettings {
+  double        damping, tolerance;
+  std::uint64_t iterations;  ///< the most
+  bool          drop_dangling, residual_form;
+};
+
+PageRankSettings pagerank_settings(const char* name, const ParameterValues& values);
+
+}  // namespace spillway
