@@ -289,16 +289,12 @@ TEST_P(GraphMistakes, AreFound) {
 TEST_P(GraphMistakes, AFalseClaimOfSymmetryIsFound) {
   const Graph  graph = lettered();
   Result       wrong = run(graph, "induced", {{"members", "a,b"}});
-  const Graph& right = *wrong.graph;
-  wrong.graph        = Graph{{.out         = right.out(),
-                              .in          = {},
-                              .ids         = right.ids(),
-                              .weight_type = right.weight_type(),
-                              .symmetric   = true,
-                              .trusted     = true,
-                              .name        = {},
-                              .report      = {},
-                              .budget      = {}}};
+  Graph::Parts parts;
+  parts.out         = wrong.graph->out();
+  parts.ids         = wrong.graph->ids();
+  parts.weight_type = wrong.graph->weight_type();
+  parts.symmetric   = true;
+  wrong.graph       = Graph{std::move(parts)};
   EXPECT_NE(problem(graph, "induced", {{"members", "a,b"}}, wrong, GetParam()), "");
 }
 

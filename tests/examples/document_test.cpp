@@ -41,7 +41,7 @@ std::vector<std::string> code_blocks() {
 
 TEST(ProgramsDocument, ShowsCodeThatStandsInTheSources) {
   std::vector<std::string> sources;
-  for (const char* folder : {"examples", "src/algorithms"})
+  for (const char* folder : {"examples", "src/algorithms", "src/algorithms/programs"})
     for (const auto& file : std::filesystem::directory_iterator{root + folder})
       if (file.is_regular_file()) sources.push_back(without_spaces(read_file(file.path())));
   ASSERT_GE(code_blocks().size(), 5u);
