@@ -35,8 +35,6 @@ check: build/setup-test
 test: build/setup-test
 	@$(call BUILD,dev)
 	ctest --test-dir build/dev --output-on-failure -j 2
-	@$(call BUILD,emulated)
-	ctest --test-dir build/emulated --output-on-failure -j 2
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)

@@ -1,20 +1,20 @@
 # Device code: for the GPU of this machine where there is one and nvcc is found, or where it is asked for.
-#   AUTO      as above
-#   ON        always; fails where nvcc is not found
-#   OFF       never
-#   EMULATED  the kernels run on the CPU, for tests (tests/emulator)
-set(SPILLWAY_CUDA AUTO CACHE STRING "Device code: AUTO, ON, OFF or EMULATED")
-set_property(CACHE SPILLWAY_CUDA PROPERTY STRINGS AUTO ON OFF EMULATED)
+#   AUTO  as above
+#   ON    always; fails where nvcc is not found
+#   NVCC  where nvcc is found, whether there is a GPU or not
+#   OFF   never
+set(SPILLWAY_CUDA AUTO CACHE STRING "Device code: AUTO, ON, NVCC or OFF")
+set_property(CACHE SPILLWAY_CUDA PROPERTY STRINGS AUTO ON NVCC OFF)
 set(SPILLWAY_HAS_CUDA OFF)
 set(SPILLWAY_BUILD_NOTE "")
 
 execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE SPILLWAY_NO_GPU OUTPUT_QUIET ERROR_QUIET)
-if(NOT SPILLWAY_CUDA MATCHES "^(AUTO|ON|OFF|EMULATED)$")
-  message(FATAL_ERROR "SPILLWAY_CUDA is '${SPILLWAY_CUDA}'; it takes AUTO, ON, OFF or EMULATED")
-elseif(SPILLWAY_CUDA MATCHES "^(AUTO|ON)$")
+if(NOT SPILLWAY_CUDA MATCHES "^(AUTO|ON|NVCC|OFF)$")
+  message(FATAL_ERROR "SPILLWAY_CUDA is '${SPILLWAY_CUDA}'; it takes AUTO, ON, NVCC or OFF")
+elseif(NOT SPILLWAY_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER AND (SPILLWAY_CUDA STREQUAL "ON" OR NOT SPILLWAY_NO_GPU))
+  if(CMAKE_CUDA_COMPILER AND (NOT SPILLWAY_CUDA STREQUAL "AUTO" OR NOT SPILLWAY_NO_GPU))
     set(SPILLWAY_HAS_CUDA ON)
   elseif(SPILLWAY_CUDA STREQUAL "ON")
     message(FATAL_ERROR "nvcc was not found; put it on the PATH, or build without SPILLWAY_CUDA=ON")

@@ -260,7 +260,7 @@ Algorithm bc_algorithm() {
                       .default_value = "no",
                       .kind          = ParameterKind::flag}},
       .columns = {{"centrality", "share of shortest paths it is on, summed over ordered pairs of other vertices"}},
-      .on_gpu  = has_device_code<Dependencies<double>>,
+      .on_gpu  = gpu::built && has_device_code<Dependencies<double>>,
       .run     = run_bc,
       .verify  = verify_bc};
 }

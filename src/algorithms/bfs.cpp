@@ -83,7 +83,7 @@ Algorithm bfs_algorithm() {
                           .kind = ParameterKind::source}},
           .columns    = {{"level", "edges from the source; none if it is not reached"},
                          {"parent", "the vertex before it on a shortest path; the source's is itself"}},
-          .on_gpu     = has_device_code<Bfs>,
+          .on_gpu     = gpu::built && has_device_code<Bfs>,
           .run        = run_bfs,
           .verify     = verify_bfs};
 }

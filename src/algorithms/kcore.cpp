@@ -229,7 +229,7 @@ Algorithm kcore_algorithm() {
                       .default_value = "all"}},
       .columns    = {{"core",
                       "the largest k for which it is in a k-core; with --k: member, 1 if it is in that core"}},
-      .on_gpu     = has_device_code<AllCores>,
+      .on_gpu     = gpu::built && has_device_code<AllCores>,
       .run        = run_kcore,
       .verify     = verify_kcore};
 }

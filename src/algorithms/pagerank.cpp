@@ -117,7 +117,7 @@ Algorithm pagerank_algorithm() {
       .reference  = "Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999",
       .parameters = pagerank_parameters(),
       .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
-      .on_gpu     = has_device_code<PageRank>,
+      .on_gpu     = gpu::built && has_device_code<PageRank>,
       .run        = [](const Graph& graph, const ParameterValues& values,
                 const RunOptions& options) { return run_pagerank("pagerank", graph, no_vertex, values, options); },
       .verify =

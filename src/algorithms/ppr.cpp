@@ -15,7 +15,7 @@ Algorithm ppr_algorithm() {
       .reference  = "Haveliwala: Topic-Sensitive PageRank, WWW 2002; Tong, Faloutsos, Pan: ICDM 2006",
       .parameters = std::move(parameters),
       .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
-      .on_gpu     = has_device_code<PageRank>,
+      .on_gpu     = gpu::built && has_device_code<PageRank>,
       .run =
           [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
             return run_pagerank("ppr", graph, Parameters{"ppr", values}.vertex(graph), values, options);

@@ -71,7 +71,7 @@ Algorithm radius_algorithm() {
                          {.name = "seed", .help = "what the sketches depend on", .default_value = "1"}},
           .columns    = {{"radius", "the last step that told it of a new vertex: close below its eccentricity"},
                          {"reach", "about how many vertices it reaches, itself included"}},
-          .on_gpu     = has_device_code<Radius<4>>,
+          .on_gpu     = gpu::built && has_device_code<Radius<4>>,
           .run        = run_radius,
           .verify     = verify_radius};
 }

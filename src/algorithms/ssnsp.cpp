@@ -91,7 +91,7 @@ Algorithm ssnsp_algorithm() {
                           .kind = ParameterKind::source}},
           .columns    = {{"level", "edges from the source; none if it is not reached"},
                          {"paths", "how many paths have that length; parallel arcs are different paths"}},
-          .on_gpu     = has_device_code<PathCounts<PathCount>>,
+          .on_gpu     = gpu::built && has_device_code<PathCounts<PathCount>>,
           .run        = run_ssnsp,
           .verify     = verify_ssnsp};
 }

@@ -172,7 +172,7 @@ Algorithm sssp_algorithm() {
           .columns    = {{"distance", "length of a shortest path; inf if there is none"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
-          .on_gpu     = has_device_code<Distances>,
+          .on_gpu     = gpu::built && has_device_code<Distances>,
           .run        = run_sssp,
           .verify     = verify_sssp};
 }

@@ -111,7 +111,7 @@ Algorithm sswp_algorithm() {
                           "weight of the narrowest arc of the widest path; 0 if there is none, inf for the source"},
                          {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights    = WeightUse::needed,
-          .on_gpu     = has_device_code<Sswp<std::uint32_t>>,
+          .on_gpu     = gpu::built && has_device_code<Sswp<std::uint32_t>>,
           .run        = run_sswp,
           .verify     = verify_sswp};
 }

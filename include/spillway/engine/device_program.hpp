@@ -1,12 +1,10 @@
-// Which programs have kernels, and where those are compiled. A plug-in that nvcc compiles has them in the same
-// file. The library's own programs lie in headers (src/algorithms/programs/); a line
-// SPILLWAY_DEVICE_PROGRAM(Program) there makes the build compile a translation unit of its own for it, which sees
-// the program and the kernels and nothing else.
+// Which programs have kernels. A plug-in that nvcc compiles has them in the same file; the kernels of the
+// library's own programs are compiled apart (src/algorithms/programs/).
 #pragma once
 
 #include <spillway/engine/outcome.hpp>
 
-#if defined(__CUDACC__) || defined(SPILLWAY_DEVICE_CODE)
+#if defined(__CUDACC__)
 #include <spillway/engine/cuda/continuation.hpp>
 #endif
 
@@ -30,22 +28,14 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
 
 }  // namespace cuda
 
-/// Whether a program's kernels are compiled apart. A program that says so and has no such unit does not link.
+/// Whether a program's kernels are compiled in a translation unit of their own.
 template <class P>
 inline constexpr bool compiled_apart = false;
 
-#if defined(SPILLWAY_DEVICE_CODE)
-#define SPILLWAY_DEVICE_PROGRAM(...) \
-  template <>                        \
-  inline constexpr bool compiled_apart<__VA_ARGS__> = true;
-#else
-#define SPILLWAY_DEVICE_PROGRAM(...) static_assert(sizeof(__VA_ARGS__) > 0);
-#endif
-
+/// Whether programs of this file run on GPUs, too: where nvcc compiles it.
 #if defined(__CUDACC__)
 static constexpr bool built_for_gpu = true;
 #else
-/// Whether programs of this file run on GPUs, too: where nvcc compiles it.
 static constexpr bool built_for_gpu = false;
 #endif
 

@@ -1,11 +1,10 @@
 // Betweenness (Brandes 2001): path counts forwards and dependencies backwards over the same frontiers.
 #pragma once
 
+#include "algorithms/programs/device.hpp"
 #include "algorithms/programs/path_counts.hpp"
 
-#include <spillway/engine/device_program.hpp>
 #include <spillway/large.hpp>
-#include <spillway/program.hpp>
 
 namespace spillway {
 

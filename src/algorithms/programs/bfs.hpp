@@ -1,10 +1,8 @@
 // Breadth-first search (Beamer, Asanović, Patterson, SC 2012): a vertex takes the first parent that votes for it.
 #pragma once
 
+#include "algorithms/programs/device.hpp"
 #include "algorithms/programs/levels.hpp"
-
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
 
 namespace spillway {
 

@@ -3,8 +3,7 @@
 // more updates (SIMD-X, section 6).
 #pragma once
 
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
+#include "algorithms/programs/device.hpp"
 
 namespace spillway {
 

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
+#include "algorithms/programs/device.hpp"
 
 namespace spillway {
 

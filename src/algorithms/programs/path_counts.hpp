@@ -1,10 +1,8 @@
 // Counting shortest paths level by level: all of ssnsp, and the first half of betweenness.
 #pragma once
 
+#include "algorithms/programs/device.hpp"
 #include "algorithms/programs/levels.hpp"
-
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
 
 namespace spillway {
 

@@ -5,8 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
+#include "algorithms/programs/device.hpp"
 
 namespace spillway {
 

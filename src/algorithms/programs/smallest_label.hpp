@@ -1,8 +1,7 @@
 // Components: the smallest label spreads along arcs in both directions until none is left to improve.
 #pragma once
 
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
+#include "algorithms/programs/device.hpp"
 
 namespace spillway {
 

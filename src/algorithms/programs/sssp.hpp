@@ -2,8 +2,7 @@
 // Delta-stepping (Meyer & Sanders 1998): the engine settles vertices in buckets of their distance.
 #pragma once
 
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
+#include "algorithms/programs/device.hpp"
 
 namespace spillway {
 

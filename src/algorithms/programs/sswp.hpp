@@ -2,8 +2,7 @@
 // in Subway and SIMD-X.
 #pragma once
 
-#include <spillway/engine/device_program.hpp>
-#include <spillway/program.hpp>
+#include "algorithms/programs/device.hpp"
 
 namespace spillway {
 
