@@ -38,21 +38,21 @@ std::uint64_t bits_of(T value) {
 /// From the lane that `of(own lane)` says.
 template <class T, class Of>
 T from(const char* kind, unsigned lanes, T value, const Site& at, Of&& of) {
-  const unsigned       lane = of(here.thread.x % warp_lanes) % warp_lanes;
-  const std::uint64_t* all  = exchange(kind, lanes, bits_of(value), at);
+  const unsigned lane = of(here.thread.x % warp_lanes) % warp_lanes;
+  const Brought  all  = exchange(kind, lanes, bits_of(value), at);
   if ((lanes >> lane & 1) == 0)
     report(std::string{kind} + " at " + text_of(at) + " reads from lane " + std::to_string(lane) +
            ", which the mask leaves out");
-  std::memcpy(&value, all + lane, sizeof(T));
+  std::memcpy(&value, all.by + lane, sizeof(T));
   return value;
 }
 
 /// one(lane, what it brought) for the lanes that met.
 template <class One>
-void for_lanes(unsigned lanes, const std::uint64_t* brought, One&& one) {
+void for_lanes(unsigned lanes, const Brought& brought, One&& one) {
   for (unsigned i = 0; i < warp_lanes; ++i)
     if ((lanes >> i & 1) != 0 && here.thread.x / warp_lanes * warp_lanes + i < here.block_size.x)
-      one(i, brought[i]);
+      one(i, brought.by[i]);
 }
 
 inline unsigned ballot(const char* kind, unsigned lanes, bool vote, const Site& at) {

@@ -221,7 +221,7 @@ struct Fibre {
 };
 
 struct Warp {
-  std::uint64_t brought[warp_lanes], taken[warp_lanes];
+  Brought brought, taken;
 };
 
 struct Block {
@@ -255,11 +255,11 @@ class Grid {
     }
   }
 
-  const std::uint64_t* exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at);
-  int                  sum(const char* kind, int value, const Site& at);
-  void                 meet(const Site& at);
-  void                 let_others_go_first();
-  static void          enter();
+  Brought     exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at);
+  int         sum(const char* kind, int value, const Site& at);
+  void        meet(const Site& at);
+  void        let_others_go_first();
+  static void enter();
 
  private:
   void              prepare(Block& block, unsigned index);
@@ -389,7 +389,7 @@ EMULATOR_UNPOISONED void Grid::pause() {
 
 EMULATOR_UNPOISONED void Grid::enter() {
   EMULATOR_ARRIVES(nullptr, &grid->home_stack_, &grid->home_bytes_);
-  grid->kernel_.body();
+  grid->kernel_.body(grid->kernel_.arguments.get());
   grid->end();
   grid->pause();
   std::abort();
@@ -438,12 +438,12 @@ void Grid::check_warp(const char* kind, const Site& at, unsigned lanes) {
   }
 }
 
-const std::uint64_t* Grid::exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
+Brought Grid::exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
   Warp& warp = block_->warps[thread_ / warp_lanes];
   check_warp(kind, at, lanes);
-  warp.brought[thread_ % warp_lanes] = value;
-  unsigned       arrived             = 1u << (thread_ % warp_lanes);
-  const unsigned all                 = lanes & existing();
+  warp.brought.by[thread_ % warp_lanes] = value;
+  unsigned       arrived                = 1u << (thread_ % warp_lanes);
+  const unsigned all                    = lanes & existing();
   for (unsigned rest = all; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (block_->fibres[first_of_warp() + lane].state == State::in_warp) arrived |= 1u << lane;
@@ -455,7 +455,7 @@ const std::uint64_t* Grid::exchange(const char* kind, unsigned lanes, std::uint6
   ++coverage.collectives;
   for (unsigned rest = all; rest != 0; rest &= rest - 1) {
     const auto lane                              = static_cast<unsigned>(std::countr_zero(rest));
-    warp.taken[lane]                             = warp.brought[lane];
+    warp.taken.by[lane]                          = warp.brought.by[lane];
     block_->fibres[first_of_warp() + lane].state = State::ready;
   }
   if (observer != nullptr)
@@ -555,7 +555,7 @@ void run(const Kernel& kernel) {
   running_kernel = nullptr;
 }
 
-const std::uint64_t* exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
+Brought exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
   return grid->exchange(kind, lanes, value, at);
 }
 int  sum_over_block(const char* kind, int value, const Site& at) { return grid->sum(kind, value, at); }

@@ -34,8 +34,12 @@ extern Place here;
 
 // --- what threads do together ---
 
-/// All lanes in `lanes` come, to the same place; what each brought.
-const std::uint64_t* exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at);
+/// What each lane of a warp brought.
+struct Brought {
+  std::uint64_t by[warp_lanes];
+};
+/// All lanes in `lanes` come, to the same place.
+Brought exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at);
 /// All threads of the block come; the sum of what they brought.
 int sum_over_block(const char* kind, int value, const Site& at);
 /// All threads of all blocks come.
@@ -54,7 +58,7 @@ struct Kernel {
   bool                        cooperative;
   std::shared_ptr<const void> arguments;  ///< copied when the kernel was launched
   std::size_t                 argument_bytes;
-  std::function<void()>       body;
+  void (*body)(const void* arguments);
 };
 
 /// Queued in the stream: cudaLaunchKernel.
@@ -76,7 +80,8 @@ template <class Body>
 cudaError_t launch(const char* name, unsigned blocks, unsigned threads, bool cooperative, Body body,
                    Stream* stream = nullptr, const Site& at = Site::current()) {
   const auto held = std::make_shared<const Body>(std::move(body));
-  return enqueue({name, at, blocks, threads, cooperative, held, sizeof(Body), [held] { (*held)(); }}, stream);
+  const auto call = [](const void* arguments) { (*static_cast<const Body*>(arguments))(); };
+  return enqueue({name, at, blocks, threads, cooperative, held, sizeof(Body), call}, stream);
 }
 
 // --- calls into the runtime, which may be made to fail ---
