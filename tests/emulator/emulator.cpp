@@ -203,32 +203,52 @@ Range own_thread_local_storage() {
 /// Other rubbish for every block: what is read before it is written shows.
 void fill_with_rubbish(const Range& memory) {
   const std::uint64_t pattern = choose(~std::uint64_t{0});
-  for (std::size_t i = 0; i < memory.bytes; ++i)
-    const_cast<char*>(memory.data)[i] = static_cast<char>(pattern >> (8 * (i % 8)));
+  auto* const         words   = reinterpret_cast<std::uint64_t*>(const_cast<char*>(memory.data));
+  std::fill_n(words, memory.bytes / sizeof(pattern), pattern);
+  std::memcpy(words + memory.bytes / sizeof(pattern), &pattern, memory.bytes % sizeof(pattern));
 }
 
 // --- threads ---
 
-enum class State { ready, in_warp, in_block, over };
+enum class State { ready, waiting, over };
 
 struct Fibre {
-  void*       place      = nullptr;  ///< top of its stack while another one runs
-  void*       fake_stack = nullptr;  ///< of the address sanitizer
-  State       state      = State::ready;
-  const char* kind       = "";  ///< of the collective that it waits in
-  Site        at;
-  unsigned    lanes = 0;
+  void* place      = nullptr;  ///< top of its stack while another one runs
+  void* fake_stack = nullptr;  ///< of the address sanitizer
+  State state      = State::ready;
 };
 
+/// Threads that wait for one another, as the first of them found it.
+struct Meeting {
+  const char*   kind = "";
+  Site          at;
+  std::uint32_t lanes = 0, arrived = 0;  ///< of a warp
+};
+
+std::string text_of(const Meeting& meeting) {
+  return std::string{meeting.kind} + " at " + emulator::text_of(meeting.at);
+}
+
+bool same(const Site& a, const Site& b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+}
+bool same(const Meeting& a, const Meeting& b) { return std::strcmp(a.kind, b.kind) == 0 && same(a.at, b.at); }
+
+/// Meetings of a warp that are open share no lane: whoever is expected in one may go to no other.
 struct Warp {
-  Brought brought, taken;
+  Brought       brought, taken;
+  Meeting       meetings[warp_lanes];  ///< each at its first lane
+  std::uint8_t  expected_in[warp_lanes];
+  std::uint32_t expected = 0, at_barrier = 0, over = 0;  ///< lanes
 };
 
 struct Block {
   unsigned           index = 0;
   std::vector<Fibre> fibres;
   std::vector<Warp>  warps;
-  unsigned           arrived = 0, in_grid = 0, left = 0;
+  Meeting            barrier;
+  unsigned           arrived = 0, left = 0;
   int                sum = 0, total = 0;
   std::vector<char>  shared;  ///< while another block runs
 };
@@ -262,6 +282,10 @@ class Grid {
   static void enter();
 
  private:
+  Meeting&          meeting_of(const char* kind, unsigned lanes, const Site& at);
+  void              arrive_at_barrier(const char* kind, const Site& at);
+  void              open_barrier(Block& block);
+  void              wait();
   void              prepare(Block& block, unsigned index);
   void              run_all(std::size_t first, std::size_t last);
   bool              run_ready(Block& block);
@@ -269,8 +293,6 @@ class Grid {
   void              pause();
   void              end();
   void              wait(State state, const char* kind, const Site& at, unsigned lanes);
-  void              check_warp(const char* kind, const Site& at, unsigned lanes);
-  void              check_block(const char* kind, const Site& at);
   [[noreturn]] void report_waiting(std::size_t first, std::size_t last);
   void              enter_block(Block& block, bool alone);
   void              leave_block(Block& block, bool alone);
@@ -282,9 +304,9 @@ class Grid {
     const unsigned count = std::min(kernel_.threads - first_of_warp(), warp_lanes);
     return count == warp_lanes ? ~0u : (1u << count) - 1;
   }
-  std::string name_of(const Fibre& fibre) const {
-    return "thread " + std::to_string(&fibre - block_->fibres.data());
-  }
+  std::string own_name() const { return "thread " + std::to_string(thread_); }
+  unsigned    lane() const { return thread_ % warp_lanes; }
+  Warp&       warp() { return block_->warps[thread_ / warp_lanes]; }
 
   const Kernel&      kernel_;
   std::vector<Block> blocks_;
@@ -339,7 +361,11 @@ void Grid::run_all(std::size_t first, std::size_t last) {
       Block& block = blocks_[first + (begin + i) % count];
       if (block.left == 0) continue;
       enter_block(block, count == 1);
-      any |= run_ready(block);
+      constexpr std::uint64_t usual_rounds = 8;  // until the other block has its turn
+      while (run_ready(block)) {
+        any = true;
+        if (choose(usual_rounds) == 0) break;
+      }
       leave_block(block, count == 1);
       alive |= block.left > 0;
     }
@@ -399,96 +425,102 @@ EMULATOR_UNPOISONED void Grid::enter() {
 void Grid::end() {
   current().state = State::over;
   --block_->left;
-  for (const Fibre& other : block_->fibres) {
-    const bool same_warp =
-        static_cast<unsigned>(&other - block_->fibres.data()) / warp_lanes == thread_ / warp_lanes;
-    if ((other.state == State::in_warp && same_warp && (other.lanes >> (thread_ % warp_lanes) & 1) != 0) ||
-        other.state == State::in_block)
-      report("thread " + std::to_string(thread_) + " of block " + std::to_string(block_->index) + " ends, but " +
-             name_of(other) + " waits for it in " + other.kind + " at " + text_of(other.at));
-  }
+  warp().over |= 1u << lane();
+  const auto expected = [&](const Meeting& meeting) {
+    report(own_name() + " ends, but others wait for it in " + text_of(meeting));
+  };
+  if ((warp().expected >> lane() & 1) != 0) expected(warp().meetings[warp().expected_in[lane()]]);
+  if (block_->arrived > 0) expected(block_->barrier);
 }
 
-void Grid::wait(State state, const char* kind, const Site& at, unsigned lanes) {
+void Grid::wait() {
   Fibre& fibre = current();
-  fibre.state = state, fibre.kind = kind, fibre.at = at, fibre.lanes = lanes;
+  fibre.state  = State::waiting;
   while (fibre.state != State::ready) pause();
 }
 
-bool same(const Site& a, const Site& b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
-}
-
-/// The others that the running lane is to meet are on their way to the same place.
-void Grid::check_warp(const char* kind, const Site& at, unsigned lanes) {
-  const auto own = [&] { return std::string{kind} + " at " + text_of(at); };
-  if ((lanes >> (thread_ % warp_lanes) & 1) == 0)
-    report("lane " + std::to_string(thread_ % warp_lanes) + " calls " + own() + ", whose mask leaves it out");
-  for (unsigned rest = lanes & existing(); rest != 0; rest &= rest - 1) {
-    const Fibre& other = block_->fibres[first_of_warp() + static_cast<unsigned>(std::countr_zero(rest))];
-    if (other.state == State::ready) continue;
-    if (other.state == State::over)
-      report(name_of(current()) + " waits in " + own() + " for " + name_of(other) + ", which has ended");
-    if (other.state == State::in_block || std::strcmp(other.kind, kind) != 0 || !same(other.at, at))
-      report("lanes of a warp meet in different collectives: " + name_of(current()) + " in " + own() + ", " +
-             name_of(other) + " in " + other.kind + " at " + text_of(other.at));
-    if (other.lanes != lanes)
-      report("lanes meet with different masks in " + own() + ": " + name_of(current()) + " and " + name_of(other));
+/// The one that the running lane is expected in, or a new one.
+Meeting& Grid::meeting_of(const char* kind, unsigned lanes, const Site& at) {
+  Warp&         own = warp();
+  const Meeting wanted{kind, at, lanes, 0};
+  const auto    different = [&](const Meeting& other) {
+    report("lanes of a warp meet in different collectives: " + own_name() + " in " + text_of(wanted) +
+              ", others in " + text_of(other));
+  };
+  if ((lanes >> lane() & 1) == 0)
+    report("lane " + std::to_string(lane()) + " calls " + text_of(wanted) + ", whose mask leaves it out");
+  if ((own.expected >> lane() & 1) != 0) {
+    Meeting& open = own.meetings[own.expected_in[lane()]];
+    if (!same(open, wanted)) different(open);
+    if (open.lanes != lanes) report("lanes meet with different masks in " + text_of(open));
+    return open;
   }
+  const unsigned all = lanes & existing();
+  if (const unsigned gone = all & own.over; gone != 0)
+    report(own_name() + " waits in " + text_of(wanted) + " for lane " + std::to_string(std::countr_zero(gone)) +
+           ", which has ended");
+  if ((all & own.at_barrier) != 0) different(block_->barrier);
+  if (const unsigned elsewhere = all & own.expected; elsewhere != 0)
+    different(own.meetings[own.expected_in[std::countr_zero(elsewhere)]]);
+  const auto first = static_cast<std::uint8_t>(std::countr_zero(all));
+  own.expected |= all;
+  for (unsigned rest = all; rest != 0; rest &= rest - 1) own.expected_in[std::countr_zero(rest)] = first;
+  return own.meetings[first] = wanted;
 }
 
 Brought Grid::exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
-  Warp& warp = block_->warps[thread_ / warp_lanes];
-  check_warp(kind, at, lanes);
-  warp.brought.by[thread_ % warp_lanes] = value;
-  unsigned       arrived                = 1u << (thread_ % warp_lanes);
-  const unsigned all                    = lanes & existing();
-  for (unsigned rest = all; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (block_->fibres[first_of_warp() + lane].state == State::in_warp) arrived |= 1u << lane;
-  }
-  if (arrived != all) {
-    wait(State::in_warp, kind, at, lanes);
-    return warp.taken;
+  Meeting&       meeting = meeting_of(kind, lanes, at);
+  Warp&          own     = warp();
+  const unsigned all     = lanes & existing();
+  own.brought.by[lane()] = value;
+  meeting.arrived |= 1u << lane();
+  if (meeting.arrived != all) {
+    wait();
+    return own.taken;
   }
   ++coverage.collectives;
+  own.expected &= ~all;
   for (unsigned rest = all; rest != 0; rest &= rest - 1) {
-    const auto lane                              = static_cast<unsigned>(std::countr_zero(rest));
-    warp.taken.by[lane]                          = warp.brought.by[lane];
-    block_->fibres[first_of_warp() + lane].state = State::ready;
+    const auto other                              = static_cast<unsigned>(std::countr_zero(rest));
+    own.taken.by[other]                           = own.brought.by[other];
+    block_->fibres[first_of_warp() + other].state = State::ready;
   }
   if (observer != nullptr)
     observer->warp_met(block_->index, thread_ / warp_lanes, all, std::strcmp(kind, "__syncwarp") == 0);
-  return warp.taken;
+  return own.taken;
 }
 
-void Grid::check_block(const char* kind, const Site& at) {
-  const auto own = [&] { return std::string{kind} + " at " + text_of(at); };
-  for (const Fibre& other : block_->fibres) {
-    const auto index = static_cast<unsigned>(&other - block_->fibres.data());
-    if (other.state == State::over)
-      report(name_of(current()) + " waits in " + own() + " for " + name_of(other) + ", which has ended");
-    if (other.state == State::in_block && (std::strcmp(other.kind, kind) != 0 || !same(other.at, at)))
-      report("threads of a block meet in different barriers: " + name_of(current()) + " in " + own() + ", " +
-             name_of(other) + " in " + other.kind + " at " + text_of(other.at));
-    if (other.state == State::in_warp && index / warp_lanes == thread_ / warp_lanes &&
-        (other.lanes >> (thread_ % warp_lanes) & 1) != 0)
-      report("lanes of a warp meet in different collectives: " + name_of(current()) + " in " + own() + ", " +
-             name_of(other) + " in " + other.kind + " at " + text_of(other.at));
-  }
+void Grid::arrive_at_barrier(const char* kind, const Site& at) {
+  const Meeting wanted{kind, at, 0, 0};
+  if (block_->left < kernel_.threads)
+    report(own_name() + " waits in " + text_of(wanted) + " for a thread of its block that has ended");
+  if ((warp().expected >> lane() & 1) != 0)
+    report("lanes of a warp meet in different collectives: " + own_name() + " in " + text_of(wanted) +
+           ", others in " + text_of(warp().meetings[warp().expected_in[lane()]]));
+  if (block_->arrived > 0 && !same(block_->barrier, wanted))
+    report("threads of a block meet in different barriers: " + own_name() + " in " + text_of(wanted) +
+           ", others in " + text_of(block_->barrier));
+  block_->barrier = wanted;
+  ++block_->arrived;
+  warp().at_barrier |= 1u << lane();
+}
+
+void Grid::open_barrier(Block& block) {
+  block.arrived = 0;
+  for (Warp& other : block.warps) other.at_barrier = 0;
+  for (Fibre& fibre : block.fibres) fibre.state = State::ready;
 }
 
 int Grid::sum(const char* kind, int value, const Site& at) {
-  check_block(kind, at);
+  arrive_at_barrier(kind, at);
   block_->sum += value;
-  if (++block_->arrived < kernel_.threads) {
-    wait(State::in_block, kind, at, 0);
+  if (block_->arrived < kernel_.threads) {
+    wait();
     return block_->total;
   }
   ++coverage.collectives;
-  block_->arrived = 0, block_->total = std::exchange(block_->sum, 0);
-  for (Fibre& fibre : block_->fibres) fibre.state = State::ready;
+  block_->total = std::exchange(block_->sum, 0);
+  open_barrier(*block_);
   if (observer != nullptr) observer->block_met(block_->index);
   return block_->total;
 }
@@ -496,25 +528,26 @@ int Grid::sum(const char* kind, int value, const Site& at) {
 /// The last thread of the last block lets all go.
 void Grid::meet(const Site& at) {
   constexpr auto kind = "the grid's barrier";
-  if (!kernel_.cooperative) report("the blocks of a kernel that was not launched together meet at " + text_of(at));
-  check_block(kind, at);
+  if (!kernel_.cooperative)
+    report("the blocks of a kernel that was not launched together meet at " + emulator::text_of(at));
+  arrive_at_barrier(kind, at);
+  const auto in_grid = [&](const Block& block) {
+    return block.arrived > 0 && std::strcmp(block.barrier.kind, kind) == 0;
+  };
+  bool all_here = true;
   for (const Block& other : blocks_) {
     if (other.left < kernel_.threads)
-      report("block " + std::to_string(block_->index) + " waits in the grid's barrier at " + text_of(at) +
-             " for block " + std::to_string(other.index) + ", which has ended");
-    for (const Fibre& fibre : other.fibres)
-      if (fibre.state == State::in_block && std::strcmp(fibre.kind, kind) == 0 && !same(fibre.at, at))
-        report("blocks meet in different barriers: block " + std::to_string(block_->index) + " at " + text_of(at) +
-               ", block " + std::to_string(other.index) + " at " + text_of(fibre.at));
+      report("block " + std::to_string(block_->index) + " waits in " + text_of(block_->barrier) + " for block " +
+             std::to_string(other.index) + ", which has ended");
+    if (in_grid(other) && !same(other.barrier, block_->barrier))
+      report("blocks meet in different barriers: block " + std::to_string(block_->index) + " in " +
+             text_of(block_->barrier) + ", block " + std::to_string(other.index) + " in " +
+             text_of(other.barrier));
+    all_here &= in_grid(other) && other.arrived == kernel_.threads;
   }
-  ++block_->in_grid;
-  const auto all_here = [&](const Block& block) { return block.in_grid == kernel_.threads; };
-  if (!std::ranges::all_of(blocks_, all_here)) return wait(State::in_block, kind, at, 0);
+  if (!all_here) return wait();
   ++coverage.collectives;
-  for (Block& block : blocks_) {
-    block.in_grid = 0;
-    for (Fibre& fibre : block.fibres) fibre.state = State::ready;
-  }
+  for (Block& block : blocks_) open_barrier(block);
   if (observer != nullptr) observer->grid_met();
 }
 
@@ -527,11 +560,16 @@ void Grid::let_others_go_first() {
 void Grid::report_waiting(std::size_t first, std::size_t last) {
   std::string text = "threads wait for others that do not come:";
   for (std::size_t b = first; b < last; ++b) {
-    std::map<std::string, unsigned> waiting;
-    for (const Fibre& fibre : blocks_[b].fibres)
-      ++waiting[fibre.state == State::over ? "over" : std::string{fibre.kind} + " at " + text_of(fibre.at)];
-    for (const auto& [where, count] : waiting)
-      text += "\n  block " + std::to_string(b) + ": " + std::to_string(count) + " threads: " + where;
+    const Block& block = blocks_[b];
+    const auto   line  = [&](unsigned count, const std::string& where) {
+      text += "\n  block " + std::to_string(b) + ": " + std::to_string(count) + " threads " + where;
+    };
+    if (block.arrived > 0) line(block.arrived, "in " + text_of(block.barrier));
+    for (const Warp& warp : block.warps)
+      for (const Meeting& meeting : warp.meetings)
+        if ((meeting.lanes & warp.expected) != 0)
+          line(static_cast<unsigned>(std::popcount(meeting.arrived)), "in " + text_of(meeting));
+    if (block.left < kernel_.threads) line(kernel_.threads - block.left, "have ended");
   }
   report(text);
 }
