@@ -125,13 +125,16 @@ std::uint64_t seed() {
   return given;
 }
 
+/// splitmix64 (Steele, Lea, Flood 2014).
+static std::uint64_t mixed(std::uint64_t bits) {
+  bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+  return bits ^ bits >> 31;
+}
+
 std::uint64_t choose(std::uint64_t bound) {
-  static std::uint64_t state = seed() * 0x9E3779B97F4A7C15u + 1;
-  state += 0x9E3779B97F4A7C15u;  // splitmix64 (Steele, Lea, Flood 2014)
-  std::uint64_t bits = state;
-  bits               = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
-  bits               = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-  return (bits ^ bits >> 31) % bound;
+  static std::uint64_t state = mixed(mixed(seed() + 1));  // far from where other seeds begin
+  return mixed(state += 0x9E3779B97F4A7C15u) % bound;
 }
 
 std::string text_of(const Site& at) {
@@ -444,6 +447,7 @@ Meeting& Grid::meeting_of(const char* kind, unsigned lanes, const Site& at) {
   Warp&         own = warp();
   const Meeting wanted{kind, at, lanes, 0};
   const auto    different = [&](const Meeting& other) {
+    if (same(other, wanted)) report("lanes meet with different masks in " + text_of(wanted));
     report("lanes of a warp meet in different collectives: " + own_name() + " in " + text_of(wanted) +
               ", others in " + text_of(other));
   };
@@ -451,8 +455,7 @@ Meeting& Grid::meeting_of(const char* kind, unsigned lanes, const Site& at) {
     report("lane " + std::to_string(lane()) + " calls " + text_of(wanted) + ", whose mask leaves it out");
   if ((own.expected >> lane() & 1) != 0) {
     Meeting& open = own.meetings[own.expected_in[lane()]];
-    if (!same(open, wanted)) different(open);
-    if (open.lanes != lanes) report("lanes meet with different masks in " + text_of(open));
+    if (!same(open, wanted) || open.lanes != lanes) different(open);
     return open;
   }
   const unsigned all = lanes & existing();
