@@ -495,8 +495,11 @@ Brought Grid::exchange(const char* kind, unsigned lanes, std::uint64_t value, co
 
 void Grid::arrive_at_barrier(const char* kind, const Site& at) {
   const Meeting wanted{kind, at, 0, 0};
-  if (block_->left < kernel_.threads)
-    report(own_name() + " waits in " + text_of(wanted) + " for a thread of its block that has ended");
+  if (block_->left < kernel_.threads) {
+    const auto gone = std::ranges::find(block_->fibres, State::over, &Fibre::state) - block_->fibres.begin();
+    report(own_name() + " waits in " + text_of(wanted) + " for thread " + std::to_string(gone) +
+           ", which has ended");
+  }
   if ((warp().expected >> lane() & 1) != 0)
     report("lanes of a warp meet in different collectives: " + own_name() + " in " + text_of(wanted) +
            ", others in " + text_of(warp().meetings[warp().expected_in[lane()]]));
