@@ -121,13 +121,23 @@ std::vector<Words> compilers(const std::string& named, bool with_nvcc) {
   return {{chosen}, words};
 }
 
-Words language_flags(bool with_nvcc) {
+/// Whether the author says for which GPUs.
+bool names_architectures(const Words& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag.starts_with("-arch") || flag.starts_with("-gencode") || flag.starts_with("--gpu-") ||
+           flag.starts_with("--generate-code");
+  });
+}
+
+Words language_flags(bool with_nvcc, const Words& given) {
   const std::string processor = this_processor;
   if (!with_nvcc)
     return {"-std=c++20",          "-O3",      processor,    "-Wall", "-shared", "-fPIC",
             "-fvisibility=hidden", "-pthread", "-Wl,-z,defs"};
   Words flags = nvcc_flags;
-  if (cuda_devices().devices.empty()) {
+  if (names_architectures(given)) {
+    // They follow with the other flags.
+  } else if (cuda_devices().devices.empty()) {
     std::istringstream kinds{any_gpu};
     for (std::string kind; kinds >> kind;) flags.push_back(kind);
   } else {
@@ -140,7 +150,7 @@ Words language_flags(bool with_nvcc) {
 
 Words flags_for(const BuildArguments& arguments, const std::string& output) {
   const Installation from  = installation();
-  Words              flags = language_flags(for_gpu(arguments));
+  Words              flags = language_flags(for_gpu(arguments), arguments.flags);
   for (const std::string& folder : from.includes) flags.push_back("-I" + folder);
   // A name that begins with a dash would be taken for a flag.
   const std::string source = arguments.source.starts_with('-') ? "./" + arguments.source : arguments.source;

@@ -31,7 +31,7 @@ constexpr std::uint64_t random_graphs = 3;
 constexpr std::size_t   ways_a_graph  = 8;
 constexpr std::uint64_t random_graphs = 20;
 #else
-constexpr std::size_t   ways_a_graph  = 4;
+constexpr std::size_t   ways_a_graph  = 2;
 constexpr std::uint64_t random_graphs = 200;
 #endif
 

@@ -15,6 +15,9 @@
 #endif
 
 namespace spillway::atomics {
+#if defined(SPILLWAY_EMULATED) && defined(__CUDA_ARCH__)
+inline namespace on_device {  // linked with the host's, which must not be taken for these
+#endif
 
 /// What one instruction can exchange: numbers, and structs of 4 or 8 bytes that are aligned to their size.
 template <class T>
@@ -160,4 +163,7 @@ SPILLWAY_HD T clear_bits(T& slot, T bits) {
   return Reference<T>{slot}.fetch_and(static_cast<T>(~bits), relaxed);
 }
 
+#if defined(SPILLWAY_EMULATED) && defined(__CUDA_ARCH__)
+}  // namespace on_device
+#endif
 }  // namespace spillway::atomics

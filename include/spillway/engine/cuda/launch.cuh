@@ -6,8 +6,10 @@
 #include <spillway/engine/cuda/memory.hpp>
 
 #if defined(SPILLWAY_EMULATED)
+// Arguments are copied now; the kernel runs when its turn in the stream has come.
 #define SPILLWAY_LAUNCH(kernel, blocks, threads, ...) \
-  emulator::launch(blocks, threads, false, [&] { kernel(__VA_ARGS__); })
+  emulator::launch(#kernel, blocks, threads, false,   \
+                   emulator::bound([=](const auto&... with) { kernel(with...); } __VA_OPT__(, ) __VA_ARGS__))
 #else
 #define SPILLWAY_LAUNCH(kernel, blocks, threads, ...) kernel<<<blocks, threads>>>(__VA_ARGS__)
 #endif
@@ -27,7 +29,8 @@ __device__ inline unsigned long long nanoseconds() {
 template <class... A>
 void launch_together(void (*kernel)(A...), unsigned blocks, unsigned threads, std::type_identity_t<A>... with) {
 #if defined(SPILLWAY_EMULATED)
-  emulator::launch(blocks, threads, true, [&] { kernel(with...); });
+  check(emulator::launch(__PRETTY_FUNCTION__, blocks, threads, true, [=] { kernel(with...); }),
+        "starting a kernel");
 #else
   void* arguments[] = {&with...};
   check(cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, 0, nullptr), "starting a kernel");

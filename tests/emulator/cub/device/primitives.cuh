@@ -1,10 +1,13 @@
-// What CUB does, one after the other.
+// What CUB does, one after the other, when its turn in the stream has come.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "cuda_runtime.h"
@@ -23,8 +26,20 @@ struct DoubleBuffer {
 
 namespace detail {
 
-/// The first call asks how much room is needed.
-inline bool asks(void* room, std::size_t& bytes) { return room == nullptr && (bytes = 1) != 0; }
+constexpr std::size_t room_bytes = 64;
+
+/// The first call asks how much room is needed; the second has the work done there.
+inline cudaError_t asked_or_done(const char* name, void* room, std::size_t& bytes, std::function<void()> work) {
+  if (room == nullptr) return bytes = room_bytes, cudaSuccess;
+  if (bytes < room_bytes) return cudaErrorInvalidValue;
+  return emulator::enqueue(
+      name,
+      [room, work = std::move(work)] {
+        std::memset(room, 0xCB, room_bytes);
+        work();
+      },
+      nullptr);
+}
 
 /// Where each of `count` keys goes when they are sorted, those that are equal in the order they had.
 template <class Key, class Before>
@@ -46,8 +61,8 @@ void arrange(const T* from, const std::vector<std::size_t>& places, T* to) {
 struct DeviceScan {
   template <class T>
   static cudaError_t ExclusiveSum(void* room, std::size_t& bytes, const T* from, T* to, std::uint64_t count) {
-    if (!detail::asks(room, bytes)) std::exclusive_scan(from, from + count, to, T{0});
-    return cudaSuccess;
+    return detail::asked_or_done("cub::DeviceScan::ExclusiveSum", room, bytes,
+                                 [=] { std::exclusive_scan(from, from + count, to, T{0}); });
   }
 };
 
@@ -55,8 +70,8 @@ struct DeviceReduce {
   template <class T, class Out, class Operation>
   static cudaError_t Reduce(void* room, std::size_t& bytes, const T* from, Out* to, std::uint64_t count,
                             Operation operation, Out first) {
-    if (!detail::asks(room, bytes)) *to = std::accumulate(from, from + count, first, operation);
-    return cudaSuccess;
+    return detail::asked_or_done("cub::DeviceReduce::Reduce", room, bytes,
+                                 [=] { *to = std::accumulate(from, from + count, first, operation); });
   }
 };
 
@@ -64,18 +79,18 @@ struct DeviceRadixSort {
   template <class Key, class Value>
   static cudaError_t SortPairs(void* room, std::size_t& bytes, const Key* keys, Key* sorted, const Value* values,
                                Value* moved, std::uint64_t count, int = 0, int = 64) {
-    if (detail::asks(room, bytes)) return cudaSuccess;
-    const auto places = detail::sorted_places(keys, count, [](Key a, Key b) { return a < b; });
-    detail::arrange(keys, places, sorted), detail::arrange(values, places, moved);
-    return cudaSuccess;
+    return detail::asked_or_done("cub::DeviceRadixSort::SortPairs", room, bytes, [=] {
+      const auto places = detail::sorted_places(keys, count, [](Key a, Key b) { return a < b; });
+      detail::arrange(keys, places, sorted), detail::arrange(values, places, moved);
+    });
   }
   template <class Key, class Value>
   static cudaError_t SortPairsDescending(void* room, std::size_t& bytes, const Key* keys, Key* sorted,
                                          const Value* values, Value* moved, std::uint64_t count) {
-    if (detail::asks(room, bytes)) return cudaSuccess;
-    const auto places = detail::sorted_places(keys, count, [](Key a, Key b) { return a > b; });
-    detail::arrange(keys, places, sorted), detail::arrange(values, places, moved);
-    return cudaSuccess;
+    return detail::asked_or_done("cub::DeviceRadixSort::SortPairsDescending", room, bytes, [=] {
+      const auto places = detail::sorted_places(keys, count, [](Key a, Key b) { return a > b; });
+      detail::arrange(keys, places, sorted), detail::arrange(values, places, moved);
+    });
   }
 };
 
@@ -83,24 +98,25 @@ struct DeviceSegmentedSort {
   template <class Key, class Offset>
   static cudaError_t SortKeys(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys, std::int64_t,
                               std::int64_t segments, const Offset* begins, const Offset* ends) {
-    if (detail::asks(room, bytes)) return cudaSuccess;
-    for (std::int64_t s = 0; s < segments; ++s) std::sort(keys.Current() + begins[s], keys.Current() + ends[s]);
-    return cudaSuccess;
+    return detail::asked_or_done("cub::DeviceSegmentedSort::SortKeys", room, bytes, [=, now = keys.Current()] {
+      for (std::int64_t s = 0; s < segments; ++s) std::sort(now + begins[s], now + ends[s]);
+    });
   }
   template <class Key, class Value, class Offset>
   static cudaError_t SortPairs(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys,
                                DoubleBuffer<Value>& values, std::int64_t count, std::int64_t segments,
                                const Offset* begins, const Offset* ends) {
-    if (detail::asks(room, bytes)) return cudaSuccess;
-    for (std::int64_t s = 0; s < segments; ++s) {
-      const Offset begin = begins[s];
-      const auto   places =
-          detail::sorted_places(keys.Current() + begin, ends[s] - begin, [](Key a, Key b) { return a < b; });
-      detail::arrange(keys.Current() + begin, places, keys.Alternate() + begin);
-      detail::arrange(values.Current() + begin, places, values.Alternate() + begin);
-    }
-    if (count > 0) keys.selector ^= 1, values.selector ^= 1;
-    return cudaSuccess;
+    const auto done = detail::asked_or_done("cub::DeviceSegmentedSort::SortPairs", room, bytes, [=] {
+      for (std::int64_t s = 0; s < segments; ++s) {
+        const Offset begin = begins[s];
+        const auto   places =
+            detail::sorted_places(keys.Current() + begin, ends[s] - begin, [](Key a, Key b) { return a < b; });
+        detail::arrange(keys.Current() + begin, places, keys.Alternate() + begin);
+        detail::arrange(values.Current() + begin, places, values.Alternate() + begin);
+      }
+    });
+    if (room != nullptr && done == cudaSuccess && count > 0) keys.selector ^= 1, values.selector ^= 1;
+    return done;
   }
 };
 
