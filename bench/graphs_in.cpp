@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "base/clock.hpp"
 #include "graph/csr.hpp"
 
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/graph.hpp>
 
 namespace spillway::bench {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <map>
 
-#include "base/clock.hpp"
 #include "graphs_in.hpp"
 #include "report.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway::bench {
 namespace {

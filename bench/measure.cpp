@@ -6,9 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "base/clock.hpp"
-
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway::bench {

@@ -1,7 +1,6 @@
 // spillway::run: a program, a graph, an answer.
 #pragma once
 
-#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -68,18 +67,14 @@ void check_replay(const Schedule* replay, const Graph& graph);
 template <class P>
 Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& options,
                        Continuation<ValueOf<P>> continuation) {
-  using T          = Traits<P>;
-  using Clock      = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  };
+  using T = Traits<P>;
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   check_given_values(continuation.values.size(), graph);
   check_replay(continuation.replay, graph);
   if (continuation.replay || continuation.record) refuse_frontiers(T::all_active, Prioritises<P>);
 
   const bool       windows = in_windows(options.method);
-  const auto       start   = Clock::now();
+  Stopwatch        clock;
   const NeededRows needed{
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
       .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push,
@@ -90,7 +85,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   const bool may_go_on = T::may_go_on && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   if (windows) refuse_in_windows(options, T::order_shows, may_go_on);
   const double       delta   = delta_of(program, graph, false);
-  const double       prepare = since(start);
+  const double       prepare = clock.milliseconds();
   const ProgramFacts facts{.voting      = T::voting,
                            .gathers     = T::gathers,
                            .all_active  = T::all_active,
@@ -100,9 +95,9 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                            .may_go_on   = may_go_on};
 
   const auto on_cpu_as = [&](const auto& as) {
-    const auto begin = Clock::now();
-    using As         = std::remove_cvref_t<decltype(as)>;
-    RunOptions here  = options;
+    const Stopwatch running;
+    using As        = std::remove_cvref_t<decltype(as)>;
+    RunOptions here = options;
     if (windows) here.direction = Direction::push;  // pieces of rows are pushed
     host::HostExecutor<As> executor{as, graph, topology, here,
                                     host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
@@ -117,7 +112,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
     outcome.global                = executor.global();
     outcome.history               = executor.take_history();
     outcome.statistics.prepare_ms = prepare;
-    outcome.statistics.run_ms     = since(begin);
+    outcome.statistics.run_ms     = running.milliseconds();
     outcome.budget                = graph.budget();
     outcome.threads               = thread_count(options.threads);
     return outcome;

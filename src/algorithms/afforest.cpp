@@ -7,8 +7,8 @@
 #include <atomic>
 
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include "algorithms/cc.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 
 namespace spillway {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include "algorithms/gpu/beliefs.hpp"
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 
 namespace spillway {

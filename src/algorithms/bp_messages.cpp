@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include "algorithms/bp.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
 

@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include "algorithms/checking.hpp"
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "generate/random.hpp"
 

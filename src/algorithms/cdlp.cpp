@@ -12,13 +12,13 @@
 #include "algorithms/label_tally.hpp"
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "graph/vertex_set.hpp"
 
 #include <spillway/engine/building.hpp>
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

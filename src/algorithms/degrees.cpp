@@ -3,9 +3,9 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
 

@@ -1,10 +1,10 @@
 // The graph of chosen vertices and all arcs among them.
 #include "algorithms/graph_answers.hpp"
 #include "algorithms/registry.hpp"
-#include "base/clock.hpp"
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

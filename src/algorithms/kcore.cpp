@@ -51,12 +51,11 @@ Result one_core(const Graph& simple, std::uint32_t k, const RunOptions& options)
 }
 
 Result run_kcore(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const std::uint32_t k      = k_of(values);
-  const auto          start  = std::chrono::steady_clock::now();
-  const Graph         simple = simple_graph(graph);
-  const double        building =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  Result result = k == 0 ? all_cores(simple, options) : one_core(simple, k, options);
+  const std::uint32_t k = k_of(values);
+  Stopwatch           clock;
+  const Graph         simple   = simple_graph(graph);
+  const double        building = clock.milliseconds();
+  Result              result   = k == 0 ? all_cores(simple, options) : one_core(simple, k, options);
   result.statistics.prepare_ms += building;
   return result;
 }

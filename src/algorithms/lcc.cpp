@@ -10,9 +10,9 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/tolerances.hpp"
 #include "algorithms/triangles.hpp"
-#include "base/clock.hpp"
 
 #include <spillway/engine/building.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

@@ -3,10 +3,10 @@
 #include "algorithms/graph_answers.hpp"
 #include "algorithms/hops.hpp"
 #include "algorithms/registry.hpp"
-#include "base/clock.hpp"
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

@@ -8,11 +8,11 @@
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/scc/strong_components.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 
 #include <spillway/engine/building.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

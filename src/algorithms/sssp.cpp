@@ -12,9 +12,9 @@
 #include "algorithms/sssp_whole.hpp"
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/run.hpp>
 
 namespace spillway {

@@ -9,7 +9,8 @@
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/triangles.hpp"
-#include "base/clock.hpp"
+
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

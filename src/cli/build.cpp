@@ -15,13 +15,14 @@
 #include <thread>
 
 #include "algorithms/gpu/gpu.hpp"
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "plan/devices.hpp"
+
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway::cli {
 namespace {

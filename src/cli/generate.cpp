@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
-#include "base/clock.hpp"
+#include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"

@@ -5,7 +5,7 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
-#include "base/clock.hpp"
+#include <spillway/engine/stopwatch.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "graph/csr.hpp"

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
 
 #include <spillway/engine/pieces.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/plan.hpp>
 
 namespace spillway::cli {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"

@@ -1,11 +1,11 @@
 // The one loop: every method and device runs through here.
 #include <optional>
 
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "supply/host_windows.hpp"
 
 #include <spillway/engine/executor.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "generate/weights.hpp"
 #include "graph/csr.hpp"
 
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/generate.hpp>
 
 namespace spillway {

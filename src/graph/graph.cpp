@@ -1,11 +1,11 @@
 // The graph handle: what is shared, what is checked once, what is built on demand.
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/graph.hpp>
 
 #include <mutex>
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
-#include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include <spillway/engine/parallel.hpp>
-#include "base/clock.hpp"
+#include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/interner.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <spillway/engine/parallel.hpp>
-#include "base/clock.hpp"
+#include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"

@@ -3,9 +3,10 @@
 #include <bit>
 #include <cmath>
 
-#include "base/clock.hpp"
 #include "io/binary.hpp"
 #include "io/reading.hpp"
+
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {
 namespace {

@@ -4,9 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/clock.hpp"
-
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cooperative_groups.h"
-#include "cuda/atomic"
 #include "cuda_runtime.h"
+#include "spillway/engine/cuda/atomic_reference.cuh"
 
 namespace {
 
@@ -150,13 +150,12 @@ TEST_F(Emulator, AtomicsLoseNothing) {
   unsigned* const to = counts.data();
   run_kernel(
       [=] {
-        using Reference        = ::cuda::atomic_ref<unsigned, ::cuda::thread_scope_device>;
-        constexpr auto relaxed = ::cuda::memory_order_relaxed;
+        using Reference = spillway::atomics::DeviceReference<unsigned>;
         for (unsigned i = 0; i < 10; ++i) {
-          atomicAdd(to, 1u), Reference{to[1]}.fetch_add(1, relaxed);
-          Reference{to[2]}.fetch_max(threadIdx.x, relaxed), Reference{to[3]}.fetch_or(1u << lane(), relaxed);
-          unsigned seen = Reference{to[4]}.load(relaxed);
-          while (!Reference{to[4]}.compare_exchange_weak(seen, seen + 1, relaxed, relaxed)) {
+          atomicAdd(to, 1u), Reference{to[1]}.fetch_add(1);
+          Reference{to[2]}.fetch_max(threadIdx.x), Reference{to[3]}.fetch_or(1u << lane());
+          unsigned seen = Reference{to[4]}.load();
+          while (!Reference{to[4]}.compare_exchange_weak(seen, seen + 1)) {
           }
         }
         while (atomicCAS(to + 5, 0u, 1u) != 0) {  // a lock: whoever holds it gets its turn

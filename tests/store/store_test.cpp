@@ -3,11 +3,11 @@
 
 #include <cstring>
 
-#include "base/clock.hpp"
 #include "store/spill_file.hpp"
 #include "support.hpp"
 #include "zoo.hpp"
 
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/generate.hpp>
 
 namespace spillway {

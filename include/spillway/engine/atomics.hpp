@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #if defined(__CUDACC__)
-#include <cuda/atomic>
+#include <spillway/engine/cuda/atomic_reference.cuh>
 #define SPILLWAY_HD __host__ __device__
 #else
 #define SPILLWAY_HD
@@ -33,8 +33,7 @@ inline constexpr bool readable<std::array<T, N>> = exchangeable<T>;
 
 #if defined(__CUDA_ARCH__)
 template <class T>
-using Reference               = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
-inline constexpr auto relaxed = ::cuda::memory_order_relaxed;
+using Reference = DeviceReference<T>;
 #else
 /// As std::atomic_ref, but structs travel in a register: through memory, which is what the compiler makes of them
 /// otherwise, shortest paths take a tenth longer.
@@ -47,37 +46,37 @@ class Reference {
  public:
   explicit Reference(T& slot) : slot_(reinterpret_cast<Word*>(&slot)) {}
 
-  T    load(int order) const { return std::bit_cast<T>(static_cast<Plain>(__atomic_load_n(slot_, order))); }
-  void store(T value, int order) const { __atomic_store_n(slot_, std::bit_cast<Plain>(value), order); }
+  T    load() const { return std::bit_cast<T>(static_cast<Plain>(__atomic_load_n(slot_, relaxed))); }
+  void store(T value) const { __atomic_store_n(slot_, std::bit_cast<Plain>(value), relaxed); }
 
-  bool compare_exchange_weak(T& seen, T value, int success, int failure) const {
+  bool compare_exchange_weak(T& seen, T value) const {
     auto       raw = std::bit_cast<Plain>(seen);
     const bool done =
-        __atomic_compare_exchange_n(slot_, &raw, std::bit_cast<Plain>(value), true, success, failure);
+        __atomic_compare_exchange_n(slot_, &raw, std::bit_cast<Plain>(value), true, relaxed, relaxed);
     seen = std::bit_cast<T>(raw);
     return done;
   }
 
-  T fetch_add(T value, int order) const {
+  T fetch_add(T value) const {
     if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(__atomic_fetch_add(slot_, static_cast<Plain>(value), order));
+      return static_cast<T>(__atomic_fetch_add(slot_, static_cast<Plain>(value), relaxed));
     } else {
-      T seen = load(order);
-      while (!compare_exchange_weak(seen, seen + value, order, order)) {
+      T seen = load();
+      while (!compare_exchange_weak(seen, seen + value)) {
       }
       return seen;
     }
   }
-  T fetch_or(T bits, int order) const { return static_cast<T>(__atomic_fetch_or(slot_, bits, order)); }
-  T fetch_and(T bits, int order) const { return static_cast<T>(__atomic_fetch_and(slot_, bits, order)); }
+  T fetch_or(T bits) const { return static_cast<T>(__atomic_fetch_or(slot_, bits, relaxed)); }
+  T fetch_and(T bits) const { return static_cast<T>(__atomic_fetch_and(slot_, bits, relaxed)); }
 
  private:
-  using Plain = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+  static constexpr int relaxed = __ATOMIC_RELAXED;
+  using Plain                  = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
 
   Word* slot_;
 };
-inline constexpr int relaxed = __ATOMIC_RELAXED;
 #endif
 
 /// What others may be writing. Types that no instruction reads whole are read word by word, which is enough for
@@ -85,7 +84,7 @@ inline constexpr int relaxed = __ATOMIC_RELAXED;
 template <class T>
 SPILLWAY_HD T load(const T& slot) {
   if constexpr (exchangeable<T>) {
-    return Reference<T>{const_cast<T&>(slot)}.load(relaxed);
+    return Reference<T>{const_cast<T&>(slot)}.load();
   } else {
     T copy{};
     for (std::size_t i = 0; i < slot.size(); ++i) copy[i] = load(slot[i]);
@@ -95,7 +94,7 @@ SPILLWAY_HD T load(const T& slot) {
 
 template <class T>
 SPILLWAY_HD void store(T& slot, T value) {
-  Reference<T>{slot}.store(value, relaxed);
+  Reference<T>{slot}.store(value);
 }
 
 /// The same for all that `load` reads.
@@ -113,21 +112,20 @@ SPILLWAY_HD bool compare_exchange(T& slot, T& seen, T value) {
   static_assert(exchangeable<T>,
                 "a value that several threads combine in place must have 4 or 8 bytes and be aligned to its size: "
                 "write struct alignas(8) Value { … }");
-  return Reference<T>{slot}.compare_exchange_weak(seen, value, relaxed, relaxed);
+  return Reference<T>{slot}.compare_exchange_weak(seen, value);
 }
 
 template <class T>
 SPILLWAY_HD void add(T& slot, T value) {
   static_assert(exchangeable<T>, "only numbers of 4 or 8 bytes can be added up by several threads at once");
-  Reference<T>{slot}.fetch_add(value, relaxed);
+  Reference<T>{slot}.fetch_add(value);
 }
 
 /// What may be a little old: a device answers it from the nearest cache.
 template <class T>
 SPILLWAY_HD T glance(const T& slot) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (exchangeable<T>)
-    return ::cuda::atomic_ref<T, ::cuda::thread_scope_block>{const_cast<T&>(slot)}.load(relaxed);
+  if constexpr (exchangeable<T>) return DeviceReference<T>{const_cast<T&>(slot)}.template load<Scope::block>();
 #endif
   return load(slot);
 }
@@ -144,23 +142,23 @@ inline constexpr bool has_minimum = false;
 /// These return what was there before.
 template <class T>
 SPILLWAY_HD T minimum(T& slot, T value) {
-  return Reference<T>{slot}.fetch_min(value, relaxed);
+  return Reference<T>{slot}.fetch_min(value);
 }
 template <class T>
 SPILLWAY_HD T maximum(T& slot, T value) {
-  return Reference<T>{slot}.fetch_max(value, relaxed);
+  return Reference<T>{slot}.fetch_max(value);
 }
 
 /// Sets bits and returns what was there before.
 template <class T>
 SPILLWAY_HD T set_bits(T& slot, T bits) {
-  return Reference<T>{slot}.fetch_or(bits, relaxed);
+  return Reference<T>{slot}.fetch_or(bits);
 }
 
 /// Clears bits and returns what was there before.
 template <class T>
 SPILLWAY_HD T clear_bits(T& slot, T bits) {
-  return Reference<T>{slot}.fetch_and(static_cast<T>(~bits), relaxed);
+  return Reference<T>{slot}.fetch_and(static_cast<T>(~bits));
 }
 
 #if defined(SPILLWAY_EMULATED) && defined(__CUDA_ARCH__)

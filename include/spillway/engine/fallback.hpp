@@ -1,9 +1,9 @@
 // Where nobody asked for a GPU by name, one that cannot be used is replaced by the CPU, and the answer says so.
 #pragma once
 
-#include <chrono>
 #include <string>
 
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
 #include <spillway/options.hpp>
 
@@ -16,8 +16,8 @@ void note_in_plan(const RunOptions& options, const std::string& why);
 /// that was lost counts as preparation.
 template <class OnGpu, class OnCpu>
 auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
-  const auto  start = std::chrono::steady_clock::now();
-  std::string why;
+  const Stopwatch clock;
+  std::string     why;
   try {
     return on_gpu();
   } catch (const DeviceError& error) {
@@ -25,9 +25,9 @@ auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
     why = error.what();
   }
   note_in_plan(options, why);
-  const std::chrono::duration<double, std::milli> lost   = std::chrono::steady_clock::now() - start;
-  auto                                            answer = on_cpu();
-  answer.statistics.prepare_ms += lost.count();
+  const double lost   = clock.milliseconds();
+  auto         answer = on_cpu();
+  answer.statistics.prepare_ms += lost;
   answer.statistics.device_note = "computed on the CPU: " + why;
   return answer;
 }

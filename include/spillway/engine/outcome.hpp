@@ -1,7 +1,6 @@
 // What a run is given and what it leaves: shared by what g++ compiles of a program and what nvcc does.
 #pragma once
 
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include <spillway/engine/check_program.hpp>
 #include <spillway/engine/executor.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/program.hpp>
 #include <spillway/result.hpp>
@@ -49,13 +49,12 @@ struct Outcome {
     static_assert(
         detail::makes_a_column<Entry>,
         "the entries of a column are std::uint32_t, std::uint64_t, float or double: let `get` return one");
-    const auto    start = std::chrono::steady_clock::now();
+    Stopwatch     clock;
     Buffer<Entry> entries{values.size(), budget, "the result"};
     for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
       for (std::uint64_t v = begin; v < end; ++v) entries[v] = get(static_cast<const Value&>(values[v]));
     });
-    statistics.run_ms +=
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    statistics.run_ms += clock.milliseconds();
     return {.name = name, .values = std::move(entries).freeze()};
   }
 

@@ -1,8 +1,6 @@
 // Afforest on a GPU: every vertex hangs under its smallest neighbour, one more arc of each is united, and only
 // those outside the tree that most are in then look at all their arcs. Climbing halves the paths (Jaiganesh &
 // Burtscher, "A High-Performance Connected Components Implementation for GPUs", HPDC 2018).
-#include <cuda/atomic>
-
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/gpu/session.cuh"
 
@@ -19,12 +17,8 @@ constexpr EdgeIndex hub_degree = 4096;  // longer rows are walked by all threads
 struct Forest {
   Vertex* parents;
 
-  __device__ Vertex parent(Vertex v) const {
-    return ::cuda::atomic_ref<Vertex, ::cuda::thread_scope_block>{parents[v]}.load(::cuda::memory_order_relaxed);
-  }
-  __device__ void set(Vertex v, Vertex p) const {
-    ::cuda::atomic_ref<Vertex, ::cuda::thread_scope_device>{parents[v]}.store(p, ::cuda::memory_order_relaxed);
-  }
+  __device__ Vertex parent(Vertex v) const { return atomics::glance(parents[v]); }
+  __device__ void   set(Vertex v, Vertex p) const { atomics::store(parents[v], p); }
 
   /// The root; those on the way skip one.
   __device__ Vertex climb(Vertex v) const {

@@ -7,8 +7,8 @@ namespace spillway::gpu {
 const bool built = true;
 
 bool wanted(const RunOptions& options) {
-  using Kind = DeviceChoice::Kind;
-  if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
+  const DeviceChoice::Kind asked = options.device.kind;
+  if (asked != DeviceChoice::Kind::automatic) return asked == DeviceChoice::Kind::cuda;
   return cuda::device_count() > 0;
 }
 

@@ -3,13 +3,13 @@
 
 #include <cuda_runtime.h>
 
-#include "base/clock.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/supply.cuh>
 #include <spillway/engine/cuda/warp.cuh>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/result.hpp>
 
 namespace spillway::gpu {

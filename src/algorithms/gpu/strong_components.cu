@@ -24,7 +24,10 @@ struct State {
   unsigned*      changed;
   Count*         best;  ///< the pivot's degrees above its number
 
-  __device__ bool left(Vertex v) const { return component[v] == no_vertex; }
+  /// Others may be settling vertices meanwhile; an old answer is as good, since every step is repeated until none
+  /// is left.
+  __device__ bool left(Vertex v) const { return atomics::glance(component[v]) == no_vertex; }
+  __device__ void note_change() const { atomics::store(*changed, 1u); }
 };
 
 /// body(v) by a warp, for every vertex that is left.
@@ -52,8 +55,8 @@ __global__ void trim(Sides graph, State state) {
     const auto other = [&](Vertex u) { return u != v && state.left(u); };
     if (any_in_row(graph.out, v, other) && any_in_row(graph.in, v, other)) return;
     if (!speaks()) return;
-    state.component[v] = v;
-    *state.changed     = 1;
+    atomics::store(state.component[v], v);
+    state.note_change();
   });
 }
 
@@ -69,11 +72,12 @@ __global__ void choose_pivot(Sides graph, State state) {
 /// One more step from the marked ones, along the arcs (rows: in-edges) or against them (out-edges).
 __global__ void spread_mark(Sides graph, State state, Rows rows, unsigned char mark) {
   for_left(graph, state, [&](Vertex v) {
-    if (state.marks[v] & mark) return;
-    const auto marked = [&](Vertex u) { return (state.marks[u] & mark) && state.left(u); };
+    const unsigned char own = atomics::glance(state.marks[v]);
+    if (own & mark) return;
+    const auto marked = [&](Vertex u) { return (atomics::glance(state.marks[u]) & mark) && state.left(u); };
     if (!any_in_row(rows, v, marked) || !speaks()) return;
-    state.marks[v] |= mark;
-    *state.changed = 1;
+    atomics::store(state.marks[v], static_cast<unsigned char>(own | mark));
+    state.note_change();
   });
 }
 
@@ -89,16 +93,19 @@ __global__ void color_each(Sides graph, State state) {
 
 __global__ void spread_color(Sides graph, State state) {
   for_left(graph, state, [&](Vertex v) {
-    Vertex          most = state.color[v];
+    const Vertex    own  = atomics::glance(state.color[v]);
+    Vertex          most = own;
     const EdgeIndex last = graph.in.offsets[v + 1];
     for (EdgeIndex i = graph.in.offsets[v] + threadIdx.x % warp_lanes; i < last; i += warp_lanes) {
       const Vertex u = graph.in.targets[i];
-      if (state.left(u) && state.color[u] > most) most = state.color[u];
+      if (!state.left(u)) continue;
+      const Vertex color = atomics::glance(state.color[u]);
+      if (color > most) most = color;
     }
     most = __reduce_max_sync(all_lanes, most);
-    if (!speaks() || most == state.color[v]) return;
-    state.color[v] = most;
-    *state.changed = 1;
+    if (!speaks() || most == own) return;
+    atomics::store(state.color[v], most);
+    state.note_change();
   });
 }
 
@@ -106,7 +113,7 @@ __global__ void spread_color(Sides graph, State state) {
 __global__ void settle_roots(Sides graph, State state) {
   for (std::uint64_t u = first_item(); u < graph.vertices; u += item_stride()) {
     const auto v = static_cast<Vertex>(u);
-    if (state.left(v) && state.color[v] == v) state.component[v] = v, *state.changed = 1;
+    if (state.left(v) && state.color[v] == v) atomics::store(state.component[v], v), state.note_change();
   }
 }
 
@@ -114,10 +121,12 @@ __global__ void settle_roots(Sides graph, State state) {
 __global__ void settle_back(Sides graph, State state) {
   for_left(graph, state, [&](Vertex v) {
     const Vertex color = state.color[v];
-    const auto   of_it = [&](Vertex u) { return state.component[u] == color && state.color[u] == color; };
+    const auto   of_it = [&](Vertex u) {
+      return atomics::glance(state.component[u]) == color && state.color[u] == color;
+    };
     if (!any_in_row(graph.out, v, of_it) || !speaks()) return;
-    state.component[v] = color;
-    *state.changed     = 1;
+    atomics::store(state.component[v], color);
+    state.note_change();
   });
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
 #include <spillway/engine/cuda/kernels.cuh>
 #include <spillway/engine/cuda/launch.cuh>
@@ -13,22 +12,10 @@
 #include <spillway/engine/cuda/order.hpp>
 #include <spillway/engine/cuda/supply.cuh>
 #include <spillway/engine/cuda/windows.cuh>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway::cuda {
-
-/// Milliseconds since it was last asked.
-class Laps {
- public:
-  double lap() {
-    const auto since = std::exchange(start_, Clock::now());
-    return std::chrono::duration<double, std::milli>(start_ - since).count();
-  }
-
- private:
-  using Clock              = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-};
 
 /// State, lists and counters of one run.
 template <class P, class Rows>
@@ -237,7 +224,7 @@ class DeviceRun {
       if (control.finished) return control;
       statistics.counters.handed_over += hand_over_.wanted ? 1 : 0;
       if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-      Laps laps;
+      Stopwatch laps;
       launch({.part = Part::begin});
       control_.download(&control);
       if (control.finished) return control;

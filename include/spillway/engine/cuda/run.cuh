@@ -132,7 +132,7 @@ RunStatistics run_from(Run& run, Device& device, DeviceArray<Value>& given, bool
 /// Over rows that are at hand, from `values` if there are any.
 template <class P, class Rows>
 Outcome<P> run_over(const Supply<Rows>& rows, const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
-                    const Asked<P>& asked, DeviceArray<ValueOf<P>> values, Laps& laps) {
+                    const Asked<P>& asked, DeviceArray<ValueOf<P>> values, Stopwatch& laps) {
   using Value         = ValueOf<P>;
   Device&    device   = there->device();
   auto       run      = prepared<P, Rows>(*there, asked, rows);
@@ -175,7 +175,7 @@ Outcome<P> run_over(const Supply<Rows>& rows, const std::shared_ptr<DeviceGraph>
 template <class P>
 Outcome<P> run_resident(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked) {
   Device&        device = there->device();
-  Laps           laps;
+  Stopwatch      laps;
   DeviceTopology rows   = there->topology(asked.topology, Traits<P>::weighted);
   auto           values = uploaded(device, asked.continuation.values);
   device.wait();
@@ -196,8 +196,8 @@ Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& g
   const RunOptions& options = asked.options;
   const auto        alone   = there->alone_outside();
   there->device().require_at_all(state, "the state of the vertices");
-  Laps laps;
-  auto values = uploaded(there->device(), asked.continuation.values);
+  Stopwatch laps;
+  auto      values = uploaded(there->device(), asked.continuation.values);
   // Sums are to come out the same, however much room there is today.
   const bool   fixed = options.deterministic && Traits<P>::order_shows;
   const Room   room{.state     = state,
@@ -230,7 +230,7 @@ Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph
   if (local && goes_asynchronously(options, edges.vertices, edges.arcs)) asked.delta = 0x1p62;
   const auto alone = there->alone_outside();
   there->device().require_at_all(state, "the state of the vertices");
-  Laps       laps;
+  Stopwatch  laps;
   auto       values = uploaded(there->device(), asked.continuation.values);
   const bool pulls  = T::all_active && !edges.pull.empty() && options.direction != Direction::push;
   const auto rows =
@@ -295,7 +295,7 @@ Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& t
                     .passes           = passes_of(asked),
                     .state            = state_if(Method::frontier),
                     .state_in_windows = state_if(T::all_active ? Method::partitions : Method::mixed)};
-  Laps         laps;
+  Stopwatch    laps;
   Choice       choice   = chosen_supply(*there, wish);
   const double choosing = laps.lap();
   for (;;) {

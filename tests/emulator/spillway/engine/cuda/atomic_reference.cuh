@@ -1,4 +1,5 @@
-// As much of libcu++'s atomics as Spillway uses: every operation is one step, before which others may go first.
+// The device's atomics, emulated: every operation is one step, before which others may go first. Found before the
+// library's own header.
 #pragma once
 
 #include <cstdint>
@@ -7,48 +8,48 @@
 
 #include "emulator.hpp"
 
-namespace cuda {
+namespace spillway::atomics {
 
-enum thread_scope { thread_scope_block, thread_scope_device };
-enum memory_order { memory_order_relaxed };
+enum class Scope { block, device };
 
-template <class T, thread_scope>
-class atomic_ref {
+template <class T>
+class DeviceReference {
   static_assert(::std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
 
  public:
-  explicit atomic_ref(T& slot) : slot_(&slot) {}
+  explicit DeviceReference(T& slot) : slot_(&slot) {}
 
-  T load(memory_order) const {
+  template <Scope = Scope::device>
+  T load() const {
     emulator::let_others_go_first();
     T seen;
     __atomic_load(slot_, &seen, __ATOMIC_RELAXED);
     return seen;
   }
-  void store(T value, memory_order) const {
+  void store(T value) const {
     emulator::let_others_go_first();
     __atomic_store(slot_, &value, __ATOMIC_RELAXED);
   }
   /// A weak one fails now and then for no reason.
-  bool compare_exchange_weak(T& seen, T value, memory_order order, memory_order) const {
-    if (emulator::in_kernel() && emulator::choose(spurious) == 0) return seen = load(order), false;
+  bool compare_exchange_weak(T& seen, T value) const {
+    if (emulator::in_kernel() && emulator::choose(spurious) == 0) return seen = load(), false;
     emulator::let_others_go_first();
     return __atomic_compare_exchange(slot_, &seen, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 
-  T fetch_add(T value, memory_order) const {
+  T fetch_add(T value) const {
     return changed([&](T old) { return static_cast<T>(old + value); });
   }
-  T fetch_min(T value, memory_order) const {
+  T fetch_min(T value) const {
     return changed([&](T old) { return value < old ? value : old; });
   }
-  T fetch_max(T value, memory_order) const {
+  T fetch_max(T value) const {
     return changed([&](T old) { return old < value ? value : old; });
   }
-  T fetch_or(T bits, memory_order) const {
+  T fetch_or(T bits) const {
     return changed([&](T old) { return static_cast<T>(old | bits); });
   }
-  T fetch_and(T bits, memory_order) const {
+  T fetch_and(T bits) const {
     return changed([&](T old) { return static_cast<T>(old & bits); });
   }
 
@@ -57,7 +58,7 @@ class atomic_ref {
 
   template <class Change>
   T changed(Change&& change) const {
-    T seen = load(memory_order_relaxed);
+    T seen = load();
     for (T next = change(seen);
          !__atomic_compare_exchange(slot_, &seen, &next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
       next = change(seen);
@@ -67,4 +68,4 @@ class atomic_ref {
   T* slot_;
 };
 
-}  // namespace cuda
+}  // namespace spillway::atomics
