@@ -167,7 +167,7 @@ std::string wrong_property(const Graph& graph, const Array<Vertex>& labels) {
   if (auto problem = wrong_label(graph, labels); !problem.empty()) return problem;
   const auto along = [&](Vertex v) { return graph.out().neighbors(v); };
   if (auto problem = not_reached(graph, labels, along, "is not reached from"); !problem.empty()) return problem;
-  if (graph.symmetric()) return {};  // the way back is the same
+  if (graph.symmetric()) return cycle_of_components(graph, labels);  // the way back is the same
   const PlainRows back    = turned_round(graph.out());
   const auto      against = [&](Vertex v) { return back.of(v); };
   if (auto problem = not_reached(graph, labels, against, "does not reach"); !problem.empty()) return problem;
