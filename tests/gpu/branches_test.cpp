@@ -24,8 +24,13 @@ class GpuBranches : public ::testing::Test {
     return algorithm.run(graph, testing::filled(algorithm, graph, {}).value(), way);
   }
 
+#if defined(SPILLWAY_EMULATED)  // which takes its time
+  const Graph kron = generate("kron", {{ "scale", "7" }});
+  const Graph grid = generate("grid", {{"rows", "12"}, { "columns", "12" }});
+#else
   const Graph kron = generate("kron", {{"scale", "9"}});
   const Graph grid = generate("grid", {{"rows", "30"}, {"columns", "30"}});
+#endif
 };
 
 TEST_F(GpuBranches, AreAllTaken) {
