@@ -33,16 +33,16 @@ check: build/setup-test
 
 # Everything, with warnings as errors; then kernels on the CPU and what reads untrusted bytes, under the sanitizers.
 test: build/setup-test
-	@$(call BUILD,dev)
+	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600)
 	ctest --test-dir build/dev --output-on-failure -j 2
 
 # What takes long: every way on every graph with kernels on the CPU, and once more looking for races; other orders each time.
 DEEP = SPILLWAY_FULL_MATRIX=1 SPILLWAY_SEED=$${SPILLWAY_SEED:-$$RANDOM}
 test-deep: build/setup-test
-	@$(call BUILD,dev) --target spillway_tests spillway_emulated_tests
-	$(DEEP) ctest --test-dir build/dev --output-on-failure -j 2 --timeout 7200 -R 'EveryAlgorithm|Emulated|Emulator'
-	@$(call BUILD,deep) --target spillway_emulator_tests spillway_emulated_tests
-	$(DEEP) ctest --test-dir build/deep --output-on-failure -j 2 --timeout 7200 -R 'Emulated|Emulator'
+	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=7200) --target spillway_tests spillway_emulated_tests spillway_emulator_tests
+	$(DEEP) ctest --test-dir build/dev --output-on-failure -j 2 -R 'EveryAlgorithm|Emulated|Emulator'
+	@$(call BUILD,deep,-DSPILLWAY_TEST_TIMEOUT=7200) --target spillway_emulator_tests spillway_emulated_tests
+	$(DEEP) ctest --test-dir build/deep --output-on-failure -j 2 -R 'Emulated|Emulator'
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)

@@ -186,7 +186,7 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
       if (value > 0) entry[name] = value;
     if (workload.beyond_memory && workload.method != Method::automatic) {
       std::uint64_t& taken = taken_[question_of(workload)];
-      taken                = std::max(taken, ran.device_bytes + ran.device_bytes / 16);
+      taken                = std::max(taken, ran.device_bytes + ran.device_bytes / 2);
     }
     if (source_count_ > 1 && has_source(algorithm_named(workload.algorithm)))
       entry["sources"] = sources_of(workload, graph);

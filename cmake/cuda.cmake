@@ -21,7 +21,8 @@ elseif(NOT SPILLWAY_CUDA STREQUAL "OFF")
   elseif(CMAKE_CUDA_COMPILER)
     set(SPILLWAY_BUILD_NOTE "built for the CPU alone: this machine has no GPU. For one that has: make CUDA=on")
   elseif(NOT SPILLWAY_NO_GPU)
-    set(SPILLWAY_BUILD_NOTE "built for the CPU alone: nvcc was not found, so the GPU of this machine is not used")
+    set(SPILLWAY_BUILD_NOTE
+      "built for the CPU alone: nvcc was not found. To use the GPU of this machine, put nvcc on the PATH and make again")
   endif()
 endif()
 

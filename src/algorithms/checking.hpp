@@ -31,7 +31,8 @@ struct Tolerance {
 inline constexpr Tolerance exact{};
 
 inline bool near(double a, double b, const Tolerance& tolerance) {
-  if (a == b) return true;  // infinities too
+  if (a == b) return true;                                   // infinities too
+  if (!std::isfinite(a) || !std::isfinite(b)) return false;  // a share of infinity is infinity
   return std::abs(a - b) <= tolerance.at(std::max(std::abs(a), std::abs(b)));
 }
 
