@@ -20,6 +20,7 @@ namespace {
 using testing::all_ways;
 using testing::as_text;
 using testing::filled;
+using testing::is_program;
 using testing::Turns;
 using testing::variants_of;
 using testing::with_weights_for;
@@ -37,15 +38,6 @@ constexpr std::size_t   ways_a_graph    = 2;
 constexpr std::uint64_t random_graphs   = 200;
 constexpr bool          variants_rotate = false;
 #endif
-
-/// Algorithms that are no vertex programs: of a way, the device and the number of threads are all that concerns
-/// them.
-bool is_program(const std::string& algorithm, const ParameterValues& values) {
-  static const std::set<std::string> others{"bp",      "cdlp", "crossedges",   "degrees", "egonet",
-                                            "induced", "lcc",  "neighborhood", "scc",     "tc"};
-  if (algorithm == "cc") return values.at("form") == "propagate";
-  return !others.contains(algorithm);
-}
 
 /// One of each number of threads.
 std::vector<std::size_t> ways_by_threads() {

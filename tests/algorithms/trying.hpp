@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,15 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
   };
   const auto found = variants.find(algorithm);
   return found == variants.end() ? std::vector<ParameterValues>{{}} : found->second;
+}
+
+/// Algorithms that are no vertex programs: of a way, the device and the number of threads are all that concerns
+/// them.
+inline bool is_program(const std::string& algorithm, const ParameterValues& values) {
+  static const std::set<std::string> others{"bp",      "cdlp", "crossedges",   "degrees", "egonet",
+                                            "induced", "lcc",  "neighborhood", "scc",     "tc"};
+  if (algorithm == "cc") return values.at("form") == "propagate";
+  return !others.contains(algorithm);
 }
 
 /// Every `step`th id with commas between, and the first once more at the end.
