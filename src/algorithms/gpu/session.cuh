@@ -3,8 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include <optional>
-
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
@@ -28,25 +26,6 @@ using cuda::lane_index;
 using cuda::sum_over_warp;
 using cuda::warp_lanes;
 
-/// A point in the device's work, by its clock.
-class Timestamp {
- public:
-  Timestamp() { check(cudaEventCreate(&event_), "being given an event"); }
-  ~Timestamp() { cudaEventDestroy(event_); }
-  Timestamp(const Timestamp&)            = delete;
-  Timestamp& operator=(const Timestamp&) = delete;
-
-  void  record() { check(cudaEventRecord(event_, nullptr), "being timed"); }
-  float milliseconds_since(const Timestamp& earlier) const {
-    float passed = 0;
-    check(cudaEventElapsedTime(&passed, earlier.event_, event_), "being timed");
-    return passed;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 class Session {
  public:
   Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
@@ -56,10 +35,13 @@ class Session {
     auto [rows, alone] =
         cuda::whole_rows(*graph_, graph, topology, weighted, options, topology.vertices * bytes_a_vertex);
     rows_ = std::move(rows), alone_ = std::move(alone);
-    begin_.emplace(), end_.emplace();
+    for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
     device().wait();
     (outside() ? prepare_ms_ : transfer_ms_) = clock_.lap();
-    begin_->record();
+    check(cudaEventRecord(events_[0], nullptr), "being timed");
+  }
+  ~Session() {
+    for (cudaEvent_t event : events_) cudaEventDestroy(event);
   }
   Session(const Session&)            = delete;
   Session& operator=(const Session&) = delete;
@@ -78,21 +60,22 @@ class Session {
     resident_ = parts.resident, on_host_ = parts.on_host;
     rows_.uploaded += parts.uploaded;
     prepare_ms_ += clock_.lap();
-    begin_->record();
+    check(cudaEventRecord(events_[0], nullptr), "being timed");
     return parts;
   }
 
   /// Computing is over; what follows brings the answer back.
   void computed() {
     check(cudaGetLastError(), "computing");
-    end_->record();
+    check(cudaEventRecord(events_[1], nullptr), "being timed");
     device().wait();
     run_ms_ = clock_.lap();
   }
 
   /// Of a run in one step that has looked at so many arcs.
   RunStatistics statistics(std::uint64_t vertices, std::uint64_t arcs, std::uint64_t kernels) {
-    const float   in_kernels = end_->milliseconds_since(*begin_);
+    float in_kernels = 0;
+    check(cudaEventElapsedTime(&in_kernels, events_[0], events_[1]), "being timed");
     RunStatistics statistics;
     statistics.run_ms          = run_ms_;
     statistics.transfer_ms     = transfer_ms_ + clock_.lap();
@@ -121,7 +104,7 @@ class Session {
   std::shared_ptr<cuda::DeviceGraph> graph_;
   std::unique_lock<std::mutex>       alone_;  ///< held where rows are outside
   cuda::DeviceTopology               rows_;
-  std::optional<Timestamp>           begin_, end_;  ///< of computing
+  cudaEvent_t                        events_[2]   = {};
   double                             transfer_ms_ = 0, prepare_ms_ = 0, run_ms_ = 0;
   std::uint64_t                      resident_ = 0, on_host_ = 0;  ///< bytes of edges, if they are outside
 };
