@@ -9,6 +9,11 @@
 
 #include "pairwise.hpp"
 
+#if defined(SPILLWAY_EMULATED)
+/// Looking for leaks takes seconds at the end of each process; one test asks for it (tests/CMakeLists.txt).
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+
 namespace spillway::testing {
 namespace {
 
