@@ -127,8 +127,11 @@ INSTANTIATE_TEST_SUITE_P(
         Step{"colouring",
              {.pivot_vertices = 0, .serial_vertices = 0, .colouring_work = unlimited, .colouring_threads = 1},
              &scc::StrongComponents::by_colour},
-        Step{"colouring_given_up",
+        Step{"colouring_given_up_at_once",
              {.pivot_vertices = 0, .serial_vertices = 0, .colouring_work = 0, .colouring_threads = 1},
+             &scc::StrongComponents::serially},
+        Step{"colouring_given_up",
+             {.pivot_vertices = 0, .serial_vertices = 0, .colouring_work = 1, .colouring_threads = 1},
              &scc::StrongComponents::serially},
         Step{"serial", {.pivot_vertices = unlimited}, &scc::StrongComponents::serially}),
     [](const auto& test) { return test.param.name; });
