@@ -93,6 +93,9 @@ void          fail_at(std::uint64_t n);
 std::uint64_t calls_made();
 /// The call that was made to fail; none: empty.
 std::string failed_call();
+/// Allocations of the device, pinned ranges, streams and events that the program has not given back, when all that
+/// streams were asked for is done.
+std::uint64_t held();
 
 // --- what a seed decides, and what is told ---
 

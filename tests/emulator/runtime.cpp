@@ -29,6 +29,7 @@ namespace {
 std::atomic<std::uint64_t> calls = 0, failing = 0;
 std::atomic<const char*>   failed     = "";
 thread_local cudaError_t   last_error = cudaSuccess;
+std::atomic<std::uint64_t> events     = 0;  ///< that were not destroyed
 
 cudaError_t ended(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
@@ -178,6 +179,8 @@ class Machine {
     std::erase_if(streams_, [&](const auto& other) { return other.get() == stream; });
   }
 
+  std::size_t stream_count() const { return streams_.size(); }
+
   Memory device, pinned;
   void*  take(std::size_t bytes);
   void   give(void* data);
@@ -267,6 +270,13 @@ void fail_at(std::uint64_t n) {
 
 std::uint64_t calls_made() { return calls; }
 std::string   failed_call() { return failed.load(); }
+
+std::uint64_t held() {
+  Machine&   machine = Machine::one();
+  const auto alone   = machine.alone();
+  machine.wait_for_all();
+  return machine.device.size() + machine.pinned.size() + machine.stream_count() + events;
+}
 
 Range memory_around(const void* at) {
   Machine& machine = Machine::one();
@@ -362,19 +372,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return called("cudaStreamDestroy", cudaErrorUnknown);
 }
 
+// And what waits has waited, then tells of an error: as CUDA does of those before.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (const auto error = called("cudaStreamSynchronize", cudaErrorUnknown)) return error;
   Machine&   machine = Machine::one();
   const auto alone   = machine.alone();
   machine.wait_for(stream == nullptr ? machine.add(nullptr, {}) : stream->last);
-  return cudaSuccess;
+  return called("cudaStreamSynchronize", cudaErrorUnknown);
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  if (const auto error = called("cudaDeviceSynchronize", cudaErrorUnknown)) return error;
   const auto alone = Machine::one().alone();
   Machine::one().wait_for_all();
-  return cudaSuccess;
+  return called("cudaDeviceSynchronize", cudaErrorUnknown);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -393,6 +402,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaEventCreate(cudaEvent_t* to) {
   if (const auto error = called("cudaEventCreate", cudaErrorUnknown)) return error;
+  ++emulator::events;
   return *to = new emulator::Event, cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* to, unsigned) { return cudaEventCreate(to); }
@@ -400,6 +410,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* to, unsigned) { return cudaEve
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return ended(cudaErrorInvalidValue);
   delete event;
+  --emulator::events;
   return called("cudaEventDestroy", cudaErrorUnknown);
 }
 
@@ -411,10 +422,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (const auto error = called("cudaEventSynchronize", cudaErrorUnknown)) return error;
   const auto alone = Machine::one().alone();
   Machine::one().wait_for(event->recorded);
-  return cudaSuccess;
+  return called("cudaEventSynchronize", cudaErrorUnknown);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {

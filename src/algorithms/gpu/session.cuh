@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <optional>
+
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
@@ -26,6 +28,25 @@ using cuda::lane_index;
 using cuda::sum_over_warp;
 using cuda::warp_lanes;
 
+/// A point in the device's work, by its clock.
+class Timestamp {
+ public:
+  Timestamp() { check(cudaEventCreate(&event_), "being given an event"); }
+  ~Timestamp() { cudaEventDestroy(event_); }
+  Timestamp(const Timestamp&)            = delete;
+  Timestamp& operator=(const Timestamp&) = delete;
+
+  void  record() { check(cudaEventRecord(event_, nullptr), "being timed"); }
+  float milliseconds_since(const Timestamp& earlier) const {
+    float passed = 0;
+    check(cudaEventElapsedTime(&passed, earlier.event_, event_), "being timed");
+    return passed;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 class Session {
  public:
   Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
@@ -35,13 +56,10 @@ class Session {
     auto [rows, alone] =
         cuda::whole_rows(*graph_, graph, topology, weighted, options, topology.vertices * bytes_a_vertex);
     rows_ = std::move(rows), alone_ = std::move(alone);
-    for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "being given an event");
+    begin_.emplace(), end_.emplace();
     device().wait();
     (outside() ? prepare_ms_ : transfer_ms_) = clock_.lap();
-    check(cudaEventRecord(events_[0], nullptr), "being timed");
-  }
-  ~Session() {
-    for (cudaEvent_t event : events_) cudaEventDestroy(event);
+    begin_->record();
   }
   Session(const Session&)            = delete;
   Session& operator=(const Session&) = delete;
@@ -60,22 +78,21 @@ class Session {
     resident_ = parts.resident, on_host_ = parts.on_host;
     rows_.uploaded += parts.uploaded;
     prepare_ms_ += clock_.lap();
-    check(cudaEventRecord(events_[0], nullptr), "being timed");
+    begin_->record();
     return parts;
   }
 
   /// Computing is over; what follows brings the answer back.
   void computed() {
     check(cudaGetLastError(), "computing");
-    check(cudaEventRecord(events_[1], nullptr), "being timed");
+    end_->record();
     device().wait();
     run_ms_ = clock_.lap();
   }
 
   /// Of a run in one step that has looked at so many arcs.
   RunStatistics statistics(std::uint64_t vertices, std::uint64_t arcs, std::uint64_t kernels) {
-    float in_kernels = 0;
-    check(cudaEventElapsedTime(&in_kernels, events_[0], events_[1]), "being timed");
+    const float   in_kernels = end_->milliseconds_since(*begin_);
     RunStatistics statistics;
     statistics.run_ms          = run_ms_;
     statistics.transfer_ms     = transfer_ms_ + clock_.lap();
@@ -104,7 +121,7 @@ class Session {
   std::shared_ptr<cuda::DeviceGraph> graph_;
   std::unique_lock<std::mutex>       alone_;  ///< held where rows are outside
   cuda::DeviceTopology               rows_;
-  cudaEvent_t                        events_[2]   = {};
+  std::optional<Timestamp>           begin_, end_;  ///< of computing
   double                             transfer_ms_ = 0, prepare_ms_ = 0, run_ms_ = 0;
   std::uint64_t                      resident_ = 0, on_host_ = 0;  ///< bytes of edges, if they are outside
 };

@@ -81,7 +81,9 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
 
 HostReadable::~HostReadable() { let_go(); }
 
+/// A run that failed may have left kernels and copies behind that still read it.
 void HostReadable::let_go() {
+  if (pinned_ || owned_) cudaStreamSynchronize(nullptr);
   if (pinned_) cudaHostUnregister(pinned_);
   if (owned_) cudaFreeHost(owned_);
   pinned_ = owned_ = nullptr;

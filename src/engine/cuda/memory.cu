@@ -124,6 +124,7 @@ Device::~Device() {
 
 void Device::enter() {
   check(cudaSetDevice(index_), "being chosen");
+  cudaGetLastError();  // what failed while others gave things back is not this run's failure
   const std::scoped_lock lock{mutex_};
   peak_ = used_;
 }
