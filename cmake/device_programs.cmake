@@ -1,6 +1,7 @@
 # A translation unit for each program with kernels: `SPILLWAY_DEVICE_PROGRAM(Program)`, a line of a program's header.
-# Nothing else lists them, and no unit has more than one: they are what nvcc takes longest for. `without`: a unit that
-# refuses to run any of them, for builds without device code.
+# Nothing else lists them, and no unit has more than one: they are what nvcc takes longest for. Where nothing is optimised
+# it takes as long for headers, and a unit has all programs of one. `without`: a unit that refuses to run any of them, for
+# builds without device code.
 function(spillway_device_programs units_result without_result)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/algorithms/programs/*.hpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
@@ -20,14 +21,22 @@ function(spillway_device_programs units_result without_result)
     if(lines)
       string(APPEND SPILLWAY_PROGRAM_HEADERS "#include \"${SPILLWAY_PROGRAM_HEADER}\"\n")
     endif()
+    set(SPILLWAY_INSTANTIATIONS "")
     foreach(line ${lines})
-      string(REGEX REPLACE "^SPILLWAY_DEVICE_PROGRAM\\((.*)\\)$" "\\1" SPILLWAY_PROGRAM "${line}")
-      string(MAKE_C_IDENTIFIER "${SPILLWAY_PROGRAM}" name)
+      string(REGEX REPLACE "^SPILLWAY_DEVICE_PROGRAM\\((.*)\\)$" "\\1" program "${line}")
+      string(APPEND SPILLWAY_REFUSALS "SPILLWAY_REFUSE_DEVICE_PROGRAM(${program})\n")
+      string(APPEND SPILLWAY_INSTANTIATIONS "SPILLWAY_INSTANTIATE_DEVICE_PROGRAM(${program});\n")
+      if(SPILLWAY_QUICK_KERNELS)
+        get_filename_component(name ${header} NAME_WE)
+      else()
+        string(MAKE_C_IDENTIFIER "${program}" name)
+        set(SPILLWAY_INSTANTIATIONS "SPILLWAY_INSTANTIATE_DEVICE_PROGRAM(${program});\n")
+      endif()
       configure_file(${PROJECT_SOURCE_DIR}/cmake/device_program.cu.in ${folder}/${name}.cu @ONLY)
       list(APPEND units ${folder}/${name}.cu)
-      string(APPEND SPILLWAY_REFUSALS "SPILLWAY_REFUSE_DEVICE_PROGRAM(${SPILLWAY_PROGRAM})\n")
     endforeach()
   endforeach()
+  list(REMOVE_DUPLICATES units)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/programs_without_cuda.cpp.in ${folder}/programs_without_cuda.cpp @ONLY)
   set(${units_result} ${units} PARENT_SCOPE)
   set(${without_result} ${folder}/programs_without_cuda.cpp PARENT_SCOPE)

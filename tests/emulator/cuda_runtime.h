@@ -35,31 +35,17 @@ std::uint64_t bits_of(T value) {
   return bits;
 }
 
-/// From the lane that `of(own lane)` says.
-template <class T, class Of>
-T from(const char* kind, unsigned lanes, T value, const Site& at, Of&& of) {
-  const unsigned lane = of(here.thread.x % warp_lanes) % warp_lanes;
-  const Brought  all  = exchange(kind, lanes, bits_of(value), at);
-  if ((lanes >> lane & 1) == 0)
-    report(std::string{kind} + " at " + text_of(at) + " reads from lane " + std::to_string(lane) +
-           ", which the mask leaves out");
-  std::memcpy(&value, all.by + lane, sizeof(T));
+template <class T>
+T from(const char* kind, unsigned lanes, T value, unsigned lane, const Site& at) {
+  const std::uint64_t bits = exchange(kind, lanes, Take::from_lane, bits_of(value), lane % warp_lanes, at);
+  std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
 
-/// one(lane, what it brought) for the lanes that met.
-template <class One>
-void for_lanes(unsigned lanes, const Brought& brought, One&& one) {
-  for (unsigned i = 0; i < warp_lanes; ++i)
-    if ((lanes >> i & 1) != 0 && here.thread.x / warp_lanes * warp_lanes + i < here.block_size.x)
-      one(i, brought.by[i]);
-}
+inline unsigned own_lane() { return here.thread.x % warp_lanes; }
 
-inline unsigned ballot(const char* kind, unsigned lanes, bool vote, const Site& at) {
-  unsigned mask = 0;
-  for_lanes(lanes, exchange(kind, lanes, vote, at),
-            [&](unsigned i, std::uint64_t voted) { mask |= static_cast<unsigned>(voted) << i; });
-  return mask;
+inline unsigned meet(const char* kind, unsigned lanes, Take take, std::uint64_t value, const Site& at) {
+  return static_cast<unsigned>(exchange(kind, lanes, take, value, 0, at));
 }
 
 }  // namespace emulator
@@ -67,56 +53,44 @@ inline unsigned ballot(const char* kind, unsigned lanes, bool vote, const Site& 
 #define EMULATOR_HERE const emulator::Site& at = emulator::Site::current()
 
 inline unsigned __ballot_sync(unsigned lanes, bool vote, EMULATOR_HERE) {
-  return emulator::ballot("__ballot_sync", lanes, vote, at);
+  return emulator::meet("__ballot_sync", lanes, emulator::Take::votes, vote, at);
 }
 inline bool __any_sync(unsigned lanes, bool vote, EMULATOR_HERE) {
-  return emulator::ballot("__any_sync", lanes, vote, at) != 0;
+  return emulator::meet("__any_sync", lanes, emulator::Take::votes, vote, at) != 0;
 }
 inline bool __all_sync(unsigned lanes, bool vote, EMULATOR_HERE) {
-  return emulator::ballot("__all_sync", lanes, !vote, at) == 0;
+  return emulator::meet("__all_sync", lanes, emulator::Take::votes, !vote, at) == 0;
 }
 template <class T>
 unsigned __match_any_sync(unsigned lanes, T value, EMULATOR_HERE) {
-  const std::uint64_t own  = emulator::bits_of(value);
-  unsigned            mask = 0;
-  emulator::for_lanes(lanes, emulator::exchange("__match_any_sync", lanes, own, at),
-                      [&](unsigned i, std::uint64_t other) { mask |= static_cast<unsigned>(other == own) << i; });
-  return mask;
+  return emulator::meet("__match_any_sync", lanes, emulator::Take::matches, emulator::bits_of(value), at);
 }
 template <class T>
 T __shfl_sync(unsigned lanes, T value, int lane, EMULATOR_HERE) {
-  return emulator::from("__shfl_sync", lanes, value, at, [&](unsigned) { return static_cast<unsigned>(lane); });
+  return emulator::from("__shfl_sync", lanes, value, static_cast<unsigned>(lane), at);
 }
 template <class T>
 T __shfl_xor_sync(unsigned lanes, T value, int mask, EMULATOR_HERE) {
-  return emulator::from("__shfl_xor_sync", lanes, value, at,
-                        [&](unsigned own) { return own ^ static_cast<unsigned>(mask); });
+  return emulator::from("__shfl_xor_sync", lanes, value, emulator::own_lane() ^ static_cast<unsigned>(mask), at);
 }
 template <class T>
 T __shfl_up_sync(unsigned lanes, T value, unsigned by, EMULATOR_HERE) {
-  return emulator::from("__shfl_up_sync", lanes, value, at,
-                        [&](unsigned own) { return own >= by ? own - by : own; });
+  const unsigned own = emulator::own_lane();
+  return emulator::from("__shfl_up_sync", lanes, value, own >= by ? own - by : own, at);
 }
 template <class T>
 T __shfl_down_sync(unsigned lanes, T value, unsigned by, EMULATOR_HERE) {
-  return emulator::from("__shfl_down_sync", lanes, value, at,
-                        [&](unsigned own) { return own + by < emulator::warp_lanes ? own + by : own; });
+  const unsigned own = emulator::own_lane();
+  return emulator::from("__shfl_down_sync", lanes, value, own + by < emulator::warp_lanes ? own + by : own, at);
 }
 inline unsigned __reduce_max_sync(unsigned lanes, unsigned value, EMULATOR_HERE) {
-  unsigned most = value;
-  emulator::for_lanes(lanes, emulator::exchange("__reduce_max_sync", lanes, value, at),
-                      [&](unsigned, std::uint64_t other) { most = std::max(most, static_cast<unsigned>(other)); });
-  return most;
+  return emulator::meet("__reduce_max_sync", lanes, emulator::Take::most, value, at);
 }
 inline unsigned __reduce_min_sync(unsigned lanes, unsigned value, EMULATOR_HERE) {
-  unsigned least = value;
-  emulator::for_lanes(
-      lanes, emulator::exchange("__reduce_min_sync", lanes, value, at),
-      [&](unsigned, std::uint64_t other) { least = std::min(least, static_cast<unsigned>(other)); });
-  return least;
+  return emulator::meet("__reduce_min_sync", lanes, emulator::Take::least, value, at);
 }
 inline void __syncwarp(unsigned lanes = 0xFFFFFFFFu, EMULATOR_HERE) {
-  emulator::exchange("__syncwarp", lanes, 0, at);
+  emulator::meet("__syncwarp", lanes, emulator::Take::nothing, 0, at);
 }
 inline void __syncthreads(EMULATOR_HERE) { emulator::sum_over_block("__syncthreads", 0, at); }
 inline int  __syncthreads_count(bool value, EMULATOR_HERE) {

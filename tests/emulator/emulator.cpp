@@ -232,15 +232,16 @@ std::string text_of(const Meeting& meeting) {
   return std::string{meeting.kind} + " at " + emulator::text_of(meeting.at);
 }
 
+bool same(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
 bool same(const Site& a, const Site& b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+  return a.line() == b.line() && a.column() == b.column() && same(a.file_name(), b.file_name());
 }
-bool same(const Meeting& a, const Meeting& b) { return std::strcmp(a.kind, b.kind) == 0 && same(a.at, b.at); }
+bool same(const Meeting& a, const Meeting& b) { return same(a.at, b.at) && same(a.kind, b.kind); }
 
 /// Meetings of a warp that are open share no lane: whoever is expected in one may go to no other.
 struct Warp {
-  Brought       brought, taken;
+  std::uint64_t brought[warp_lanes], taken[warp_lanes];
+  std::uint8_t  from[warp_lanes];
   Meeting       meetings[warp_lanes];  ///< each at its first lane
   std::uint8_t  expected_in[warp_lanes];
   std::uint32_t expected = 0, at_barrier = 0, over = 0;  ///< lanes
@@ -278,11 +279,12 @@ class Grid {
     }
   }
 
-  Brought     exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at);
-  int         sum(const char* kind, int value, const Site& at);
-  void        meet(const Site& at);
-  void        let_others_go_first();
-  static void enter();
+  std::uint64_t exchange(const char* kind, unsigned lanes, Take take, std::uint64_t value, unsigned from,
+                         const Site& at);
+  int           sum(const char* kind, int value, const Site& at);
+  void          meet(const Site& at);
+  void          let_others_go_first();
+  static void   enter();
 
  private:
   Meeting&          meeting_of(const char* kind, unsigned lanes, const Site& at);
@@ -297,8 +299,7 @@ class Grid {
   void              end();
   void              wait(State state, const char* kind, const Site& at, unsigned lanes);
   [[noreturn]] void report_waiting(std::size_t first, std::size_t last);
-  void              enter_block(Block& block, bool alone);
-  void              leave_block(Block& block, bool alone);
+  void              enter_block(Block& block);
 
   Fibre&   current() { return block_->fibres[thread_]; }
   unsigned first_of_warp() const { return thread_ / warp_lanes * warp_lanes; }
@@ -337,24 +338,27 @@ void Grid::prepare(Block& block, unsigned index) {
   }
 }
 
-void Grid::enter_block(Block& block, bool alone) {
-  block_       = &block;
+/// The block whose shared memory is in place leaves it to another; the storage is large, and mostly they go on.
+/// Not by memmove, which the address sanitizer does byte by byte.
+void Grid::enter_block(Block& block) {
   here.block.x = block.index;
-  if (alone || block.shared.empty()) return;
-  std::memcpy(const_cast<char*>(shared_.data), block.shared.data(), shared_.bytes);
-}
-
-void Grid::leave_block(Block& block, bool alone) {
-  if (!alone) block.shared.assign(shared_.data, shared_.data + shared_.bytes);
+  if (block_ == &block) return;
+  char* const place = const_cast<char*>(shared_.data);
+  if (block_ != nullptr && block_->left > 0) {
+    block_->shared.resize(shared_.bytes);
+    std::memcpy(block_->shared.data(), place, shared_.bytes);
+  }
+  block_ = &block;
+  if (block.shared.empty())
+    fill_with_rubbish(shared_);
+  else
+    std::memcpy(place, block.shared.data(), shared_.bytes);
 }
 
 void Grid::run_all(std::size_t first, std::size_t last) {
   const std::size_t count = last - first;
-  for (std::size_t b = first; b < last; ++b) {
-    fill_with_rubbish(shared_);
-    leave_block(blocks_[b], count == 1);
+  for (std::size_t b = first; b < last; ++b)
     if (observer != nullptr) observer->block_begins(blocks_[b].index);
-  }
   coverage.blocks += count;
   for (bool alive = true; alive;) {
     bool any                = false;
@@ -363,13 +367,12 @@ void Grid::run_all(std::size_t first, std::size_t last) {
     for (std::size_t i = 0; i < count; ++i) {
       Block& block = blocks_[first + (begin + i) % count];
       if (block.left == 0) continue;
-      enter_block(block, count == 1);
+      enter_block(block);
       constexpr std::uint64_t usual_rounds = 8;  // until the other block has its turn
       while (run_ready(block)) {
         any = true;
         if (choose(usual_rounds) == 0) break;
       }
-      leave_block(block, count == 1);
       alive |= block.left > 0;
     }
     if (alive && !any) report_waiting(first, last);
@@ -442,6 +445,11 @@ void Grid::wait() {
   while (fibre.state != State::ready) pause();
 }
 
+template <class One>
+void for_lanes(unsigned lanes, One&& one) {
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) one(static_cast<unsigned>(std::countr_zero(rest)));
+}
+
 /// The one that the running lane is expected in, or a new one.
 Meeting& Grid::meeting_of(const char* kind, unsigned lanes, const Site& at) {
   Warp&         own = warp();
@@ -467,30 +475,57 @@ Meeting& Grid::meeting_of(const char* kind, unsigned lanes, const Site& at) {
     different(own.meetings[own.expected_in[std::countr_zero(elsewhere)]]);
   const auto first = static_cast<std::uint8_t>(std::countr_zero(all));
   own.expected |= all;
-  for (unsigned rest = all; rest != 0; rest &= rest - 1) own.expected_in[std::countr_zero(rest)] = first;
+  for_lanes(all, [&](unsigned i) { own.expected_in[i] = first; });
   return own.meetings[first] = wanted;
 }
 
-Brought Grid::exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
+/// What each of `lanes` takes: settled when the last has come, since some may be in their next meeting before
+/// others have left this one.
+void settle(Warp& warp, unsigned lanes, Take take) {
+  const auto give_all = [&](std::uint64_t value) { for_lanes(lanes, [&](unsigned i) { warp.taken[i] = value; }); };
+  const auto those    = [&](auto&& is_one) {
+    std::uint64_t mask = 0;
+    for_lanes(lanes, [&](unsigned i) { mask |= std::uint64_t{is_one(warp.brought[i])} << i; });
+    return mask;
+  };
+  const auto folded = [&](auto&& fold) {
+    std::uint64_t all = warp.brought[std::countr_zero(lanes)];
+    for_lanes(lanes, [&](unsigned i) { all = fold(all, warp.brought[i]); });
+    return all;
+  };
+  switch (take) {
+    case Take::nothing: break;
+    case Take::from_lane: for_lanes(lanes, [&](unsigned i) { warp.taken[i] = warp.brought[warp.from[i]]; }); break;
+    case Take::votes: give_all(those([](std::uint64_t vote) { return vote != 0; })); break;
+    case Take::matches:
+      for_lanes(lanes, [&](unsigned i) {
+        warp.taken[i] = those([&](std::uint64_t other) { return other == warp.brought[i]; });
+      });
+      break;
+    case Take::least: give_all(folded([](auto a, auto b) { return std::min(a, b); })); break;
+    case Take::most: give_all(folded([](auto a, auto b) { return std::max(a, b); })); break;
+  }
+}
+
+std::uint64_t Grid::exchange(const char* kind, unsigned lanes, Take take, std::uint64_t value, unsigned from,
+                             const Site& at) {
   Meeting&       meeting = meeting_of(kind, lanes, at);
   Warp&          own     = warp();
   const unsigned all     = lanes & existing();
-  own.brought.by[lane()] = value;
+  if (take == Take::from_lane && (lanes >> from & 1) == 0)
+    report(text_of(meeting) + " reads from lane " + std::to_string(from) + ", which the mask leaves out");
+  own.brought[lane()] = value, own.from[lane()] = static_cast<std::uint8_t>(from);
   meeting.arrived |= 1u << lane();
   if (meeting.arrived != all) {
     wait();
-    return own.taken;
+    return own.taken[lane()];
   }
   ++coverage.collectives;
   own.expected &= ~all;
-  for (unsigned rest = all; rest != 0; rest &= rest - 1) {
-    const auto other                              = static_cast<unsigned>(std::countr_zero(rest));
-    own.taken.by[other]                           = own.brought.by[other];
-    block_->fibres[first_of_warp() + other].state = State::ready;
-  }
-  if (observer != nullptr)
-    observer->warp_met(block_->index, thread_ / warp_lanes, all, std::strcmp(kind, "__syncwarp") == 0);
-  return own.taken;
+  settle(own, all, take);
+  for_lanes(all, [&](unsigned i) { block_->fibres[first_of_warp() + i].state = State::ready; });
+  if (observer != nullptr) observer->warp_met(block_->index, thread_ / warp_lanes, all, same(kind, "__syncwarp"));
+  return own.taken[lane()];
 }
 
 void Grid::arrive_at_barrier(const char* kind, const Site& at) {
@@ -538,7 +573,7 @@ void Grid::meet(const Site& at) {
     report("the blocks of a kernel that was not launched together meet at " + emulator::text_of(at));
   arrive_at_barrier(kind, at);
   const auto in_grid = [&](const Block& block) {
-    return block.arrived > 0 && std::strcmp(block.barrier.kind, kind) == 0;
+    return block.arrived > 0 && same(block.barrier.kind, kind);
   };
   bool all_here = true;
   for (const Block& other : blocks_) {
@@ -599,8 +634,9 @@ void run(const Kernel& kernel) {
   running_kernel = nullptr;
 }
 
-Brought exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at) {
-  return grid->exchange(kind, lanes, value, at);
+std::uint64_t exchange(const char* kind, unsigned lanes, Take take, std::uint64_t value, unsigned from,
+                       const Site& at) {
+  return grid->exchange(kind, lanes, take, value, from, at);
 }
 int  sum_over_block(const char* kind, int value, const Site& at) { return grid->sum(kind, value, at); }
 void meet_in_grid(const Site& at) { grid->meet(at); }

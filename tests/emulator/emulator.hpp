@@ -34,12 +34,18 @@ extern Place here;
 
 // --- what threads do together ---
 
-/// What each lane of a warp brought.
-struct Brought {
-  std::uint64_t by[warp_lanes];
+/// What a lane of a warp takes from a meeting.
+enum class Take {
+  nothing,
+  from_lane,  ///< what another lane brought
+  votes,      ///< the lanes that brought a one
+  matches,    ///< the lanes that brought the same
+  least,
+  most
 };
-/// All lanes in `lanes` come, to the same place.
-Brought exchange(const char* kind, unsigned lanes, std::uint64_t value, const Site& at);
+/// All lanes in `lanes` come, to the same place, each with a value; `from` is the lane to take from.
+std::uint64_t exchange(const char* kind, unsigned lanes, Take take, std::uint64_t value, unsigned from,
+                       const Site& at);
 /// All threads of the block come; the sum of what they brought.
 int sum_over_block(const char* kind, int value, const Site& at);
 /// All threads of all blocks come.

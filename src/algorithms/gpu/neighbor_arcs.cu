@@ -2,10 +2,10 @@
 // of triangles: every two neighbours are joined by an edge that points to its end of higher rank (more arcs, then
 // the larger number), triangles are found as in triangles.cu, and each corner gets as many arcs as run along the
 // side opposite to it.
-#include <cub/device/device_scan.cuh>
-
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/gpu/rows.cuh"
+
+#include <spillway/engine/cuda/order.hpp>
 
 namespace spillway::gpu {
 namespace {
@@ -238,12 +238,9 @@ class UpwardEdges {
   void make(const LongRows& longs) {
     const unsigned      blocks = blocks_for(n_ * warp_lanes);
     DeviceArray<Vertex> leaving{device_, n_, what};
-    {
-      DeviceArray<EdgeIndex> higher{device_, n_ + 1, what};
-      const Counts           counts{neighbors_.data(), higher.data(), leaving.data()};
-      SPILLWAY_LAUNCH(count_rows, blocks, block_threads, graph_, n_, longs, counts);
-      sum_up(higher);
-    }
+    const Counts        counts{neighbors_.data(), offsets_.data(), leaving.data()};
+    SPILLWAY_LAUNCH(count_rows, blocks, block_threads, graph_, n_, longs, counts);
+    cuda::sum_before_each(device_, offsets_);
     EdgeIndex edges = 0;
     device_.download(&edges, offsets_.data() + n_, sizeof(edges));
     targets_ = {device_, edges, what};
@@ -251,17 +248,6 @@ class UpwardEdges {
     DeviceArray<Vertex> split{device_, edges, what};
     SPILLWAY_LAUNCH(split_rows, blocks, block_threads, graph_, n_, longs, offsets_.data(), split.data());
     SPILLWAY_LAUNCH(merge_rows, blocks, block_threads, graph_, n_, split.data(), leaving.data(), this->edges());
-  }
-
-  void sum_up(const DeviceArray<EdgeIndex>& higher) {
-    std::size_t bytes = 0;
-    const auto  sum   = [&](void* room) {
-      check(cub::DeviceScan::ExclusiveSum(room, bytes, higher.data(), offsets_.data(), n_ + 1),
-               "joining the neighbours");
-    };
-    sum(nullptr);
-    const DeviceArray<char> room{device_, std::max<std::size_t>(bytes, 1), what};
-    sum(room.data());
   }
 
   cuda::Device&             device_;

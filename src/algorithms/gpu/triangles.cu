@@ -1,10 +1,10 @@
 // Triangles on a GPU. Every edge points to its end of higher rank (more neighbours, then the larger number), which
 // bounds the rows by the square root of twice the edges; for each edge, a warp looks the shorter of the two rows
 // up in the longer one.
-#include <cub/device/device_scan.cuh>
-
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/gpu/rows.cuh"
+
+#include <spillway/engine/cuda/order.hpp>
 
 namespace spillway::gpu {
 namespace {
@@ -103,16 +103,9 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   total.clear();
   at.clear();
   if (n > 0) {
-    DeviceArray<EdgeIndex> counts{device, n + 1, what};
-    const unsigned         blocks = blocks_for(n * warp_lanes);
-    SPILLWAY_LAUNCH(count_above, blocks, block_threads, ranked, n, counts.data());
-    std::size_t bytes = 0;
-    const auto  sum   = [&](void* room) {
-      check(cub::DeviceScan::ExclusiveSum(room, bytes, counts.data(), offsets.data(), n + 1), "ranking the edges");
-    };
-    sum(nullptr);
-    const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
-    sum(room.data());
+    const unsigned blocks = blocks_for(n * warp_lanes);
+    SPILLWAY_LAUNCH(count_above, blocks, block_threads, ranked, n, offsets.data());
+    cuda::sum_before_each(device, offsets);
     SPILLWAY_LAUNCH(keep_above, blocks, block_threads, ranked, n, offsets.data(), targets.data());
     SPILLWAY_LAUNCH(count_triangles, blocks, block_threads, offsets.data(), targets.data(), n, at.data(),
                     total.data());

@@ -15,11 +15,8 @@
                        } __VA_OPT__(, ) __VA_ARGS__)),                                             \
       "starting a kernel")
 #else
-#define SPILLWAY_LAUNCH(kernel, blocks, threads, ...)                 \
-  do {                                                                \
-    kernel<<<blocks, threads>>>(__VA_ARGS__);                         \
-    ::spillway::cuda::check(cudaGetLastError(), "starting a kernel"); \
-  } while (false)
+#define SPILLWAY_LAUNCH(kernel, blocks, threads, ...) \
+  (kernel<<<blocks, threads>>>(__VA_ARGS__), ::spillway::cuda::check(cudaGetLastError(), "starting a kernel"))
 #endif
 
 namespace spillway::cuda {
