@@ -3,7 +3,10 @@
 #   SPILLWAY_SKIP_SETUP=1  leaves the machine's packages alone
 #   SPILLWAY_CMAKE_ARGS    more for CMake: where headers lie, say, or -DCMAKE_CUDA_ARCHITECTURES="80;90" for packages
 SHELL := /bin/bash
-CUDA ?= auto
+# Not from the environment, where CUDA is often a folder.
+ifneq ($(origin CUDA),command line)
+CUDA := auto
+endif
 FUZZ_SECONDS ?= 60
 # Tests that run the program itself.
 COMMANDS = CommandLine.*:RunCommand.*:PlanCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
@@ -31,7 +34,7 @@ check: build/setup-test
 	ctest --test-dir build/check --output-on-failure --stop-on-failure -j 2 -E '$(SLOW)|EveryAlgorithm'
 	ctest --test-dir build/check --output-on-failure -j 2 -R 'EveryAlgorithm'
 
-# Everything, with warnings as errors; then kernels on the CPU and what reads untrusted bytes, under the sanitizers.
+# Everything, with warnings as errors; then kernels on the CPU and what reads bytes that anyone may have written, under the sanitizers.
 test: build/setup-test
 	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600)
 	ctest --test-dir build/dev --output-on-failure -j 2

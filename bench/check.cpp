@@ -10,8 +10,11 @@ namespace {
 
 constexpr double check_limit_s = 20;
 
-/// Sums of floating numbers depend on their order.
-bool near(double a, double b) { return a == b || std::abs(a - b) <= 1e-3 * std::max(std::abs(a), std::abs(b)); }
+/// Sums of floating numbers depend on their order. None is infinite; should one be, only itself is near it.
+bool near(double a, double b) {
+  constexpr double tolerance = 1e-4;
+  return a == b || (std::isfinite(a - b) && std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b)));
+}
 
 bool same(const Column& a, const Column& b) {
   return std::visit(

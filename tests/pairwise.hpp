@@ -11,13 +11,14 @@
 
 namespace spillway::testing {
 
-/// A level of each factor; while a row is being made, `open` where none is chosen yet.
-using Levels        = std::vector<int>;
-constexpr int open_ = -1;
+/// A level of each factor; while a row is being made, `undecided` where none is chosen yet.
+using Levels            = std::vector<int>;
+constexpr int undecided = -1;
 
 class Pairwise {
  public:
-  /// `fits(levels)`: whether the levels that are chosen so far can go together.
+  /// `fits(levels)`: whether the levels that are chosen so far can go together. Level 0 of a factor goes with
+  /// all others but levels of the first factor, which is therefore chosen first.
   Pairwise(std::vector<int> level_counts, std::function<bool(const Levels&)> fits, std::uint64_t seed)
       : counts_(std::move(level_counts)), fits_(std::move(fits)), random_(seed) {
     for (int a = 0; a < factors(); ++a)
@@ -66,21 +67,21 @@ class Pairwise {
 
   static bool same(const Pair& x, const Pair& y) { return x.a == y.a && x.i == y.i && x.b == y.b && x.j == y.j; }
 
-  /// Factors in any order, each with the level that gains most among those that fit; none if none fits.
+  /// Factors in any order after the first, each with the level that gains most among those that fit; none if none fits.
   Levels a_row(const Pair& pair) {
-    Levels row(counts_.size(), open_);
+    Levels row(counts_.size(), undecided);
     row[index(pair.a)] = pair.i, row[index(pair.b)] = pair.j;
     if (!fits_(row)) return {};
     std::vector<int> order(counts_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::shuffle(order, random_);
+    std::shuffle(order.begin() + 1, order.end(), random_);
     for (const int factor : order)
-      if (row[index(factor)] == open_ && !choose(row, factor)) return {};
+      if (row[index(factor)] == undecided && !choose(row, factor)) return {};
     return row;
   }
 
   bool choose(Levels& row, int factor) {
-    int           best      = open_;
+    int           best      = undecided;
     std::uint64_t best_gain = 0;
     const int     first     = static_cast<int>(random_() % static_cast<std::uint64_t>(counts_[index(factor)]));
     for (int k = 0; k < counts_[index(factor)]; ++k) {
@@ -88,10 +89,10 @@ class Pairwise {
       row[index(factor)] = level;
       if (!fits_(row)) continue;
       const std::uint64_t this_gain = gain(row);
-      if (best == open_ || this_gain > best_gain) best = level, best_gain = this_gain;
+      if (best == undecided || this_gain > best_gain) best = level, best_gain = this_gain;
     }
     row[index(factor)] = best;
-    return best != open_;
+    return best != undecided;
   }
 
   std::vector<int>                   counts_;

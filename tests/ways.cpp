@@ -78,10 +78,10 @@ bool sends(Method method) {
 
 /// Whether what is chosen so far means something together.
 bool fits(const Levels& row) {
-  const auto is = [&](Factor factor, auto&& test) { return row[factor] == open_ || test(row[factor]); };
+  const auto is = [&](Factor factor, auto&& test) { return row[factor] == undecided || test(row[factor]); };
   const auto of = [](int level) { return methods[level]; };
-  if (!on_a_gpu && row[method] != open_ && of(row[method]) == Method::zerocopy) return false;
-  if (row[method] == open_) return true;
+  if (!on_a_gpu && row[method] != undecided && of(row[method]) == Method::zerocopy) return false;
+  if (row[method] == undecided) return true;
   const Method how = of(row[method]);
   if (how == Method::frontier && !is(resident, [](int level) { return level == 0; })) return false;
   if (how != Method::zerocopy && !is(compress, [](int level) { return level == 0; })) return false;
@@ -236,11 +236,30 @@ std::string Turns::as_text() const {
          std::to_string(most) + " times";
 }
 
+namespace {
+
+/// Filters and fusion of the GPU engine.
+std::string deviation_on_gpu(const CudaTuning& asked, const RunStatistics& statistics) {
+  const RunCounters& counters = statistics.counters;
+  if (asked.filter != Filter::batch && counters.batched > 0) return "the batch filter was used";
+  if (asked.fusion == Fusion::none && counters.kernel_launches < statistics.iterations)
+    return "a kernel had several iterations";
+  return {};
+}
+
+}  // namespace
+
 std::string deviation(const RunOptions& way, const RunStatistics& statistics, const std::string& algorithm) {
   const std::string method = statistics.method.empty() ? "frontier" : statistics.method;
   if (method != to_string(way.method)) return "the method was " + method;
   if (statistics.compressed != (way.supply.compress == Compress::on))
     return statistics.compressed ? "edges were compressed" : "edges were not compressed";
+  if (way.supply.resident && statistics.edges_resident > *way.supply.resident)
+    return std::to_string(statistics.edges_resident) + " bytes of edges were resident";
+  if (way.supply.async == Async::off && statistics.counters.local_rounds > 0)
+    return "windows were gone through again";
+  if (const std::string problem = on_a_gpu ? deviation_on_gpu(way.cuda, statistics) : ""; !problem.empty())
+    return problem;
   if (way.direction == Direction::automatic || !direction_is_free(way, algorithm)) return {};
   for (const IterationStatistics& iteration : statistics.per_iteration)
     if (iteration.direction != way.direction)

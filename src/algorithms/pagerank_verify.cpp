@@ -113,9 +113,9 @@ Tolerance sum_tolerance(const Settings& settings, std::uint64_t iterations) {
 /// What the facts say of how the run ended, compared with the change that the last iteration should have made.
 std::string ending_problem(const Settings& settings, const Result& result, double change) {
   const std::uint64_t iterations = result.statistics.iterations;
-  if (iterations < settings.iterations && change > settings.tolerance + rank_rounding)
+  if (iterations < settings.iterations && change > settings.tolerance + rank_rounding(settings.damping))
     return fmt::format("the run stopped at iteration {}, which changes the ranks by {}", iterations, change);
-  if (!near(stated_residual(result), change, {0, rank_rounding}))
+  if (!near(stated_residual(result), change, {0, rank_rounding(settings.damping)}))
     return fmt::format("the residual is said to be {}, and is {}", stated_residual(result), change);
   return {};
 }
@@ -126,7 +126,7 @@ std::string step_problem(const Graph& graph, Vertex source, const Settings& sett
   for (std::uint64_t i = 0; i < result.statistics.iterations; ++i) change = oracle.step();
   if (std::string problem = ending_problem(settings, result, change); !problem.empty()) return problem;
   return difference<float, double>(graph, "rank", ranks_of(result), oracle.ranks(),
-                                   rank_tolerance(result.statistics.iterations));
+                                   rank_tolerance(result.statistics.iterations, settings.damping));
 }
 
 // --- the residual form ---
@@ -139,7 +139,8 @@ std::string limit_problem(const Graph& graph, Vertex source, const Settings& set
   const auto       found  = ranks_of(result);
   double           apart  = 0;
   for (Vertex v = 0; v < found.size(); ++v) {
-    const auto   rank = static_cast<double>(found[v]);
+    const auto rank = static_cast<double>(found[v]);
+    if (!(rank >= 0)) return fmt::format("vertex {}: rank is {}", graph.ids().name(v), rank);
     const double off = std::abs(rank - limits.ranks[v]), rounding = residual_form_tolerance.at(limits.ranks[v]);
     if (said_to_converge(result) && !(off <= limits.slack[v] + rounding))
       return fmt::format("vertex {}: rank is {}, expected {}, or {} less or more", graph.ids().name(v), rank,
@@ -166,7 +167,7 @@ std::string fixed_point_problem(const Graph& graph, Vertex source, const Setting
   PowerIteration iteration{graph, source, settings.damping, settings.drop_dangling};
   iteration.set(found);
   const double change = iteration.step(), allowed = allowed_change(graph, settings, result);
-  if (change > allowed)
+  if (!(change <= allowed))
     return fmt::format("one more step changes the ranks by {}, allowed is {}", change, allowed);
   return {};
 }
@@ -213,7 +214,7 @@ ResidualRange residual_range(const Graph& graph, Vertex source, const Settings& 
   iteration.step();
   const double before = std::accumulate(found.begin(), found.end(), 0.0);
   const double after  = std::accumulate(iteration.ranks().begin(), iteration.ranks().end(), 0.0);
-  const double passed = (after - before) / settings.damping, rounding = rank_rounding / settings.damping;
+  const double passed = (after - before) / settings.damping, rounding = rank_rounding(settings.damping) / settings.damping;
   return {std::max(0.0, passed - rounding), passed + dangling_mass(graph, found) + rounding};
 }
 
@@ -241,7 +242,7 @@ RankLimits rank_limits(const Graph& graph, Vertex source, const Settings& settin
   }
   const double lost = d / (1 - d) * residual;
   limits.all_slack =
-      missing + rank_rounding + (settings.drop_dangling ? lost : 2 * lost / std::max(1 - d, whole - lost));
+      missing + rank_rounding(d) + (settings.drop_dangling ? lost : 2 * lost / std::max(1 - d, whole - lost));
   limits.ranks = std::move(limit).take_ranks();
   return limits;
 }
@@ -254,10 +255,11 @@ double allowed_change(const Graph& graph, const Settings& settings, const Result
     // What is left is spread along the arcs: ranks are off by what becomes of it, and change by that at most.
     const double most = most_kept(graph, settings) * static_cast<double>(graph.vertex_count());
     return (said_to_converge(result) ? std::min(stated, most) : stated) * 2 / (1 - settings.damping) +
-           rank_rounding;
+           rank_rounding(settings.damping);
   }
   const bool by_tolerance = result.statistics.iterations < settings.iterations;
-  return (by_tolerance ? std::min(stated, settings.tolerance) : stated) * settings.damping + rank_rounding;
+  return (by_tolerance ? std::min(stated, settings.tolerance) : stated) * settings.damping +
+         rank_rounding(settings.damping);
 }
 
 Verdict verify_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,

@@ -6,6 +6,7 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/error.hpp>
 
 namespace spillway {
 namespace {
@@ -41,6 +42,10 @@ Device cpu_device() {
           .memory_free  = available_memory(),
           .cores        = thread_count(),
           .detail       = huge_pages()};
+}
+
+void refuse_gpu() {
+  throw Error{ExitCode::usage, "no GPU can be used: " + cuda_devices().absence};
 }
 
 }  // namespace spillway

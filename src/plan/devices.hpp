@@ -21,8 +21,11 @@ Device cpu_device();
 /// The GPUs, or why there are none.
 struct CudaDevices {
   std::vector<Device> devices;
-  std::string         absence;  ///< "built without CUDA", "no driver", …
+  std::string         absence;  ///< no driver, say
 };
 CudaDevices cuda_devices();
+
+/// For whoever asks for a GPU by name where there is none: why, and what to do.
+[[noreturn]] void refuse_gpu();
 
 }  // namespace spillway

@@ -3,6 +3,7 @@
 // proven to have had one, and each run to have used the device, method, encoding and direction that it asked for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -29,14 +30,20 @@ using testing::with_weights_for;
 constexpr std::size_t   ways_a_graph    = 1;
 constexpr std::uint64_t random_graphs   = 12;
 constexpr bool          variants_rotate = true;
+constexpr std::uint64_t all_sources     = 16;
+const ParameterValues   shorter{{"tolerance", "0.001"}};  // fewer iterations
 #elif defined(SPILLWAY_TEST_ON_GPU)
 constexpr std::size_t   ways_a_graph    = 8;
 constexpr std::uint64_t random_graphs   = 20;
 constexpr bool          variants_rotate = false;
+constexpr std::uint64_t all_sources     = 64;
+const ParameterValues   shorter;
 #else
 constexpr std::size_t   ways_a_graph    = 2;
 constexpr std::uint64_t random_graphs   = 200;
 constexpr bool          variants_rotate = false;
+constexpr std::uint64_t all_sources     = 64;
+const ParameterValues   shorter;
 #endif
 
 /// One of each number of threads.
@@ -68,7 +75,7 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     ++graphs_;
     for (std::size_t v = 0; v < variants.size(); ++v) {
       if (variants_rotate && !testing::full_matrix() && v != graphs_ % variants.size()) continue;
-      const auto values = filled(algorithm_, graph, variants[v]);
+      const auto values = filled(algorithm_, graph, shortened(variants[v]));
       if (!values || takes_too_long(*values, graph)) continue;
       const bool program                    = is_program(algorithm_.name, *values);
       (program ? any_program_ : any_other_) = true;
@@ -79,6 +86,13 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
         if (try_way(graph, *values, all_ways()[i], program, what) && graph.arc_count() > 0) turns.used(turn);
       }
     }
+  }
+
+  ParameterValues shortened(ParameterValues values) const {
+    for (const auto& [name, value] : shorter)
+      if (!testing::full_matrix() && std::ranges::count(algorithm_.parameters, name, &Parameter::name) > 0)
+        values.emplace(name, value);
+    return values;
   }
 
   /// Whether a way is still to have its turn.
@@ -115,7 +129,7 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
   /// A run from every vertex, in every way, is for small graphs.
   static bool takes_too_long(const ParameterValues& values, const Graph& graph) {
     const auto sources = values.find("sources");
-    return sources != values.end() && sources->second == "all" && graph.vertex_count() > 64;
+    return sources != values.end() && sources->second == "all" && graph.vertex_count() > all_sources;
   }
 
   /// Programs that need a certain order of updates refuse to run asynchronously, and say so.
@@ -153,6 +167,8 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
   void note_seen(const RunOptions& way, const RunStatistics& statistics) {
     seen_.insert("method " + (statistics.method.empty() ? "frontier" : statistics.method));
     if (statistics.compressed) seen_.insert("compressed");
+    if (statistics.counters.local_rounds > 0) seen_.insert("asynchronously");
+    if (statistics.counters.ballots > 0) seen_.insert("the ballot filter");
     for (const IterationStatistics& iteration : statistics.per_iteration)
       seen_.insert(std::string{to_string(iteration.direction)});
     if (way.device.memory > 0) {
@@ -160,13 +176,17 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  /// All methods, the encoding and both directions, where the algorithm has them.
+  /// All methods, the encoding, filters, asynchrony and both directions, where the algorithm has them.
   void expect_all_seen() {
     std::set<std::string> expected{"push"};
     for (const RunOptions& way : all_ways()) {
       expected.insert("method " + std::string{to_string(way.method)});
       if (way.supply.compress == Compress::on) expected.insert("compressed");
+      if (way.supply.async == Async::on && refused_ == 0) expected.insert("asynchronously");
     }
+#if defined(SPILLWAY_TEST_ON_GPU)
+    expected.insert("the ballot filter");
+#endif
     if (algorithm_.name != "sssp") expected.insert("pull");
     for (const std::string& one : expected)
       EXPECT_TRUE(seen_.contains(one)) << algorithm_.name << " never ran: " << one;

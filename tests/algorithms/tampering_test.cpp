@@ -73,7 +73,7 @@ Allowed allowed_rank(const Try& at, const Result& right, CheckBy by) {
   const PageRankSettings settings = settings_of(at);
   if (by == CheckBy::properties)
     return within({0, allowed_change(at.graph, settings, right) / (1 - settings.damping)});
-  if (!settings.residual_form) return within(rank_tolerance(right.statistics.iterations));
+  if (!settings.residual_form) return within(rank_tolerance(right.statistics.iterations, settings.damping));
   const auto limits = std::make_shared<RankLimits>(
       rank_limits(at.graph, restart_of(at), settings, fact_of<double>(right, "residual")));
   if (!converged(right)) return within({residual_form_tolerance.relative, limits->all_slack});
@@ -82,7 +82,7 @@ Allowed allowed_rank(const Try& at, const Result& right, CheckBy by) {
 
 Allowed allowed_residual(const Try& at, const Result& right, CheckBy by) {
   const PageRankSettings settings = settings_of(at);
-  if (!settings.residual_form) return within({0, by == CheckBy::oracle ? rank_rounding : settings.tolerance});
+  if (!settings.residual_form) return within({0, by == CheckBy::oracle ? rank_rounding(settings.damping) : settings.tolerance});
   if (by == CheckBy::properties && !converged(right)) return within({0, 1});
   const auto [least, most] = residual_range(at.graph, restart_of(at), settings, right);
   return within({0, most - least});
@@ -170,6 +170,28 @@ void change_entries(const Try& at, const Result& right, CheckBy by, Way way) {
       });
 }
 
+/// What is no number, or has no end, is near nothing.
+template <class Real>
+bool spoil(Real& value, double with) {
+  if (static_cast<double>(value) == with) return false;
+  value = static_cast<Real>(with);
+  return true;
+}
+
+void spoil_entries(const Try& at, const Result& right, CheckBy by, double with) {
+  change_columns(at, right, by, " is " + std::to_string(with) + " of vertex ",
+                 [&]<class T>(const Column&, std::vector<T>& entries, std::size_t v, const Allowed&) {
+                   if constexpr (std::is_floating_point_v<T>) return spoil(entries[v], with);
+                   return false;
+                 });
+  for (std::size_t f = 0; f < right.facts.size(); ++f) {
+    Result wrong = right;
+    auto*  value = std::get_if<double>(&wrong.facts[f].value);
+    if (value != nullptr && !is_exception(at, right.facts[f].name, by) && spoil(*value, with))
+      expect_complaint(at, wrong, right.facts[f].name, " is " + std::to_string(with), by);
+  }
+}
+
 /// Sums stay as they are. Entries that a result may have either of are left alone, and so are parents: each may be
 /// one of the other's.
 void exchange_entries(const Try& at, const Result& right, CheckBy by) {
@@ -255,6 +277,7 @@ TEST_P(EveryVerification, NoticesWhatWasChanged) {
           change_entries(at, right, by, way);
           change_facts(at, right, by, way);
         }
+        for (const double with : {std::nan(""), HUGE_VAL, -HUGE_VAL}) spoil_entries(at, right, by, with);
         exchange_entries(at, right, by);
         change_graph(at, right, by);
       }

@@ -15,7 +15,7 @@ namespace spillway::testing {
 /// What an algorithm is tried with beside its defaults.
 inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
   static const std::map<std::string, std::vector<ParameterValues>> variants{
-      {"bc", {{}, {{"sources", "all"}, {"normalized", "yes"}}}},
+      {"bc", {{}, {{"sources", "1"}}, {{"sources", "all"}, {"normalized", "yes"}}}},
       {"bp",
        {{}, {{"form", "vertex"}}, {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
       {"cc", {{}, {{"form", "propagate"}}}},
@@ -27,7 +27,8 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
         {{"form", "residual"}},
         {{"form", "residual"}, {"iterations", "3"}},
         {{"form", "residual"}, {"iterations", "3"}, {"dangling", "drop"}},
-        {{"damping", "0.5"}}}},
+        {{"damping", "0.5"}},
+        {{"damping", "0.99"}}}},
       {"ppr", {{}, {{"iterations", "5"}}, {{"form", "residual"}}, {{"form", "residual"}, {"iterations", "2"}}}},
       {"radius", {{}, {{"sketches", "8"}, {"steps", "3"}}}},
       {"tc", {{}, {{"per-vertex", "yes"}}}},

@@ -1,5 +1,6 @@
 // The words of `spillway run`: an algorithm's options stand where any others do, and a mistake is told by its own
 // name, before the graph is read.
+#include "algorithms/gpu/gpu.hpp"
 #include "command_line.hpp"
 
 namespace spillway {
@@ -77,6 +78,9 @@ TEST_F(RunWords, AreAnsweredWithARemedyWhereThereIsNoGpu) {
   const auto absent = spillway("devices", hidden).out;
   EXPECT_NE(absent.find("no GPU: "), std::string::npos) << absent;
   EXPECT_EQ(absent.find("insufficient"), std::string::npos) << "a driver that is not there is not old: " << absent;
+  if (gpu::built) return;
+  EXPECT_NE(absent.find("make CUDA=on"), std::string::npos) << absent;
+  expect_error("run cc missing.txt --device cuda", 2, "make CUDA=on");
 }
 
 TEST_F(RunWords, AreAllKnownToTheGraphBeforeOneIsAsked) {

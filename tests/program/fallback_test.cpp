@@ -1,7 +1,12 @@
 // Which errors of a GPU the CPU makes good, and that the answer says so.
 #include <gtest/gtest.h>
 
+#include "algorithms/trying.hpp"
+#include "plan/devices.hpp"
+
+#include <spillway/algorithms.hpp>
 #include <spillway/engine/fallback.hpp>
+#include <spillway/generate.hpp>
 #include <spillway/result.hpp>
 
 namespace spillway {
@@ -37,6 +42,19 @@ TEST(Fallback, IsSilentWhereItIsNotNeeded) {
       RunOptions{}, [] { return Answer{.by = 2, .statistics = {}}; }, on_cpu);
   EXPECT_EQ(answer.by, 2);
   EXPECT_EQ(answer.statistics.device_note, "");
+}
+
+/// Whoever asks for a GPU by name is never given the CPU.
+TEST(Fallback, IsNotForWhoeverAsksForAGpu) {
+  if (!cuda_devices().devices.empty()) GTEST_SKIP() << "there is a GPU";
+  const RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda}};
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.makes_a_graph) continue;
+    const Graph graph = testing::with_weights_for(algorithm, generate("kron", {{"scale", "5"}}));
+    for (const ParameterValues& variant : testing::variants_of(algorithm.name))
+      EXPECT_THROW(algorithm.run(graph, *testing::filled(algorithm, graph, variant), options), Error)
+          << algorithm.name << testing::as_text(variant);
+  }
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
-#include <spillway/error.hpp>
 #include "algorithms/gpu/beliefs.hpp"
+#include "plan/devices.hpp"
 
 namespace spillway::gpu {
 
 Beliefs beliefs_by_messages(const Graph&, const BeliefModel&, const RunOptions&) {
-  throw Error{ExitCode::internal_error, "built without CUDA"};
+  refuse_gpu();
 }
 
 Beliefs beliefs_by_vertices(const Graph&, const BeliefModel&, const RunOptions&) {
-  throw Error{ExitCode::internal_error, "built without CUDA"};
+  refuse_gpu();
 }
 
 }  // namespace spillway::gpu

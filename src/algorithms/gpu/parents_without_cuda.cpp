@@ -1,12 +1,11 @@
 #include "algorithms/gpu/parents.hpp"
-
-#include <spillway/error.hpp>
+#include "plan/devices.hpp"
 
 namespace spillway::gpu {
 
 template <class Distance>
 ShortestPaths<Distance> parents(const Graph&, Vertex, const std::shared_ptr<Resident>&, const RunOptions&) {
-  throw Error{ExitCode::internal_error, "built without CUDA"};
+  refuse_gpu();
 }
 
 template ShortestPaths<std::uint32_t> parents(const Graph&, Vertex, const std::shared_ptr<Resident>&,
