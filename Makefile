@@ -3,9 +3,9 @@
 #   SPILLWAY_SKIP_SETUP=1  leaves the machine's packages alone
 #   SPILLWAY_CMAKE_ARGS    more for CMake: where headers lie, say, or -DCMAKE_CUDA_ARCHITECTURES="80;90" for packages
 SHELL := /bin/bash
-# Not from the environment, where CUDA is often a folder.
+# In the environment CUDA is often a folder.
 ifneq ($(origin CUDA),command line)
-CUDA := auto
+CUDA := $(or $(filter on off auto,$(CUDA)),auto)
 endif
 FUZZ_SECONDS ?= 60
 # Tests that run the program itself.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ways.hpp"
+
 #include <array>
 #include <set>
 
@@ -13,7 +15,7 @@ using Pair = std::array<int, 4>;
 const std::vector<int> counts{5, 2, 4, 3, 2, 3};
 
 /// As options exclude one another: some methods leave others nothing to choose.
-bool fits(const Levels& row) {
+bool some_fit(const Levels& row) {
   const auto above_zero = [&](std::size_t factor) { return row[factor] > 0; };
   if (row[0] == 0) return !above_zero(1) && !above_zero(2);
   if (row[0] == 1) return !above_zero(4);
@@ -31,7 +33,7 @@ std::set<Pair> possible_pairs() {
   std::set<Pair> pairs;
   Levels         row(counts.size(), 0);
   for (std::size_t i = 0; i < counts.size();) {
-    if (fits(row)) insert_pairs(row, pairs);
+    if (some_fit(row)) insert_pairs(row, pairs);
     for (i = 0; i < counts.size() && ++row[i] == counts[i]; ++i) row[i] = 0;
   }
   return pairs;
@@ -41,14 +43,29 @@ TEST(Pairwise, HasAllPairsThatThereCanBe) {
   const std::set<Pair> possible = possible_pairs();
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::set<Pair> found;
-    const auto     rows = Pairwise{counts, fits, seed}.rows();
+    const auto     rows = Pairwise{counts, some_fit, seed}.rows();
     for (const Levels& row : rows) {
-      EXPECT_TRUE(fits(row)) << "seed " << seed;
+      EXPECT_TRUE(some_fit(row)) << "seed " << seed;
       insert_pairs(row, found);
     }
     EXPECT_EQ(found, possible) << "seed " << seed;
     EXPECT_LT(rows.size(), 40u) << "of " << 5 * 2 * 4 * 3 * 2 * 3 << ", seed " << seed;
   }
+}
+
+/// Pairs of ways that are drawn without any method.
+TEST(Pairwise, HasThePairsOfWays) {
+  const std::vector<int> levels = level_counts();
+  std::mt19937_64        random{seed()};
+  std::set<Pair>         found, drawn;
+  for (const Levels& row : Pairwise{levels, fits, seed()}.rows()) insert_pairs(row, found);
+  for (int i = 0; i < 100'000; ++i) {
+    Levels row;
+    for (const int count : levels) row.push_back(static_cast<int>(random() % static_cast<std::uint64_t>(count)));
+    if (fits(row)) insert_pairs(row, drawn);
+  }
+  EXPECT_GT(drawn.size(), levels.size() * levels.size());
+  EXPECT_EQ(found, drawn);
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <random>
 #include <set>
 
-#include "pairwise.hpp"
-
 #if defined(SPILLWAY_EMULATED)
 /// Looking for leaks takes seconds at the end of each process; one test asks for it (tests/CMakeLists.txt).
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
@@ -60,6 +58,12 @@ constexpr int size_of(const T (&)[N]) {
   return static_cast<int>(N);
 }
 
+bool sends(Method method) {
+  return method == Method::subgraph || method == Method::partitions || method == Method::mixed;
+}
+
+}  // namespace
+
 /// The CPU has no zero-copy, and the GPU's options are none of its.
 std::vector<int> level_counts() {
   std::vector<int> counts(factor_count, 1);
@@ -72,11 +76,6 @@ std::vector<int> level_counts() {
   return counts;
 }
 
-bool sends(Method method) {
-  return method == Method::subgraph || method == Method::partitions || method == Method::mixed;
-}
-
-/// Whether what is chosen so far means something together.
 bool fits(const Levels& row) {
   const auto is = [&](Factor factor, auto&& test) { return row[factor] == undecided || test(row[factor]); };
   const auto of = [](int level) { return methods[level]; };
@@ -90,6 +89,8 @@ bool fits(const Levels& row) {
   const bool asynchronous = how == Method::subgraph || how == Method::partitions;
   return asynchronous || is(async, [](int level) { return asyncs[level] != Async::on; });
 }
+
+namespace {
 
 SupplyOptions supply_of(const Levels& row) {
   SupplyOptions supply{.compress = row[compress] == 1 ? Compress::on : Compress::off, .async = asyncs[row[async]]};

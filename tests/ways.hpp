@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "pairwise.hpp"
+
 #include <spillway/options.hpp>
 #include <spillway/result.hpp>
 
@@ -24,6 +26,11 @@ CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny);
 /// A machine on which every way to bring edges is the best one for some parts of a graph of the zoo: pieces of
 /// three edges and more are read, shorter ones gathered, and a part of which most is wanted is sent whole.
 Rates balanced();
+
+/// Options that ways are made of, and how many levels each has; the method comes first.
+std::vector<int> level_counts();
+/// Whether the levels that are chosen so far mean something together.
+bool fits(const Levels& row);
 
 /// All ways on the device that this executable tests.
 const std::vector<RunOptions>& all_ways();

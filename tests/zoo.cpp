@@ -1,5 +1,7 @@
 #include "zoo.hpp"
 
+#include "ways.hpp"
+
 #include <bit>
 #include <random>
 
@@ -49,6 +51,12 @@ std::vector<ZooGraph> make_zoo() {
   GenerateOptions heavy                                = simple;
   heavy.weight_type                                    = WeightType::u32;
 
+#if defined(SPILLWAY_EMULATED)  // which takes its time
+  const bool whole = full_matrix();
+#else
+  const bool whole = true;
+#endif
+  const auto            size = [&](int large, int small) { return std::to_string(whole ? large : small); };
   std::vector<ZooGraph> all;
   const auto add = [&](std::string name, Graph graph) { all.push_back({std::move(name), std::move(graph)}); };
   add("empty", Graph{});
@@ -59,20 +67,20 @@ std::vector<ZooGraph> make_zoo() {
   add("parallel_arcs", made(arcs({{0, 1}, {0, 1}, {0, 1}, {1, 0}, {1, 1}, {1, 1}}), 3));
   add("star_out", generate("star", {{"vertices", "100"}}));
   add("star_both", generate("star", {{"vertices", "100"}}, both));
-  add("chain", generate("chain", {{"vertices", "500"}}));
-  add("chain_both", generate("chain", {{"vertices", "500"}}, both));
-  add("cycle", generate("cycle", {{"vertices", "97"}}));
+  add("chain", generate("chain", {{"vertices", size(500, 90)}}));
+  add("chain_both", generate("chain", {{"vertices", size(500, 90)}}, both));
+  add("cycle", generate("cycle", {{"vertices", size(97, 41)}}));
   add("complete", generate("complete", {{"vertices", "24"}}));
   add("bipartite", generate("bipartite", {{"left", "7"}, {"right", "31"}}, both));
   add("tree", generate("tree", {{"vertices", "127"}, {"arity", "2"}}, both));
   add("two_cycles_and_a_bridge", made(arcs({{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}, {4, 5}, {5, 3}}), 6));
   add("disconnected", made(arcs({{0, 1}, {1, 0}, {3, 4}, {4, 5}, {5, 3}, {9, 8}}), 12));
-  add("rmat_directed", generate("kron", {{"scale", "9"}}));
-  add("rmat_simple", generate("kron", {{"scale", "10"}}, simple));
-  add("rmat_weighted", generate("kron", {{"scale", "9"}}, heavy));
-  add("uniform", generate("uniform", {{"vertices", "600"}, {"degree", "5"}}));
-  add("grid", generate("grid", {{"rows", "20"}, {"columns", "30"}, {"remove", "0.1"}}));
-  add("growth", generate("ba", {{"vertices", "400"}, {"degree", "3"}}));
+  add("rmat_directed", generate("kron", {{"scale", size(9, 7)}}));
+  add("rmat_simple", generate("kron", {{"scale", size(10, 7)}}, simple));
+  add("rmat_weighted", generate("kron", {{"scale", size(9, 6)}}, heavy));
+  add("uniform", generate("uniform", {{"vertices", size(600, 150)}, {"degree", "5"}}));
+  add("grid", generate("grid", {{"rows", size(20, 8)}, {"columns", size(30, 12)}, {"remove", "0.1"}}));
+  add("growth", generate("ba", {{"vertices", size(400, 120)}, {"degree", "3"}}));
   add("weights_zero", weighted(random_arcs(5, 60, 300), 60, WeightType::u32, [](std::size_t) { return 0u; }));
   add("weights_equal", weighted(random_arcs(6, 60, 300), 60, WeightType::u32, [](std::size_t) { return 7u; }));
   add("weights_large", weighted(random_arcs(7, 60, 300), 60, WeightType::u32,

@@ -306,7 +306,7 @@ Verdict verify_bp(const Graph& graph, const ParameterValues& values, const Resul
     if (column_of<double>(result, x).size() != graph.vertex_count())
       return {by_oracle, fmt::format("belief_{} has {} entries, expected {}", x,
                                      column_of<double>(result, x).size(), graph.vertex_count())};
-  if (const auto change = fact_of<double>(result, "change"); !(change >= 0))
+  if (const auto change = fact_of<double>(result, "change"); !(change >= 0 && change <= 1))
     return {by_oracle, fmt::format("the last change is {}", change)};
   const bool converged = fact_of<double>(result, "change") <= model.tolerance;
   if (fact_of<std::string>(result, "converged") != (converged ? "yes" : "no"))

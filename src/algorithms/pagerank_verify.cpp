@@ -126,7 +126,7 @@ std::string step_problem(const Graph& graph, Vertex source, const Settings& sett
   for (std::uint64_t i = 0; i < result.statistics.iterations; ++i) change = oracle.step();
   if (std::string problem = ending_problem(settings, result, change); !problem.empty()) return problem;
   return difference<float, double>(graph, "rank", ranks_of(result), oracle.ranks(),
-                                   rank_tolerance(result.statistics.iterations, settings.damping));
+                                   rank_tolerance(result.statistics.iterations));
 }
 
 // --- the residual form ---
@@ -193,7 +193,8 @@ std::string fact_problem(const Graph& graph, const Settings& settings, const Res
   if (iterations > settings.iterations)
     return fmt::format("{} iterations, where at most {} are allowed", iterations, settings.iterations);
   if (settings.residual_form) return residual_fact_problem(graph, settings, result);
-  const double stated = stated_residual(result);
+  const double stated = stated_residual(result);  // a distance of two distributions
+  if (!(stated >= 0 && stated <= 2 * (1 + most_relative))) return fmt::format("the residual is {}", stated);
   if (said_to_converge(result) != (stated <= settings.tolerance))
     return fmt::format("the residual is {}, and the run is said to have converged or not", stated);
   return {};
@@ -212,9 +213,10 @@ ResidualRange residual_range(const Graph& graph, Vertex source, const Settings& 
   PowerIteration iteration{graph, source, settings.damping, /*drop_dangling=*/true};
   iteration.set(found);
   iteration.step();
-  const double before = std::accumulate(found.begin(), found.end(), 0.0);
-  const double after  = std::accumulate(iteration.ranks().begin(), iteration.ranks().end(), 0.0);
-  const double passed = (after - before) / settings.damping, rounding = rank_rounding(settings.damping) / settings.damping;
+  const double before   = std::accumulate(found.begin(), found.end(), 0.0);
+  const double after    = std::accumulate(iteration.ranks().begin(), iteration.ranks().end(), 0.0);
+  const double passed   = (after - before) / settings.damping,
+               rounding = rank_rounding(settings.damping) / settings.damping;
   return {std::max(0.0, passed - rounding), passed + dangling_mass(graph, found) + rounding};
 }
 
@@ -258,8 +260,7 @@ double allowed_change(const Graph& graph, const Settings& settings, const Result
            rank_rounding(settings.damping);
   }
   const bool by_tolerance = result.statistics.iterations < settings.iterations;
-  return (by_tolerance ? std::min(stated, settings.tolerance) : stated) * settings.damping +
-         rank_rounding(settings.damping);
+  return (by_tolerance ? std::min(stated, settings.tolerance) : stated) * settings.damping + 2 * step_rounding;
 }
 
 Verdict verify_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,

@@ -10,6 +10,16 @@ namespace {
 /// Adding must not move what others hold a reference to, hence the room.
 constexpr std::size_t most_algorithms = 1024;
 
+/// Graphs are made on the CPU; asked to make one elsewhere, an algorithm says so.
+void refuse_gpus(Algorithm& algorithm) {
+  algorithm.run = [run = std::move(algorithm.run), name = algorithm.name](
+                      const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+    if (options.device.kind == DeviceChoice::Kind::cuda)
+      throw usage_error("{} runs on the cpu only; ask for no GPU", name);
+    return run(graph, values, options);
+  };
+}
+
 std::vector<Algorithm>& registry() {
   static std::vector<Algorithm> all = [] {
     std::vector<Algorithm> own;
@@ -17,6 +27,8 @@ std::vector<Algorithm>& registry() {
 #define SPILLWAY_ADD_ALGORITHM(name) own.push_back(name##_algorithm());
     SPILLWAY_ALGORITHMS(SPILLWAY_ADD_ALGORITHM)
 #undef SPILLWAY_ADD_ALGORITHM
+    for (Algorithm& algorithm : own)
+      if (algorithm.makes_a_graph) refuse_gpus(algorithm);
     return own;
   }();
   return all;

@@ -51,22 +51,23 @@ inline constexpr Tolerance reach_tolerance{8 * double_rounding, 0};
 /// Beside what rounding the totals can do to it, which radius_verify.cpp works out.
 inline constexpr Tolerance diameter_tolerance{1e-12, 1e-12};
 
-/// Steps of a walk that ranks with this damping can tell: what is older has a weight below e^-8.
-inline double steps_that_count(double damping) { return 8 / (1 - damping); }
-
 /// A rank is rounded four times an iteration: as a share, with its degree, as a sum and as itself; sums are f64.
-/// Nothing is subtracted. Ranks near the smallest float have lost digits.
-inline Tolerance rank_tolerance(std::uint64_t iterations, double damping) {
-  const double steps = std::min(static_cast<double>(iterations + 1), steps_that_count(damping));
-  return {4 * steps * float_rounding, 1e-30};
+/// Nothing is subtracted, so that relative errors add up at worst; over many iterations they cancel like the steps
+/// of a random walk, of which this is four standard deviations. Ranks near the smallest float have lost digits.
+inline Tolerance rank_tolerance(std::uint64_t iterations) {
+  constexpr double a_step = 4, deviations = 4;
+  const auto       steps = static_cast<double>(iterations + 1);
+  return {std::min(a_step * steps, deviations * a_step * std::sqrt(steps)) * float_rounding, 1e-30};
 }
 
 /// The residual form rounds whenever a vertex passes something on, and how often that is depends on the order.
 inline constexpr Tolerance residual_form_tolerance{most_relative, 1e-30};
 
-/// What floats lose of ranks that sum to 1, in all: six roundings (two ranks are compared), which come back with
-/// every step, less by the damping each time.
-inline double rank_rounding(double damping) { return 6 * float_rounding / (1 - damping); }
+/// What floats lose of ranks that sum to 1 in one step, in all; twice, for two steps that are compared.
+inline constexpr double step_rounding = 8 * float_rounding;
+
+/// In all steps: it comes back with every one, less by the damping each time.
+inline double rank_rounding(double damping) { return step_rounding / (1 - damping); }
 
 /// Beliefs that sum to 1, of up to eight states.
 inline constexpr Tolerance belief_sum_tolerance{0, 1e-12};

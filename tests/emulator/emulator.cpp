@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMULATOR_HAS_ASAN)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -297,7 +297,6 @@ class Grid {
   void              resume(unsigned thread);
   void              pause();
   void              end();
-  void              wait(State state, const char* kind, const Site& at, unsigned lanes);
   [[noreturn]] void report_waiting(std::size_t first, std::size_t last);
   void              enter_block(Block& block);
 
@@ -394,7 +393,7 @@ bool Grid::run_ready(Block& block) {
   return any;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMULATOR_HAS_ASAN)
 #define EMULATOR_LEAVES(save, stack, bytes) __sanitizer_start_switch_fiber(save, stack, bytes)
 #define EMULATOR_ARRIVES(save, stack, bytes) __sanitizer_finish_switch_fiber(save, stack, bytes)
 #else
@@ -494,16 +493,25 @@ void settle(Warp& warp, unsigned lanes, Take take) {
     return all;
   };
   switch (take) {
-    case Take::nothing: break;
-    case Take::from_lane: for_lanes(lanes, [&](unsigned i) { warp.taken[i] = warp.brought[warp.from[i]]; }); break;
-    case Take::votes: give_all(those([](std::uint64_t vote) { return vote != 0; })); break;
+    case Take::nothing:
+      break;
+    case Take::from_lane:
+      for_lanes(lanes, [&](unsigned i) { warp.taken[i] = warp.brought[warp.from[i]]; });
+      break;
+    case Take::votes:
+      give_all(those([](std::uint64_t vote) { return vote != 0; }));
+      break;
     case Take::matches:
       for_lanes(lanes, [&](unsigned i) {
         warp.taken[i] = those([&](std::uint64_t other) { return other == warp.brought[i]; });
       });
       break;
-    case Take::least: give_all(folded([](auto a, auto b) { return std::min(a, b); })); break;
-    case Take::most: give_all(folded([](auto a, auto b) { return std::max(a, b); })); break;
+    case Take::least:
+      give_all(folded([](auto a, auto b) { return std::min(a, b); }));
+      break;
+    case Take::most:
+      give_all(folded([](auto a, auto b) { return std::max(a, b); }));
+      break;
   }
 }
 
@@ -512,8 +520,9 @@ std::uint64_t Grid::exchange(const char* kind, unsigned lanes, Take take, std::u
   Meeting&       meeting = meeting_of(kind, lanes, at);
   Warp&          own     = warp();
   const unsigned all     = lanes & existing();
-  if (take == Take::from_lane && (lanes >> from & 1) == 0)
-    report(text_of(meeting) + " reads from lane " + std::to_string(from) + ", which the mask leaves out");
+  if (take == Take::from_lane && (all >> from & 1) == 0)
+    report(text_of(meeting) + " reads from lane " + std::to_string(from) +
+           ((lanes >> from & 1) == 0 ? ", which the mask leaves out" : ", which the block does not have"));
   own.brought[lane()] = value, own.from[lane()] = static_cast<std::uint8_t>(from);
   meeting.arrived |= 1u << lane();
   if (meeting.arrived != all) {
@@ -572,10 +581,8 @@ void Grid::meet(const Site& at) {
   if (!kernel_.cooperative)
     report("the blocks of a kernel that was not launched together meet at " + emulator::text_of(at));
   arrive_at_barrier(kind, at);
-  const auto in_grid = [&](const Block& block) {
-    return block.arrived > 0 && same(block.barrier.kind, kind);
-  };
-  bool all_here = true;
+  const auto in_grid  = [&](const Block& block) { return block.arrived > 0 && same(block.barrier.kind, kind); };
+  bool       all_here = true;
   for (const Block& other : blocks_) {
     if (other.left < kernel_.threads)
       report("block " + std::to_string(block_->index) + " waits in " + text_of(block_->barrier) + " for block " +

@@ -14,6 +14,14 @@
 #include <tuple>
 #include <utility>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define EMULATOR_HAS_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)  // clang
+#define EMULATOR_HAS_ASAN
+#endif
+#endif
+
 enum cudaError_t : int;
 
 namespace emulator {

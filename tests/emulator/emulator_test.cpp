@@ -79,8 +79,8 @@ struct Marker {
 
 /// One kernel, to its end.
 template <class Body>
-void run_kernel(Body body, unsigned blocks = 1, bool cooperative = false) {
-  expect_success(emulator::launch("planted", blocks, threads, cooperative, body));
+void run_kernel(Body body, unsigned blocks = 1, bool cooperative = false, unsigned size = threads) {
+  expect_success(emulator::launch("planted", blocks, size, cooperative, body));
   expect_success(cudaStreamSynchronize(nullptr));
 }
 
@@ -93,6 +93,21 @@ class Emulator : public ::testing::Test {
 using EmulatorDeath = Emulator;
 
 // --- what is right passes ---
+
+/// The last warp of a block may have less than 32.
+TEST_F(Emulator, LanesOfAPartOfAWarpExchangeWhatTheyBring) {
+  constexpr unsigned size = 48;
+  Array<unsigned>    out{size};
+  unsigned* const    to   = out.data();
+  const auto         body = [=] {
+    const unsigned last  = threadIdx.x < 32 ? 31 : 15;
+    const unsigned there = __ballot_sync(all_lanes, true), same = __match_any_sync(all_lanes, 7u);
+    const unsigned most = __reduce_max_sync(all_lanes, lane()), least = __reduce_min_sync(all_lanes, lane() + 5);
+    to[threadIdx.x] = there == ~0u >> (31 - last) && same == there && most == last && least == 5 ? 1 : 0;
+  };
+  run_kernel(body, 1, false, size);
+  EXPECT_EQ(out.values(), std::vector<unsigned>(size, 1));
+}
 
 TEST_F(Emulator, LanesExchangeWhatTheyBring) {
   Array<unsigned> out{threads};
@@ -323,7 +338,7 @@ TEST_F(EmulatorDeath, MemoryThatIsFreedTwice) {
   EXPECT_DEATH(free_twice(), "freed before|not allocated");
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMULATOR_HAS_ASAN)
 TEST_F(EmulatorDeath, WritesBehindTheEnd) {
   Array<int> out{threads - 1};
   EXPECT_DEATH(run_kernel([to = out.data()] { to[threadIdx.x] = 1; }), "heap-buffer-overflow");
@@ -506,6 +521,11 @@ TEST_F(EmulatorDeath, LanesThatReadFromOneOutsideTheMask) {
     if (lane() < 16) __shfl_sync(0xFFFFu, 1, 20);
   };
   EXPECT_DEATH(run_kernel(body), "reads from lane 20, which the mask leaves out");
+}
+
+TEST_F(EmulatorDeath, LanesThatReadFromOneThatIsNotThere) {
+  const auto body = [] { __shfl_sync(all_lanes, 1, 31); };
+  EXPECT_DEATH(run_kernel(body, 1, false, 48), "reads from lane 31, which the block does not have");
 }
 
 TEST_F(EmulatorDeath, ALaneAtABarrierWhileOthersVote) {

@@ -14,7 +14,7 @@
 
 #include "cuda_runtime.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMULATOR_HAS_ASAN)
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(data, bytes) static_cast<void>(data)

@@ -151,7 +151,6 @@ class RowWalk {
     pieces_ = {device, most + arcs / a_piece, what};
     SPILLWAY_LAUNCH(find_long, blocks_for(vertices), block_threads, layout_, a_piece, found_.data(),
                     pieces_.data(), counts.data(), counts.data() + 1);
-    check(cudaGetLastError(), "finding long rows");
     Count count[2] = {};
     counts.download(count);
     found_count_ = count[0], piece_count_ = count[1];
@@ -173,7 +172,6 @@ class RowWalk {
                       found_count_, parts_.data(), largest_.data());
       kernels_ += 2;
     }
-    check(cudaGetLastError(), "propagating beliefs");
     Count bits = 0;
     largest_.download(&bits);
     return std::bit_cast<double>(bits);

@@ -249,7 +249,6 @@ class Messages {
     if (model.oriented)
       SPILLWAY_LAUNCH(find_directions, blocks_for(arcs_), block_threads, rows_, csr.vertex_count(), arcs_,
                       session.rows().pull[0], directions_.data());
-    check(cudaGetLastError(), "preparing messages");
   }
 
   double iterate() {

@@ -115,7 +115,6 @@ class Vertices {
     beliefs_.upload(model.priors.data());
     SPILLWAY_LAUNCH(take_logarithms, blocks_for(beliefs_.size()), block_threads, beliefs_.data(), beliefs_.size(),
                     log_priors_.data());
-    check(cudaGetLastError(), "preparing messages");
   }
 
   double iterate() {

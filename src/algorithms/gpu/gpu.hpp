@@ -1,4 +1,5 @@
-// Algorithms that are no vertex programs, on a GPU that holds the whole graph. Built without CUDA, none is wanted.
+// Algorithms that are no vertex programs, on a GPU that holds the whole graph. Built without CUDA, none is wanted,
+// and whoever asks for a GPU by name is refused.
 #pragma once
 
 #include "algorithms/cc.hpp"
@@ -10,7 +11,7 @@ namespace spillway::gpu {
 /// Whether this build has code for GPUs at all.
 extern const bool built;
 
-/// Whether a GPU is asked for, or nobody minds and there is one.
+/// Whether a GPU is asked for, or nobody minds and there is one. Built without CUDA: asked for, it is refused.
 bool wanted(const RunOptions& options);
 
 /// Rows of the graph that other runs have left on the GPU are given up; false if there are none.

@@ -374,7 +374,6 @@ class Propagation {
     for (unsigned c = 1; c < classes; ++c) starts_.of[c] = starts_.of[c - 1] + counts_[c - 1];
     SPILLWAY_LAUNCH(list_classes, blocks_for(n_), block_threads, graph_, n_, bounds_, starts_, filled.data(),
                     members_.data());
-    check(cudaGetLastError(), "sharing out the vertices");
     kernels_ += 2;
   }
 
@@ -464,7 +463,6 @@ class Propagation {
     ask(by_warp, warp_lanes, ask_by_warp, now);
     ask(by_lanes, warp_lanes, ask_by_lanes, now);
     ask(by_thread, 1, ask_by_thread, now);
-    check(cudaGetLastError(), "computing");
     Done done{};
     done_.download(&done);
     return done;

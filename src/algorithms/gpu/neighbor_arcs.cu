@@ -228,7 +228,6 @@ class UpwardEdges {
     LongRows longs{from, list.data(), 0};
     count.download(&longs.count);
     make(longs);
-    check(cudaGetLastError(), "joining the neighbours");
   }
 
   Upward                    edges() const { return {offsets_.data(), targets_.data(), both_.data()}; }

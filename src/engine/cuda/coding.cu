@@ -347,7 +347,6 @@ class CodedBlock::Coder {
     SPILLWAY_LAUNCH(write_groups, blocks_for(all * warp_lanes), block_threads, chunk, all);
     SPILLWAY_LAUNCH(place_rows, blocks_for(rows), block_threads, chunk, block_.words_,
                     block_.pieces_.data() + first);
-    check(cudaGetLastError(), "coding the rows");
     Buffer<std::uint32_t> part{size, budget_, what_code};
     if (size > 0) device_.download(part.data(), code.data(), size * sizeof(std::uint32_t));
     Share share{.last = last, .words = {}};
@@ -465,7 +464,6 @@ bool CodedBlock::take_heads(Device& device, const Cut& cut, std::uint64_t room) 
   DeviceArray<Piece>         kept{device, vertices_, what_code}, left{device, vertices_, what_code};
   SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, heads, starts.data(), code.data(),
                   kept.data(), left.data());
-  check(cudaGetLastError(), "keeping rows");
   device.wait();
   heads_ = std::move(code), head_pieces_ = std::move(kept), tail_pieces_ = std::move(left);
   return true;

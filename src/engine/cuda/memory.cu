@@ -115,10 +115,10 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
 }
 
 Device::~Device() {
-  staging_.reset();
   cudaMemPool_t pool = nullptr;
   cudaSetDevice(index_);
-  cudaStreamSynchronize(nullptr);
+  cudaStreamSynchronize(nullptr);  // copies from and to the staging buffers, too
+  staging_.reset();
   if (cudaDeviceGetDefaultMemPool(&pool, index_) == cudaSuccess) cudaMemPoolTrimTo(pool, 0);
 }
 
@@ -190,6 +190,21 @@ bool Device::stages(std::uint64_t bytes) {
   return staging_ != nullptr;
 }
 
+namespace {
+
+/// A copy that failed half-way leaves nothing behind that still uses the staging buffers.
+template <class Copies>
+void in_parts(Copies&& copies) {
+  try {
+    copies();
+  } catch (...) {
+    cudaStreamSynchronize(nullptr);
+    throw;
+  }
+}
+
+}  // namespace
+
 void Device::upload(void* to, const void* from, std::uint64_t bytes) {
   const char* const      doing = "being given data";
   const std::scoped_lock lock{mutex_};
@@ -197,14 +212,16 @@ void Device::upload(void* to, const void* from, std::uint64_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, nullptr), doing);
     return;
   }
-  for (std::uint64_t at = 0, i = 0; at < bytes; at += Staging::bytes, ++i) {
-    const std::uint64_t part   = std::min(Staging::bytes, bytes - at);
-    void* const         buffer = staging_->buffers[i % 2];
-    check(cudaEventSynchronize(staging_->done[i % 2]), doing);
-    Staging::copy(buffer, static_cast<const char*>(from) + at, part);
-    check(cudaMemcpyAsync(static_cast<char*>(to) + at, buffer, part, cudaMemcpyHostToDevice, nullptr), doing);
-    check(cudaEventRecord(staging_->done[i % 2], nullptr), doing);
-  }
+  in_parts([&] {
+    for (std::uint64_t at = 0, i = 0; at < bytes; at += Staging::bytes, ++i) {
+      const std::uint64_t part   = std::min(Staging::bytes, bytes - at);
+      void* const         buffer = staging_->buffers[i % 2];
+      check(cudaEventSynchronize(staging_->done[i % 2]), doing);
+      Staging::copy(buffer, static_cast<const char*>(from) + at, part);
+      check(cudaMemcpyAsync(static_cast<char*>(to) + at, buffer, part, cudaMemcpyHostToDevice, nullptr), doing);
+      check(cudaEventRecord(staging_->done[i % 2], nullptr), doing);
+    }
+  });
 }
 
 void Device::download(void* to, const void* from, std::uint64_t bytes) {
@@ -216,17 +233,21 @@ void Device::download(void* to, const void* from, std::uint64_t bytes) {
   }
   const std::uint64_t parts = (bytes + Staging::bytes - 1) / Staging::bytes;
   const auto          size = [&](std::uint64_t i) { return std::min(Staging::bytes, bytes - i * Staging::bytes); };
-  for (std::uint64_t i = 0; i <= parts; ++i) {
-    if (i < parts) {
-      check(cudaMemcpyAsync(staging_->buffers[i % 2], static_cast<const char*>(from) + i * Staging::bytes, size(i),
-                            cudaMemcpyDeviceToHost, nullptr),
-            doing);
-      check(cudaEventRecord(staging_->done[i % 2], nullptr), doing);
+  const auto          bring = [&](std::uint64_t i) {
+    const char* const part = static_cast<const char*>(from) + i * Staging::bytes;
+    check(cudaMemcpyAsync(staging_->buffers[i % 2], part, size(i), cudaMemcpyDeviceToHost, nullptr), doing);
+    check(cudaEventRecord(staging_->done[i % 2], nullptr), doing);
+  };
+  const auto take = [&](std::uint64_t i) {
+    check(cudaEventSynchronize(staging_->done[i % 2]), doing);
+    Staging::copy(static_cast<char*>(to) + i * Staging::bytes, staging_->buffers[i % 2], size(i));
+  };
+  in_parts([&] {
+    for (std::uint64_t i = 0; i <= parts; ++i) {
+      if (i < parts) bring(i);
+      if (i > 0) take(i - 1);
     }
-    if (i == 0) continue;
-    check(cudaEventSynchronize(staging_->done[(i - 1) % 2]), doing);
-    Staging::copy(static_cast<char*>(to) + (i - 1) * Staging::bytes, staging_->buffers[(i - 1) % 2], size(i - 1));
-  }
+  });
 }
 
 void Device::clear(void* data, std::uint64_t bytes) {

@@ -101,7 +101,6 @@ DeviceOrder order_by_degree(Device& device, const EdgeIndex* offsets, std::uint6
   const DeviceArray<char> room{device, std::max<std::size_t>(bytes, 1), what};
   sort(room.data());
   SPILLWAY_LAUNCH(places_of, blocks_for(n), block_threads, order.original.data(), n, order.place.data());
-  check(cudaGetLastError(), "sorting the vertices");
 
   order.skewed = sum_of_first(device, sorted, n / 16 + 1) >= arcs / 2;
   return order;
@@ -131,7 +130,6 @@ void move_rows(Device& device, const Rows& from, const DeviceOrder& order, Verte
   const std::uint64_t rows = last - first;
   SPILLWAY_LAUNCH(move_rows, blocks_for(rows * warp_lanes), block_threads, from, order.original.data() + first,
                   order.place.data(), rows, offsets + first, to.targets.data(), to.weights.data());
-  check(cudaGetLastError(), "reordering the rows");
   to.sort(device, offsets + first, rows);
 }
 

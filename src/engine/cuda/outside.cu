@@ -122,7 +122,6 @@ bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
     DeviceArray<std::uint32_t> weights{device, weighted ? all : 0, what_rows};
     SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, whole(), vertices_,
                     offsets.data(), targets.data(), weights.data());
-    check(cudaGetLastError(), "keeping rows");
     device.wait();
     head_offsets_ = std::move(offsets), tail_begins_ = std::move(tails);
     head_targets_ = std::move(targets), head_weights_ = std::move(weights);

@@ -206,7 +206,6 @@ class GpuWindows final : public Windows, WindowDevice {
     there.below = {device_, count, what_windows}, there.above = {device_, count, what_windows};
     SPILLWAY_LAUNCH(cut_rows, blocks_for(count), block_threads, there.offsets, count, here, there.below.data(),
                     there.above.data());
-    check(cudaGetLastError(), "cutting rows");
   }
 
   Laid lay_out(std::size_t which, bool everyone, std::vector<PartAt>& parts) override {

@@ -16,7 +16,11 @@ namespace spillway::cuda {
 template <class P>
 bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuation) {
   using Kind = DeviceChoice::Kind;
-  if ((continuation.replay != nullptr || continuation.record != nullptr) && !Traits<P>::gathers) return false;
+  if ((continuation.replay != nullptr || continuation.record != nullptr) && !Traits<P>::gathers) {
+    if (options.device.kind == Kind::cuda)
+      throw Error{ExitCode::usage, "only programs that gather record and replay frontiers on a GPU; use the CPU"};
+    return false;
+  }
   if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
   return !options.deterministic && device_count() > 0;
 }

@@ -109,7 +109,6 @@ class DeviceRun {
   static void look_up(const DeviceArray<Vertex>& table, const DeviceArray<Vertex>& in, std::uint64_t count,
                       DeviceArray<Vertex>& to) {
     SPILLWAY_LAUNCH(rearrange, grid_of(count), block_threads, table.data(), in.data(), count, to.data());
-    check(cudaGetLastError(), "reading recorded frontiers");
   }
   static void copy(const DeviceArray<Vertex>& from, std::uint64_t count, DeviceArray<Vertex>& to) {
     check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDeviceToDevice, nullptr),
@@ -135,7 +134,6 @@ class DeviceRun {
     RunStatistics statistics;
     prepare();
     SPILLWAY_LAUNCH((start<P, Rows>), grid_of(n_), block_threads, view_, given_);
-    check(cudaGetLastError(), "setting the first values");
     Control control{};
     if constexpr (std::is_same_v<Rows, PlainRows>)
       control = windows_ ? iterate_in_windows(statistics, progress) : iterate_fused({}, statistics, progress);
@@ -316,7 +314,6 @@ class DeviceRun {
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
     SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
-    check(cudaGetLastError(), "finding long rows");
     count_.download(&view_.pull_large_count);
     if (view_.fixed) sort_long_rows();
   }

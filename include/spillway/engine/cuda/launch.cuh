@@ -8,15 +8,13 @@
 // Checked at once: kernels that come after one that did not start would work on what it has not written.
 #if defined(SPILLWAY_EMULATED)
 // Arguments are copied now; the kernel runs when its turn in the stream has come.
-#define SPILLWAY_LAUNCH(kernel, blocks, threads, ...)                                              \
-  ::spillway::cuda::check(                                                                         \
-      emulator::launch(#kernel, blocks, threads, false, emulator::bound([=](const auto&... with) { \
-                         kernel(with...);                                                          \
-                       } __VA_OPT__(, ) __VA_ARGS__)),                                             \
-      "starting a kernel")
+#define SPILLWAY_LAUNCH(kernel, blocks, threads, ...)                                                           \
+  (emulator::launch(#kernel, blocks, threads, false,                                                            \
+                    emulator::bound([=](const auto&... with) { kernel(with...); } __VA_OPT__(, ) __VA_ARGS__)), \
+   ::spillway::cuda::check(cudaGetLastError(), "starting " #kernel))
 #else
 #define SPILLWAY_LAUNCH(kernel, blocks, threads, ...) \
-  (kernel<<<blocks, threads>>>(__VA_ARGS__), ::spillway::cuda::check(cudaGetLastError(), "starting a kernel"))
+  (kernel<<<blocks, threads>>>(__VA_ARGS__), ::spillway::cuda::check(cudaGetLastError(), "starting " #kernel))
 #endif
 
 namespace spillway::cuda {

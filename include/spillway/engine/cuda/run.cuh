@@ -17,7 +17,6 @@ DeviceArray<Value> rearranged(Device& device, const DeviceArray<Value>& values,
   DeviceArray<Value> moved{device, values.size(), "the values of the vertices"};
   const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(values.size() / block_threads, 1, 1u << 14));
   SPILLWAY_LAUNCH(rearrange, blocks, block_threads, values.data(), places.data(), values.size(), moved.data());
-  check(cudaGetLastError(), "rearranging the values");
   return moved;
 }
 
