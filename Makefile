@@ -1,11 +1,11 @@
 # The two commands of the README are `make demo` and `make test`; each sets up all it needs.
-#   CUDA=on|off|auto     device code; auto: where this machine has a GPU and nvcc
+#   CUDA=on|off|auto     device code; auto: where this machine has a GPU and nvcc; not given: as before, at first auto
 #   SPILLWAY_SKIP_SETUP=1  leaves the machine's packages alone
 #   SPILLWAY_CMAKE_ARGS    more for CMake: where headers lie, say, or -DCMAKE_CUDA_ARCHITECTURES="80;90" for packages
 SHELL := /bin/bash
 # In the environment CUDA is often a folder.
 ifneq ($(origin CUDA),command line)
-CUDA := $(or $(filter on off auto,$(CUDA)),auto)
+CUDA := $(filter on off auto,$(CUDA))
 endif
 FUZZ_SECONDS ?= 60
 # Tests that run the program itself.
@@ -13,12 +13,13 @@ COMMANDS = CommandLine.*:RunCommand.*:PlanCommand.*:RunFiles.*:RunWords.*:Plugin
 # Tests that start compilers, or take long for another reason: `make check` does without.
 SLOW = Plugin\.|ExamplePlugin\.|Document|Install\.|EveryVerification
 CONFIGURE = mkdir -p build && cmake --preset $(1) $(SPILLWAY_CMAKE_ARGS) $(2) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+NOTE = if [ -s build/$(1)/note.txt ]; then echo "note: $$(cat build/$(1)/note.txt)"; fi
 BUILD = $(call CONFIGURE,$(1),$(2)); cmake --build build/$(1)
 
 .PHONY: all demo check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
 all: build/setup-build
-	@$(call BUILD,release,-DSPILLWAY_CUDA=$(shell echo $(CUDA) | tr a-z A-Z))
-	@if [ -s build/release/note.txt ]; then echo "note: $$(cat build/release/note.txt)"; fi
+	@$(call BUILD,release,$(if $(CUDA),-DSPILLWAY_CUDA=$(shell echo "$(CUDA)" | tr a-z A-Z)))
+	@$(call NOTE,release)
 
 build/setup-%: scripts/setup
 	@mkdir -p build
@@ -38,6 +39,7 @@ check: build/setup-test
 test: build/setup-test
 	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600)
 	ctest --test-dir build/dev --output-on-failure -j 2
+	@$(call NOTE,dev)
 
 # What takes long: every way on every graph with kernels on the CPU, and once more looking for races; other orders each time.
 DEEP = SPILLWAY_FULL_MATRIX=1 SPILLWAY_SEED=$${SPILLWAY_SEED:-$$RANDOM}

@@ -134,14 +134,21 @@ bool direction_is_free(const RunOptions& way, const std::string& algorithm) {
 std::uint64_t seed() {
   static const std::uint64_t value = [] {
     const char* const   given = std::getenv("SPILLWAY_SEED");
-    const std::uint64_t seed  = given ? std::strtoull(given, nullptr, 10) : 1;
+    const std::uint64_t seed  = given && *given ? std::strtoull(given, nullptr, 10) : 1;
+    if (given && *given && std::to_string(seed) != given) {
+      std::printf("SPILLWAY_SEED is '%s', which is no seed: a number below 2^64 is\n", given);
+      std::exit(2);
+    }
     std::printf("seed: %llu (SPILLWAY_SEED sets it)\n", static_cast<unsigned long long>(seed));
     return seed;
   }();
   return value;
 }
 
-bool full_matrix() { return std::getenv("SPILLWAY_FULL_MATRIX") != nullptr; }
+bool full_matrix() {
+  const char* const given = std::getenv("SPILLWAY_FULL_MATRIX");
+  return given != nullptr && *given != '\0' && std::string_view{given} != "0";
+}
 
 HostTuning tiny() {
   return {.vertex_grain   = 64,

@@ -94,7 +94,7 @@ Site        launched_at;
 
 std::uint64_t read_seed() {
   const char* const text = std::getenv("SPILLWAY_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
+  return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : 1;
 }
 
 void print_coverage() {
