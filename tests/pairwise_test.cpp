@@ -53,7 +53,7 @@ TEST(Pairwise, HasAllPairsThatThereCanBe) {
   }
 }
 
-/// Pairs of ways that are drawn without any method.
+/// Those of ways that are drawn at random.
 TEST(Pairwise, HasThePairsOfWays) {
   const std::vector<int> levels = level_counts();
   std::mt19937_64        random{seed()};

@@ -11,7 +11,8 @@ namespace spillway::gpu {
 /// Whether this build has code for GPUs at all.
 extern const bool built;
 
-/// Whether a GPU is asked for, or nobody minds and there is one. Built without CUDA: asked for, it is refused.
+/// Whether to run on a GPU: it is asked for, or the choice is free and there is one. A build without CUDA refuses
+/// a GPU that is asked for.
 bool wanted(const RunOptions& options);
 
 /// Rows of the graph that other runs have left on the GPU are given up; false if there are none.
