@@ -67,7 +67,8 @@ class Pairwise {
 
   static bool same(const Pair& x, const Pair& y) { return x.a == y.a && x.i == y.i && x.b == y.b && x.j == y.j; }
 
-  /// Factors in any order after the first, each with the level that gains most among those that fit; none if none fits.
+  /// Factors in any order after the first, each with the level that gains most among those that fit; none if none
+  /// fits.
   Levels a_row(const Pair& pair) {
     Levels row(counts_.size(), undecided);
     row[index(pair.a)] = pair.i, row[index(pair.b)] = pair.j;

@@ -44,8 +44,6 @@ Device cpu_device() {
           .detail       = huge_pages()};
 }
 
-void refuse_gpu() {
-  throw Error{ExitCode::usage, "no GPU can be used: " + cuda_devices().absence};
-}
+void refuse_gpu() { throw Error{ExitCode::usage, "no GPU can be used: " + cuda_devices().absence}; }
 
 }  // namespace spillway
