@@ -8,6 +8,7 @@ ifneq ($(origin CUDA),command line)
 CUDA := $(filter on off auto,$(CUDA))
 endif
 FUZZ_SECONDS ?= 60
+JOBS := $(shell nproc 2>/dev/null || echo 2)
 # Tests that run the program itself.
 COMMANDS = CommandLine.*:RunCommand.*:PlanCommand.*:RunFiles.*:RunWords.*:Plugin.*:ExamplePlugin.*
 # Tests that start compilers, or take long for another reason: `make check` does without.
@@ -32,22 +33,22 @@ demo: all
 # Every few minutes: no nvcc, and what is quick comes first.
 check: build/setup-test
 	@$(call BUILD,check)
-	ctest --test-dir build/check --output-on-failure --stop-on-failure -j 2 -E '$(SLOW)|EveryAlgorithm'
-	ctest --test-dir build/check --output-on-failure -j 2 -R 'EveryAlgorithm'
+	ctest --test-dir build/check --output-on-failure --stop-on-failure -j $(JOBS) -E '$(SLOW)|EveryAlgorithm'
+	ctest --test-dir build/check --output-on-failure -j $(JOBS) -R 'EveryAlgorithm'
 
 # Everything, with warnings as errors; then kernels on the CPU and what reads bytes that anyone may have written, under the sanitizers.
 test: build/setup-test
 	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600)
-	ctest --test-dir build/dev --output-on-failure -j 2
+	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
 	@$(call NOTE,dev)
 
 # What takes long: every way on every graph with kernels on the CPU, and once more looking for races; other orders each time.
 DEEP = SPILLWAY_FULL_MATRIX=1 SPILLWAY_SEED=$${SPILLWAY_SEED:-$$RANDOM}
 test-deep: build/setup-test
 	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=7200) --target spillway_tests spillway_emulated_tests spillway_emulator_tests
-	$(DEEP) ctest --test-dir build/dev --output-on-failure -j 2 -R 'EveryAlgorithm|Emulated|Emulator'
+	$(DEEP) ctest --test-dir build/dev --output-on-failure -j $(JOBS) -R 'EveryAlgorithm|Emulated|Emulator'
 	@$(call BUILD,deep,-DSPILLWAY_TEST_TIMEOUT=7200) --target spillway_emulator_tests spillway_emulated_tests
-	$(DEEP) ctest --test-dir build/deep --output-on-failure -j 2 -R 'Emulated|Emulator'
+	$(DEEP) ctest --test-dir build/deep --output-on-failure -j $(JOBS) -R 'Emulated|Emulator'
 
 test-asan: build/setup-test
 	@$(call BUILD,asan)

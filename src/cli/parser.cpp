@@ -44,7 +44,7 @@ Option Command::option(const std::string& names, unsigned& target, const std::st
 }
 Option Command::option(const std::string& names, std::function<void(const std::string&)> take,
                        const std::string& help) {
-  return Option{app_->add_option_function<std::string>(names, take, help)};
+  return Option{app_->add_option_function<std::string>(names, std::move(take), help)};
 }
 void Command::flag(const std::string& names, bool& target, const std::string& help) {
   app_->add_flag(names, target, help);
