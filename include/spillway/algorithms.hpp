@@ -36,9 +36,17 @@ struct Verdict {
   std::string problem;  ///< empty: right
 };
 
+/// What a person looks for in a column: `--top` lists it first, and the summary of a run names it.
+enum class ColumnOrder {
+  largest_first,
+  smallest_first,  ///< distances from a source: the nearest first, the farthest is named
+  by_group,        ///< entries name the group of a vertex: the largest groups first
+};
+
 struct ColumnInfo {
   std::string name;
   std::string meaning;
+  ColumnOrder order = ColumnOrder::largest_first;
 };
 
 enum class WeightUse {
@@ -52,16 +60,18 @@ struct Algorithm {
   using Run    = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
   using Verify = std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
 
-  std::string             name          = {};
-  std::string             summary       = {};
-  std::string             reference     = {};  ///< where the method is described
-  std::vector<Parameter>  parameters    = {};
-  std::vector<ColumnInfo> columns       = {};
-  WeightUse               weights       = WeightUse::ignored;
-  bool                    makes_a_graph = false;  ///< the answer is a graph, not columns
-  bool                    on_gpu        = false;  ///< can be asked of one
-  Run                     run           = {};
-  Verify                  verify        = {};  ///< empty: the result cannot be checked
+  std::string              name          = {};
+  std::vector<std::string> aliases       = {};  ///< what others call it
+  std::string              summary       = {};
+  std::string              reference     = {};  ///< where the method is described
+  std::vector<Parameter>   parameters    = {};
+  std::vector<ColumnInfo>  columns       = {};
+  WeightUse                weights       = WeightUse::ignored;
+  bool                     makes_a_graph = false;  ///< the answer is a graph, not columns
+  bool                     on_gpu        = false;  ///< can be asked of one
+  bool   vertex_program = true;  ///< or an algorithm of its own, to which directions and methods do not apply
+  Run    run            = {};
+  Verify verify         = {};  ///< empty: the result cannot be checked
 };
 
 /// Those that come with Spillway and those that were added.
@@ -70,7 +80,8 @@ const std::vector<Algorithm>& algorithms();
 /// Adds one; a name that is taken is Error{usage}. Not while another thread reads the registry.
 const Algorithm& add_algorithm(Algorithm algorithm);
 
-/// The one of this name; an unknown one is Error{usage} with a suggestion.
+/// The one of this name or alias (- and _ and case do not matter); an unknown one is Error{usage} with a
+/// suggestion.
 const Algorithm& algorithm_named(const std::string& name);
 
 /// The given values with defaults filled in; an unknown name is Error{usage}.

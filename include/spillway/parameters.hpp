@@ -16,8 +16,9 @@ class Graph;
 
 enum class ParameterKind {
   value,
-  flag,    ///< "yes" or "no"; on the command line its bare name is a yes
-  source,  ///< one vertex, under the user's id; the command line takes several and runs once for each
+  flag,      ///< "yes" or "no"; on the command line its bare name is a yes
+  source,    ///< one vertex, under the user's id; the command line takes several and runs once for each
+  vertices,  ///< a list of vertices (`ids_in_list`); on the command line the option can be repeated
 };
 
 struct Parameter {
@@ -35,8 +36,12 @@ using ParameterValues = std::map<std::string, std::string>;
 ParameterValues completed(std::string_view owner, const std::vector<Parameter>& parameters,
                           const ParameterValues& given);
 
-/// "1,5,9" as ids; and the ids in a file, one on each line, where # starts a comment.
-std::vector<std::string> ids_in_list(std::string_view text);
+/// "1,5,9" as ids. An id that holds a comma or begins with @ stands in double quotes, with quotes in it doubled;
+/// @FILE stands for the ids in a file. Where `graph` has a vertex of the whole text's name, that is the one.
+std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph = nullptr);
+/// The id as `ids_in_list` takes it for itself.
+std::string quoted_id(std::string_view id);
+/// One id on each line; # starts a comment.
 std::vector<std::string> ids_in_file(const std::string& path);
 
 /// Reads values as what they should be. Every reading throws Error{usage} with the parameter, its value and what
@@ -53,7 +58,7 @@ class Parameters {
   const std::string& choice(const std::string& name, const std::vector<std::string>& choices) const;
   /// The vertex that the user's id names.
   Vertex vertex(const Graph& graph, const std::string& name = "source") const;
-  /// Ids separated by commas, or @FILE.
+  /// Of a list of ids, each vertex once.
   std::vector<Vertex> vertex_list(const Graph& graph, const std::string& name) const;
 
   /// A number of vertices, at least one.

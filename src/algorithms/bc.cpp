@@ -12,6 +12,7 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
+#include "base/text.hpp"
 
 #include <spillway/run.hpp>
 
@@ -41,19 +42,50 @@ std::vector<Vertex> drawn(std::uint64_t count, std::uint64_t n, std::uint64_t se
   return sources;
 }
 
-std::vector<Vertex> sources_of(const Graph& graph, const ParameterValues& values) {
-  const Parameters parameters{"bc", values};
-  if (parameters.text("source") != "auto") return parameters.vertex_list(graph, "source");
-  if (parameters.text("sources") == "all") return all_vertices(graph);
-  const std::uint64_t count = parameters.number("sources", 1, max_vertices);
-  if (count >= graph.vertex_count()) return all_vertices(graph);
-  return drawn(count, graph.vertex_count(), parameters.number("seed", 0, UINT64_MAX));
+/// Arcs that paths from all vertices lead over.
+double work_of_all(const Graph& graph) {
+  const auto n = static_cast<double>(graph.vertex_count());
+  return n * (n + static_cast<double>(graph.arc_count()));
 }
 
-double scale_of(const Graph& graph, const ParameterValues& values) {
-  if (!Parameters{"bc", values}.yes("normalized")) return 1;
-  const auto n = static_cast<double>(graph.vertex_count());
-  return n > 2 ? 1 / ((n - 1) * (n - 2)) : 0;
+/// Nobody waits for hours unasked, and nobody gets an estimate unasked.
+void refuse_long_work(const Graph& graph) {
+  constexpr double most_work = std::uint64_t{1} << 31;  // some ten seconds on two cores
+  constexpr double a_second  = 2e8;                     // arcs, measured there
+  const double     work      = work_of_all(graph);
+  if (work <= most_work) return;
+  const double seconds = work / a_second;
+  throw usage_error(
+      "bc from all {} vertices follows some {:.1e} arcs, about {} at {:.0e} a second; --sources N estimates from "
+      "N "
+      "vertices drawn at random, --source takes those that you name, --sources all takes all",
+      with_commas(graph.vertex_count()), work,
+      seconds < 7200 ? fmt::format("{:.0f} minutes", seconds / 60) : fmt::format("{:.0f} hours", seconds / 3600),
+      a_second);
+}
+
+struct Sources {
+  std::vector<Vertex> vertices;
+  bool                drawn = false;  ///< a sample of all, which the answer is an estimate from
+};
+
+Sources sources_of(const Graph& graph, const ParameterValues& values) {
+  const Parameters   parameters{"bc", values};
+  const std::string& sources = parameters.text("sources");
+  if (parameters.text("source") != "auto") return {parameters.vertex_list(graph, "source")};
+  if (sources == "auto") refuse_long_work(graph);
+  if (sources == "auto" || sources == "all") return {all_vertices(graph)};
+  const std::uint64_t count = parameters.number("sources", 1, max_vertices);
+  if (count >= graph.vertex_count()) return {all_vertices(graph)};
+  return {drawn(count, graph.vertex_count(), parameters.number("seed", 0, UINT64_MAX)), true};
+}
+
+/// Each of a sample stands for as many as there are for each of them.
+double scale_of(const Graph& graph, const Sources& sources, const ParameterValues& values) {
+  const auto   n     = static_cast<double>(graph.vertex_count());
+  const double stand = sources.drawn ? n / static_cast<double>(sources.vertices.size()) : 1;
+  if (!Parameters{"bc", values}.yes("normalized")) return stand;
+  return n > 2 ? stand / ((n - 1) * (n - 2)) : 0;
 }
 
 /// The list of iterations is for one source; of many it would be longer than the answer.
@@ -149,18 +181,23 @@ class Centrality {
   RunStatistics     statistics_;
 };
 
+std::string estimate_text(const Graph& graph, std::uint64_t sources) {
+  return fmt::format("from {} of {} sources", with_commas(sources), with_commas(graph.vertex_count()));
+}
+
 Result run_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const auto   sources = sources_of(graph, values);
-  const double scale   = scale_of(graph, values);
-  Centrality   centrality{graph, options, sources.size() == 1};
-  for (const Vertex source : sources) centrality.add(source);
-  Result result = std::move(centrality).result(scale);
-  result.facts  = {{"sources", static_cast<std::uint64_t>(sources.size())}};
+  const Sources       sources = sources_of(graph, values);
+  const std::uint64_t count   = sources.vertices.size();
+  Centrality          centrality{graph, options, count == 1};
+  for (const Vertex source : sources.vertices) centrality.add(source);
+  Result result = std::move(centrality).result(scale_of(graph, sources, values));
+  result.facts  = {{"sources", count}};
+  if (sources.drawn) result.facts.push_back({"estimated", estimate_text(graph, count)});
   return result;
 }
 
-/// The oracle: Brandes as published, one vertex at a time. What it finds is divided by `pairs`.
-Buffer<double> serial_centrality(const Graph& graph, std::span<const Vertex> sources, double pairs) {
+/// The oracle: Brandes as published, one vertex at a time. What it finds is multiplied by `share`.
+Buffer<double> serial_centrality(const Graph& graph, std::span<const Vertex> sources, double share) {
   const char* const    what = "verifying the centralities";
   Buffer<double>       centrality{graph.vertex_count(), graph.budget(), what};
   const Buffer<double> dependency{graph.vertex_count(), graph.budget(), what};
@@ -175,7 +212,7 @@ Buffer<double> serial_centrality(const Graph& graph, std::span<const Vertex> sou
       centrality[u] += dependency[u];
     }
   }
-  for (double& value : centrality.span()) value /= pairs;
+  for (double& value : centrality.span()) value *= share;
   return centrality;
 }
 
@@ -206,7 +243,7 @@ std::string source_problem(const Graph& graph, const ParameterValues& values, st
   const Parameters parameters{"bc", values};
   if (parameters.text("source") != "auto") return {};
   const std::uint64_t n      = graph.vertex_count();
-  const bool          all    = parameters.text("sources") == "all";
+  const bool          all    = parameters.text("sources") == "all" || parameters.text("sources") == "auto";
   const std::uint64_t wanted = all ? n : std::min(n, parameters.number("sources", 1, max_vertices));
   if (sources.size() != wanted) return fmt::format("{} sources, expected {}", sources.size(), wanted);
   std::sort(sources.begin(), sources.end());
@@ -222,9 +259,29 @@ double pairs_of(const Graph& graph, const ParameterValues& values) {
   return others * (others - 1);
 }
 
+/// How many vertices each of a sample stands for.
+double sample_weight(const Graph& graph, const ParameterValues& values) {
+  const Parameters parameters{"bc", values};
+  const auto       drawn = parse_number(parameters.text("sources"));
+  if (parameters.text("source") != "auto" || !drawn || *drawn >= graph.vertex_count()) return 1;
+  return static_cast<double>(graph.vertex_count()) / static_cast<double>(*drawn);
+}
+
+/// An estimate says that it is one, and nothing else does.
+std::string estimate_problem(const Graph& graph, const ParameterValues& values, const Result& result,
+                             std::uint64_t sources) {
+  std::string stated, expected;
+  for (const Fact& fact : result.facts)
+    if (fact.name == "estimated") stated = std::get<std::string>(fact.value);
+  if (sample_weight(graph, values) > 1)
+    expected = "from " + with_commas(sources) + " of " + with_commas(graph.vertex_count()) + " sources";
+  return stated == expected ? "" : fmt::format("estimated is said to be '{}', not '{}'", stated, expected);
+}
+
 Verdict verify_bc(const Graph& graph, const ParameterValues& values, const Result& result,
                   const VerifyOptions& options) {
-  const auto sources = sources_of(graph, values);
+  const auto asked   = sources_of(graph, values);
+  const auto sources = asked.vertices;
   const auto checked = sources_to_check(graph, sources, options);
   const auto found   = column_of<double>(result, 0).span();
   const bool all     = checked.size() == sources.size();
@@ -235,7 +292,10 @@ Verdict verify_bc(const Graph& graph, const ParameterValues& values, const Resul
     return {how, fmt::format("the result is of {} sources, expected {}", fact_of<std::uint64_t>(result, "sources"),
                              sources.size())};
   if (std::string problem = source_problem(graph, values, sources); !problem.empty()) return {how, problem};
-  const Buffer<double> expected = serial_centrality(graph, checked, pairs_of(graph, values));
+  if (std::string problem = estimate_problem(graph, values, result, sources.size()); !problem.empty())
+    return {how, problem};
+  const Buffer<double> expected =
+      serial_centrality(graph, checked, sample_weight(graph, values) / pairs_of(graph, values));
   if (!all) return {how, bound_problem(graph, found, expected.span())};
   return {how,
           difference<double, double>(graph, "centrality", found, expected.span(), centrality_tolerance(graph))};
@@ -246,15 +306,19 @@ Verdict verify_bc(const Graph& graph, const ParameterValues& values, const Resul
 Algorithm bc_algorithm() {
   return {
       .name       = "bc",
-      .summary    = "betweenness: how many shortest paths lead through each vertex",
+      .aliases    = {"betweenness", "betweenness_centrality"},
+      .summary    = "betweenness centrality: the share of shortest paths through each vertex",
       .reference  = "Brandes: A Faster Algorithm for Betweenness Centrality, 2001",
-      .parameters = {{.name          = "source",
-                      .help          = "paths from these vertices (a,b,c or @FILE); auto: --sources decides",
+      .parameters = {{.name = "source",
+                      .help =
+                          "paths from these vertices (a,b,c or @FILE; can be repeated); auto: --sources decides",
+                      .default_value = "auto",
+                      .kind          = ParameterKind::vertices},
+                     {.name = "sources",
+                      .help = "all: paths from all vertices; N: an estimate from N drawn at random; auto: "
+                              "all, where that is a matter of seconds",
                       .default_value = "auto"},
-                     {.name          = "sources",
-                      .help          = "paths from all vertices, or from this many drawn at random",
-                      .default_value = "4"},
-                     {.name = "seed", .help = "what the draw depends on", .default_value = "1"},
+                     {.name = "seed", .help = "of the random sources", .default_value = "1"},
                      {.name          = "normalized",
                       .help          = "divide by (n-1)(n-2)",
                       .default_value = "no",

@@ -76,16 +76,17 @@ Verdict verify_bfs(const Graph& graph, const ParameterValues& values, const Resu
 
 Algorithm bfs_algorithm() {
   return {.name       = "bfs",
+          .aliases    = {"breadth_first_search"},
           .summary    = "levels and parents of a breadth-first search from a source",
           .reference  = "Beamer, Asanović, Patterson: Direction-Optimizing Breadth-First Search, SC 2012",
           .parameters = {{.name = "source",
                           .help = "where to start, by the graph's own ids",
                           .kind = ParameterKind::source}},
-          .columns    = {{"level", "edges from the source; none if it is not reached"},
-                         {"parent", "the vertex before it on a shortest path; the source's is itself"}},
-          .on_gpu     = gpu::built && has_device_code<Bfs>,
-          .run        = run_bfs,
-          .verify     = verify_bfs};
+          .columns = {{"level", "edges from the source; none if it is not reached", ColumnOrder::smallest_first},
+                      {"parent", "the vertex before it on a shortest path; the source's is itself"}},
+          .on_gpu  = gpu::built && has_device_code<Bfs>,
+          .run     = run_bfs,
+          .verify  = verify_bfs};
 }
 
 }  // namespace spillway

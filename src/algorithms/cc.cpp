@@ -233,17 +233,19 @@ Vertex frequent_label(std::span<const Vertex> labels) {
 
 Algorithm cc_algorithm() {
   return {.name    = "cc",
-          .summary = "which vertices hang together, whatever the direction of the arcs",
+          .aliases = {"connected_components", "weakly_connected_components", "wcc", "components"},
+          .summary = "weakly connected components: directions do not count",
           .reference =
               "Sutton, Ben-Nun & Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph "
               "Sampling, IPDPS 2018",
-          .parameters = {{.name          = "form",
-                          .help          = "afforest: sampled union-find; propagate: the smallest label spreads",
-                          .default_value = "afforest"}},
-          .columns    = {{"component", "the smallest vertex of the component"}},
-          .on_gpu     = gpu::built,
-          .run        = run_cc,
-          .verify     = verify_cc};
+          .parameters     = {{.name          = "form",
+                              .help          = "afforest: sampled union-find; propagate: the smallest label spreads",
+                              .default_value = "afforest"}},
+          .columns        = {{"component", "the smallest vertex of the component", ColumnOrder::by_group}},
+          .on_gpu         = gpu::built,
+          .vertex_program = false,
+          .run            = run_cc,
+          .verify         = verify_cc};
 }
 
 }  // namespace spillway

@@ -373,18 +373,21 @@ Verdict verify_cdlp(const Graph& graph, const ParameterValues& values, const Res
 
 Algorithm cdlp_algorithm() {
   return {
-      .name       = "cdlp",
-      .summary    = "communities by label propagation: labels that most neighbours share",
-      .reference  = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
-      .parameters = {{.name          = "iterations",
-                      .help          = "most rounds; it ends sooner when no label changes",
-                      .default_value = "10"}},
-      .columns    = {{"label",
-                      "the most frequent label among the neighbours, first each its own id; out- and in-neighbours "
-                         "both count, parallel arcs and loops as often as the graph holds them"}},
-      .on_gpu     = gpu::built,
-      .run        = run_cdlp,
-      .verify     = verify_cdlp};
+      .name           = "cdlp",
+      .aliases        = {"label_propagation", "communities"},
+      .summary        = "community detection by label propagation",
+      .reference      = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
+      .parameters     = {{.name          = "iterations",
+                          .help          = "at most this many; fewer when no label changes",
+                          .default_value = "10"}},
+      .columns        = {{"label",
+                          "the most frequent label among the neighbours, first each its own id; out- and in-neighbours "
+                                 "both count, parallel arcs and loops as often as the graph holds them",
+                          ColumnOrder::by_group}},
+      .on_gpu         = gpu::built,
+      .vertex_program = false,
+      .run            = run_cdlp,
+      .verify         = verify_cdlp};
 }
 
 }  // namespace spillway

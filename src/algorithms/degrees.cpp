@@ -98,14 +98,16 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
 }  // namespace
 
 Algorithm degrees_algorithm() {
-  return {.name       = "degrees",
-          .summary    = "how many arcs leave and enter each vertex",
-          .reference  = "",
-          .parameters = {},
-          .columns    = {{"out", "arcs that leave"}, {"in", "arcs that arrive"}},
-          .on_gpu     = gpu::built,
-          .run        = run_degrees,
-          .verify     = verify_degrees};
+  return {.name           = "degrees",
+          .aliases        = {"degree"},
+          .summary        = "out- and in-degrees",
+          .reference      = "",
+          .parameters     = {},
+          .columns        = {{"out", "arcs that leave"}, {"in", "arcs that arrive"}},
+          .on_gpu         = gpu::built,
+          .vertex_program = false,
+          .run            = run_degrees,
+          .verify         = verify_degrees};
 }
 
 }  // namespace spillway

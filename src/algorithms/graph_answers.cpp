@@ -151,7 +151,7 @@ std::string wrong_frame(const Graph& graph, const Graph& answer, const Result& r
     return "it is said to be symmetric and is not";
   if (std::get<std::uint64_t>(result.facts.at(0).value) != answer.vertex_count() ||
       std::get<std::uint64_t>(result.facts.at(1).value) != answer.arc_count())
-    return "the number of vertices or arcs is told wrongly";
+    return "the stated number of vertices or arcs is wrong";
   return {};
 }
 

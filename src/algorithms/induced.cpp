@@ -34,9 +34,10 @@ Verdict verify_induced(const Graph& graph, const ParameterValues& values, const 
 
 Algorithm induced_algorithm() {
   return {.name          = "induced",
-          .summary       = "the graph of chosen vertices and all arcs among them",
+          .aliases       = {"induced_subgraph"},
+          .summary       = "the subgraph induced by a set of vertices",
           .reference     = {},
-          .parameters    = {{"members", "ids with commas between, or @FILE with one a line"}},
+          .parameters    = {{.name = "members", .help = vertices_help, .kind = ParameterKind::vertices}},
           .columns       = {},
           .weights       = WeightUse::used,
           .makes_a_graph = true,

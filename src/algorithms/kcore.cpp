@@ -221,10 +221,11 @@ Verdict verify_kcore(const Graph& graph, const ParameterValues& values, const Re
 Algorithm kcore_algorithm() {
   return {
       .name       = "kcore",
-      .summary    = "how deep in the core of the graph each vertex is",
+      .aliases    = {"core_number", "k_core"},
+      .summary    = "core numbers: the largest k for which a vertex is in a k-core",
       .reference  = "Seidman: Network Structure and Minimum Degree, 1983; Dhulipala et al.: Julienne, SPAA 2017",
       .parameters = {{.name          = "k",
-                      .help          = "all core numbers, or only who is in the core of this k",
+                      .help          = "all: core numbers; or a number: only which vertices are in that k-core",
                       .default_value = "all"}},
       .columns    = {{"core",
                       "the largest k for which it is in a k-core; with --k: member, 1 if it is in that core"}},

@@ -217,16 +217,18 @@ Verdict verify_lcc(const Graph& graph, const ParameterValues&, const Result& res
 }  // namespace
 
 Algorithm lcc_algorithm() {
-  return {.name       = "lcc",
-          .summary    = "local clustering: how many of a vertex's neighbours are neighbours of each other",
-          .reference  = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
-          .parameters = {},
-          .columns    = {{"coefficient",
-                          "arcs between neighbours over the most there could be, 0 to 1; 0 with fewer than two "
-                             "neighbours"}},
-          .on_gpu     = gpu::built,
-          .run        = run_lcc,
-          .verify     = verify_lcc};
+  return {.name           = "lcc",
+          .aliases        = {"clustering", "clustering_coefficient", "local_clustering_coefficient"},
+          .summary        = "local clustering coefficients",
+          .reference      = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
+          .parameters     = {},
+          .columns        = {{"coefficient",
+                              "arcs between neighbours over the most there could be, 0 to 1; 0 with fewer than two "
+                                     "neighbours"}},
+          .on_gpu         = gpu::built,
+          .vertex_program = false,
+          .run            = run_lcc,
+          .verify         = verify_lcc};
 }
 
 }  // namespace spillway

@@ -75,23 +75,26 @@ Parameter source_parameter(const char* help) {
 }  // namespace
 
 Algorithm neighborhood_algorithm() {
-  return around_algorithm({.name       = "neighborhood",
-                           .summary    = "the graph of all within some hops of a vertex",
-                           .reference  = {},
-                           .parameters = {source_parameter("the vertex in the middle"),
-                                          {"hops", "how far from it", "2"},
-                                          {"along", "out, in or both: which arcs a hop may take", "out"}},
-                           .columns    = {},
-                           .run        = {},
-                           .verify     = {}},
-                          read_neighborhood);
+  return around_algorithm(
+      {.name       = "neighborhood",
+       .aliases    = {"k_hop_neighborhood"},
+       .summary    = "the subgraph of all vertices within some hops of a source",
+       .reference  = {},
+       .parameters = {source_parameter("the vertex at its centre"),
+                      {"hops", "how far from it", "2"},
+                      {"along", "out, in or both: direction of the arcs that a hop follows", "out"}},
+       .columns    = {},
+       .run        = {},
+       .verify     = {}},
+      read_neighborhood);
 }
 
 Algorithm egonet_algorithm() {
   return around_algorithm({.name       = "egonet",
-                           .summary    = "the graph of a vertex and its neighbours, in or out",
+                           .aliases    = {"ego_graph"},
+                           .summary    = "the ego network: the subgraph of a vertex and its neighbours",
                            .reference  = {},
-                           .parameters = {source_parameter("the vertex in the middle")},
+                           .parameters = {source_parameter("the vertex at its centre")},
                            .columns    = {},
                            .run        = {},
                            .verify     = {}},

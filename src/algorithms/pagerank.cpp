@@ -25,7 +25,7 @@ Restart restart_of(const Graph& graph, Vertex source) {
 Result pull(const Graph& graph, Vertex source, const Settings& settings, const RunOptions& options) {
   const PageRank program{.restart        = restart_of(graph, source),
                          .damping        = settings.damping,
-                         .tolerance      = settings.tolerance,
+                         .tolerance      = settings.runs_all ? PageRank::never : settings.tolerance,
                          .drop_dangling  = settings.drop_dangling,
                          .max_iterations = settings.iterations};
   auto           outcome = run(program, graph, options);
@@ -81,9 +81,11 @@ PageRankSettings pagerank_settings(const char* name, const ParameterValues& valu
   settings.residual_form = parameters.choice("form", {"pull", "residual"}) == "residual";
   const bool fixed       = parameters.text("iterations") != "auto";
   settings.iterations    = fixed ? parameters.number("iterations", 1, 1u << 30) : default_iterations;
-  settings.tolerance     = parameters.text("tolerance") != "auto" ? parameters.real("tolerance", 0, 2)
-                           : fixed                                ? 0
-                                                                  : default_tolerance;
+  const bool stated      = parameters.text("tolerance") != "auto";
+  settings.runs_all      = fixed && !stated && !settings.residual_form;
+  settings.tolerance     = stated                            ? parameters.real("tolerance", 0, 2)
+                           : fixed && settings.residual_form ? 0
+                                                             : default_tolerance;
   return settings;
 }
 
@@ -95,12 +97,12 @@ Result run_pagerank(const char* name, const Graph& graph, Vertex source, const P
 }
 
 std::vector<Parameter> pagerank_parameters() {
-  return {{.name = "damping", .help = "chance that the walk follows an arc", .default_value = "0.85"},
+  return {{.name = "damping", .help = "probability that the walk follows an arc", .default_value = "0.85"},
           {.name          = "tolerance",
            .help          = "stop when the ranks change by no more than this in all (L1); auto: 1e-5",
            .default_value = "auto"},
           {.name          = "iterations",
-           .help          = "run this many, whatever the change; auto: until the tolerance",
+           .help          = "exactly this many; auto: until the tolerance is met",
            .default_value = "auto"},
           {.name          = "dangling",
            .help          = "mass of vertices without out-edges: redistribute where the walk restarts, or drop",
@@ -113,7 +115,8 @@ std::vector<Parameter> pagerank_parameters() {
 Algorithm pagerank_algorithm() {
   return {
       .name       = "pagerank",
-      .summary    = "how often a random walk is at each vertex",
+      .aliases    = {"page_rank", "pr"},
+      .summary    = "PageRank: the share of time that a random walk spends at each vertex",
       .reference  = "Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999",
       .parameters = pagerank_parameters(),
       .columns    = {{"rank", "share of the walk's time; all sum to 1"}},

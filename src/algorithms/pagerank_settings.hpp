@@ -11,6 +11,7 @@ struct PageRankSettings {
   double        damping, tolerance;
   std::uint64_t iterations;  ///< the most
   bool          drop_dangling, residual_form;
+  bool          runs_all;  ///< so many exactly, whatever they change
 };
 
 PageRankSettings pagerank_settings(const char* name, const ParameterValues& values);

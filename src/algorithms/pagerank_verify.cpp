@@ -190,6 +190,8 @@ std::string residual_fact_problem(const Graph& graph, const Settings& settings, 
 /// What can be said of the facts without computing the ranks.
 std::string fact_problem(const Graph& graph, const Settings& settings, const Result& result) {
   const std::uint64_t iterations = result.statistics.iterations;
+  if (settings.runs_all && iterations != settings.iterations)
+    return fmt::format("{} iterations, where {} were asked for", iterations, settings.iterations);
   if (iterations > settings.iterations)
     return fmt::format("{} iterations, where at most {} are allowed", iterations, settings.iterations);
   if (settings.residual_form) return residual_fact_problem(graph, settings, result);

@@ -11,7 +11,8 @@ Algorithm ppr_algorithm() {
                                          .kind = ParameterKind::source});
   return {
       .name       = "ppr",
-      .summary    = "how often a random walk that restarts at a source is at each vertex",
+      .aliases    = {"personalized_pagerank"},
+      .summary    = "personalized PageRank: the walk restarts at a source",
       .reference  = "Haveliwala: Topic-Sensitive PageRank, WWW 2002; Tong, Faloutsos, Pan: ICDM 2006",
       .parameters = std::move(parameters),
       .columns    = {{"rank", "share of the walk's time; all sum to 1"}},

@@ -1,5 +1,7 @@
 #include "algorithms/registry.hpp"
 
+#include <algorithm>
+
 #include "base/fail.hpp"
 #include "base/text.hpp"
 
@@ -15,7 +17,7 @@ void refuse_gpus(Algorithm& algorithm) {
   algorithm.run = [run = std::move(algorithm.run), name = algorithm.name](
                       const Graph& graph, const ParameterValues& values, const RunOptions& options) {
     if (options.device.kind == DeviceChoice::Kind::cuda)
-      throw usage_error("{} runs on the cpu only; ask for no GPU", name);
+      throw usage_error("{} runs on the CPU only; leave out the GPU", name);
     return run(graph, values, options);
   };
 }
@@ -42,9 +44,26 @@ const Algorithm& add_algorithm(Algorithm algorithm) {
   for (const Algorithm& other : registry())
     if (other.name == algorithm.name) throw usage_error("there is an algorithm '{}' already", algorithm.name);
   if (registry().size() == most_algorithms)
-    throw usage_error("no room for more than {} algorithms", most_algorithms);
+    throw usage_error("at most {} algorithms can be registered", most_algorithms);
   return registry().emplace_back(std::move(algorithm));
 }
+
+namespace {
+
+/// connected-components, ConnectedComponents and connected_components are one name.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : lower_case(name))
+    if (c != '-' && c != '_' && c != ' ') plain += c;
+  return plain;
+}
+
+bool is_called(const Algorithm& algorithm, const std::string& plain) {
+  const auto same = [&](const std::string& name) { return plain_name(name) == plain; };
+  return same(algorithm.name) || std::any_of(algorithm.aliases.begin(), algorithm.aliases.end(), same);
+}
+
+}  // namespace
 
 const Algorithm& algorithm_named(const std::string& name) {
   std::vector<std::string> names;
@@ -52,7 +71,16 @@ const Algorithm& algorithm_named(const std::string& name) {
     if (algorithm.name == name) return algorithm;
     names.push_back(algorithm.name);
   }
-  throw usage_error("unknown algorithm '{}'; {}", printable(name), advice(name, names));
+  const std::string plain = plain_name(name);
+  for (const Algorithm& algorithm : algorithms())
+    if (is_called(algorithm, plain)) return algorithm;
+  std::vector<std::string> aliases;
+  for (const Algorithm& algorithm : algorithms())
+    aliases.insert(aliases.end(), algorithm.aliases.begin(), algorithm.aliases.end());
+  auto near = nearest_word(name, names);
+  if (!near) near = nearest_word(name, aliases);
+  throw usage_error("unknown algorithm '{}'; {}", printable(name),
+                    near ? fmt::format("did you mean '{}'?", *near) : "there are " + joined(names));
 }
 
 ParameterValues completed_parameters(const Algorithm& algorithm, const ParameterValues& given) {

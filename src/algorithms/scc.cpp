@@ -205,15 +205,17 @@ Verdict verify_scc(const Graph& graph, const ParameterValues&, const Result& res
 
 Algorithm scc_algorithm() {
   return {.name    = "scc",
+          .aliases = {"strongly_connected_components", "strong_components"},
           .summary = "strongly connected components: vertices that reach each other",
           .reference =
               "Slota, Rajamanickam, Madduri, BFS and Coloring-based Parallel Algorithms for Strongly Connected "
               "Components and Related Problems, IPDPS 2014",
-          .parameters = {},
-          .columns    = {{"component", "the smallest vertex of the component"}},
-          .on_gpu     = gpu::built,
-          .run        = run_scc,
-          .verify     = verify_scc};
+          .parameters     = {},
+          .columns        = {{"component", "the smallest vertex of the component", ColumnOrder::by_group}},
+          .on_gpu         = gpu::built,
+          .vertex_program = false,
+          .run            = run_scc,
+          .verify         = verify_scc};
 }
 
 }  // namespace spillway

@@ -84,16 +84,17 @@ Verdict verify_ssnsp(const Graph& graph, const ParameterValues& values, const Re
 
 Algorithm ssnsp_algorithm() {
   return {.name       = "ssnsp",
+          .aliases    = {"path_counts"},
           .summary    = "number of shortest paths from a source to each vertex",
           .reference  = "Brandes: A Faster Algorithm for Betweenness Centrality, 2001",
           .parameters = {{.name = "source",
                           .help = "where to start, by the graph's own ids",
                           .kind = ParameterKind::source}},
-          .columns    = {{"level", "edges from the source; none if it is not reached"},
-                         {"paths", "how many paths have that length; parallel arcs are different paths"}},
-          .on_gpu     = gpu::built && has_device_code<PathCounts<PathCount>>,
-          .run        = run_ssnsp,
-          .verify     = verify_ssnsp};
+          .columns = {{"level", "edges from the source; none if it is not reached", ColumnOrder::smallest_first},
+                      {"paths", "how many paths have that length; parallel arcs are different paths"}},
+          .on_gpu  = gpu::built && has_device_code<PathCounts<PathCount>>,
+          .run     = run_ssnsp,
+          .verify  = verify_ssnsp};
 }
 
 }  // namespace spillway

@@ -161,6 +161,7 @@ Verdict verify_sssp(const Graph& graph, const ParameterValues& values, const Res
 
 Algorithm sssp_algorithm() {
   return {.name       = "sssp",
+          .aliases    = {"shortest_path", "shortest_paths", "dijkstra", "bellman_ford"},
           .summary    = "shortest distances and parents from a source, over non-negative weights",
           .reference  = "Meyer, Sanders: Delta-Stepping, ESA 1998; Beamer, Asanović, Patterson: GAP, 2015",
           .parameters = {{.name = "source",
@@ -169,12 +170,12 @@ Algorithm sssp_algorithm() {
                          {.name          = "delta",
                           .help          = "width of a bucket of distances; auto: from the weights",
                           .default_value = "auto"}},
-          .columns    = {{"distance", "length of a shortest path; inf if there is none"},
-                         {"parent", "the vertex before it on such a path; the source's is itself"}},
-          .weights    = WeightUse::needed,
-          .on_gpu     = gpu::built && has_device_code<Distances>,
-          .run        = run_sssp,
-          .verify     = verify_sssp};
+          .columns = {{"distance", "length of a shortest path; inf if there is none", ColumnOrder::smallest_first},
+                      {"parent", "the vertex before it on such a path; the source's is itself"}},
+          .weights = WeightUse::needed,
+          .on_gpu  = gpu::built && has_device_code<Distances>,
+          .run     = run_sssp,
+          .verify  = verify_sssp};
 }
 
 }  // namespace spillway

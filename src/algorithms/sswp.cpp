@@ -102,7 +102,8 @@ Verdict verify_sswp(const Graph& graph, const ParameterValues& values, const Res
 
 Algorithm sswp_algorithm() {
   return {.name       = "sswp",
-          .summary    = "widest paths from a source: how much the best path to each vertex can carry",
+          .aliases    = {"widest_path", "widest_paths"},
+          .summary    = "widest (maximum-capacity) paths from a source",
           .reference  = "Pollack: The Maximum Capacity Through a Network, Operations Research 1960",
           .parameters = {{.name = "source",
                           .help = "where to start, by the graph's own ids",

@@ -174,16 +174,18 @@ Verdict verify_tc(const Graph& graph, const ParameterValues&, const Result& resu
 
 Algorithm tc_algorithm() {
   return {.name       = "tc",
-          .summary    = "how many triangles there are; directions, loops and parallel arcs do not count",
+          .aliases    = {"triangles", "triangle_count"},
+          .summary    = "triangle count; directions, loops and parallel arcs do not count",
           .reference  = "Schank and Wagner, Finding, counting and listing all triangles in large graphs, WEA 2005",
           .parameters = {{.name          = "per-vertex",
-                          .help          = "also say how many triangles each vertex is in",
+                          .help          = "also count the triangles of each vertex",
                           .default_value = "no",
                           .kind          = ParameterKind::flag}},
           .columns    = {{"triangles", "triangles the vertex is in; with --per-vertex"}},
           .on_gpu     = gpu::built,
-          .run        = run_tc,
-          .verify     = verify_tc};
+          .vertex_program = false,
+          .run            = run_tc,
+          .verify         = verify_tc};
 }
 
 }  // namespace spillway

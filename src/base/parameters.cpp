@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -74,11 +75,14 @@ Vertex vertex_named(std::string_view owner, const Graph& graph, std::string_view
   if (graph.vertex_count() == 0)
     throw bad_input("{}: vertex '{}' is not in the graph, which has no vertices", owner, printable(id));
   const std::string first = printable(graph.ids().name(0));
+  const std::string hint =
+      id.starts_with('@') ? fmt::format("; nor is there a file '{}'", printable(id.substr(1))) : std::string{};
   if (graph.vertex_count() == 1)
-    throw bad_input("{}: vertex '{}' is not in the graph, whose one vertex is '{}'", owner, printable(id), first);
-  throw bad_input("{}: vertex '{}' is not in the graph, whose {} vertices are '{}' to '{}'", owner, printable(id),
-                  with_commas(graph.vertex_count()), first,
-                  printable(graph.ids().name(static_cast<Vertex>(graph.vertex_count() - 1))));
+    throw bad_input("{}: vertex '{}' is not in the graph, whose one vertex is '{}'{}", owner, printable(id), first,
+                    hint);
+  throw bad_input("{}: vertex '{}' is not in the graph, whose {} vertices are '{}' to '{}'{}", owner,
+                  printable(id), with_commas(graph.vertex_count()), first,
+                  printable(graph.ids().name(static_cast<Vertex>(graph.vertex_count() - 1))), hint);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -95,9 +99,9 @@ std::string_view without_comment(std::string_view line) {
 }
 
 template <class Body>
-void for_each_part(std::string_view text, char separator, Body&& body) {
+void for_each_line(std::string_view text, Body&& body) {
   for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
     body(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -114,26 +118,78 @@ std::vector<std::string> ids_in_file(const std::string& path) {
   const std::string          text            = read_whole(path);
   const bool                 marked          = text.starts_with(byte_order_mark);
   std::vector<std::string>   ids;
-  for_each_part(std::string_view{text}.substr(marked ? byte_order_mark.size() : 0), '\n',
-                [&](std::string_view line) {
-                  const std::string_view id = trimmed(without_comment(line));
-                  if (!id.empty()) ids.emplace_back(id);
-                });
+  for_each_line(std::string_view{text}.substr(marked ? byte_order_mark.size() : 0), [&](std::string_view line) {
+    const std::string_view id = trimmed(without_comment(line));
+    if (!id.empty()) ids.emplace_back(id);
+  });
   if (ids.empty()) throw bad_input("{}: no vertices in this file; it should have one id on each line", path);
   return ids;
 }
 
-std::vector<std::string> ids_in_list(std::string_view text) {
+namespace {
+
+/// Takes the quoted id that `text` begins with off it, and what stands between it and the next comma.
+std::string take_quoted(std::string_view& text) {
+  std::string id;
+  std::size_t i = 1;
+  for (;; ++i) {
+    if (i == text.size()) throw usage_error("{}: a quote is opened and not closed", printable(text));
+    if (text[i] == '"' && (i + 1 == text.size() || text[i + 1] != '"')) break;
+    if (text[i] == '"') ++i;  // a doubled quote is a quote
+    id += text[i];
+  }
+  const std::size_t end = std::min(text.find(',', i), text.size());
+  if (!trimmed(text.substr(i + 1, end - i - 1)).empty())
+    throw usage_error("{}: text after a closing quote; put a comma between ids", printable(text));
+  text.remove_prefix(end);
+  return id;
+}
+
+bool is_vertex(const Graph* graph, std::string_view id) {
+  return graph != nullptr && graph->ids().find(id, graph->vertex_count()).has_value();
+}
+
+}  // namespace
+
+std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph) {
+  if (is_vertex(graph, text)) return {std::string{text}};
   std::vector<std::string> ids;
-  for_each_part(text, ',', [&](std::string_view id) { ids.emplace_back(trimmed(id)); });
+  for (bool more = true; more;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (text.starts_with('"')) {
+      ids.push_back(take_quoted(text));
+    } else {
+      const std::string_view id = trimmed(text.substr(0, text.find(',')));
+      text.remove_prefix(std::min(text.find(','), text.size()));
+      // Names may begin with @, too: only a file that there is stands for its ids.
+      if (id.starts_with('@') && !is_vertex(graph, id) && (id == "@-" || file_exists(std::string{id.substr(1)}))) {
+        for (std::string& listed : ids_in_file(std::string{id.substr(1)})) ids.push_back(std::move(listed));
+      } else {
+        ids.emplace_back(id);
+      }
+    }
+    more = !text.empty();
+    if (more) text.remove_prefix(1);
+  }
   return ids;
 }
 
+std::string quoted_id(std::string_view id) {
+  std::string quoted{'"'};
+  for (const char c : id) {
+    quoted += c;
+    if (c == '"') quoted += c;
+  }
+  return quoted + '"';
+}
+
 std::vector<Vertex> Parameters::vertex_list(const Graph& graph, const std::string& name) const {
-  const std::string&  given = text(name);
-  std::vector<Vertex> vertices;
-  for (const std::string& id : given.starts_with('@') ? ids_in_file(given.substr(1)) : ids_in_list(given))
-    vertices.push_back(vertex_named(owner_, graph, id));
+  std::vector<Vertex>        vertices;
+  std::unordered_set<Vertex> known;
+  for (const std::string& id : ids_in_list(text(name), &graph)) {
+    const Vertex v = vertex_named(owner_, graph, id);
+    if (known.insert(v).second) vertices.push_back(v);
+  }
   return vertices;
 }
 

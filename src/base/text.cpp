@@ -105,12 +105,10 @@ std::string lower_case(std::string_view text) {
   return lowered;
 }
 
-namespace {
+std::size_t utf8_bytes(std::string_view text) {
+  static constexpr std::array least{0u, 0u, 0x80u, 0x800u, 0x10000u};  // below: overlong forms
 
-/// How many bytes the character at the start of `text` has, if it is one that a terminal can show; else 0.
-std::size_t shown_bytes(std::string_view text) {
-  static constexpr std::array least{0u, 0x20u, 0xA0u, 0x800u, 0x10000u};  // below: controls, overlong forms
-
+  if (text.empty()) return 0;
   const unsigned    head = static_cast<unsigned char>(text[0]);
   const std::size_t size = head < 0x80 ? 1 : head >> 5 == 6 ? 2 : head >> 4 == 14 ? 3 : head >> 3 == 30 ? 4 : 0;
   if (size == 0 || size > text.size()) return 0;
@@ -120,7 +118,17 @@ std::size_t shown_bytes(std::string_view text) {
     code = code << 6 | (byte & 0x3Fu);
   }
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return code < least[size] || code == 0x7F || surrogate || code > 0x10FFFF ? 0 : size;
+  return code < least[size] || surrogate || code > 0x10FFFF ? 0 : size;
+}
+
+namespace {
+
+/// The same of characters that a terminal can show: no controls, of which there are two-byte ones below U+00A0.
+std::size_t shown_bytes(std::string_view text) {
+  const std::size_t size = utf8_bytes(text);
+  const auto        byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (size == 1 && (byte(0) < 0x20 || byte(0) == 0x7F)) return 0;
+  return size == 2 && byte(0) == 0xC2 && byte(1) < 0xA0 ? 0 : size;
 }
 
 }  // namespace

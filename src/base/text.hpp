@@ -39,6 +39,9 @@ std::string joined(const std::vector<std::string>& words);
 
 std::string lower_case(std::string_view text);
 
+/// Length of the character of UTF-8 that `text` begins with; 0: it is none.
+std::size_t utf8_bytes(std::string_view text);
+
 /// Text of unknown origin made fit for one line of a terminal: what is no character of UTF-8, or a control, is
 /// escaped; length is bounded.
 std::string printable(std::string_view text, std::size_t limit = 40);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 
 #include <spillway/plugin.hpp>
@@ -17,12 +18,18 @@ Json to_json(const Algorithm& algorithm) {
   for (const Parameter& parameter : algorithm.parameters)
     parameters.push_back(
         {{"name", parameter.name}, {"help", parameter.help}, {"default", parameter.default_value}});
-  return {{"name", algorithm.name},     {"summary", algorithm.summary}, {"reference", algorithm.reference},
-          {"on_gpu", algorithm.on_gpu}, {"parameters", parameters},     {"columns", columns}};
+  return {{"name", algorithm.name},
+          {"aliases", algorithm.aliases},
+          {"summary", algorithm.summary},
+          {"reference", algorithm.reference},
+          {"on_gpu", algorithm.on_gpu},
+          {"parameters", parameters},
+          {"columns", columns}};
 }
 
 void print_text(const Algorithm& algorithm) {
   fmt::print("{:<12} {}{}\n", algorithm.name, algorithm.summary, algorithm.on_gpu ? " (also on a GPU)" : "");
+  if (!algorithm.aliases.empty()) fmt::print("{:<12}   also: {}\n", "", joined(algorithm.aliases));
   for (const Parameter& parameter : algorithm.parameters)
     fmt::print("{:<12}   --{:<14} {}\n", "", parameter.name, with_default(parameter));
   for (const ColumnInfo& column : algorithm.columns)
@@ -40,7 +47,7 @@ void list_algorithms(const std::string& name, const Common& common) {
   Json list = Json::array();
   for (const Algorithm& algorithm : listed(name))
     common.json ? list.push_back(to_json(algorithm)) : print_text(algorithm);
-  if (common.json) print_json(list);
+  if (common.json) print_json(Json{{"algorithms", list}});
 }
 
 }  // namespace

@@ -19,13 +19,14 @@ std::vector<std::string> format_names(bool written) {
 }
 
 std::string with_default(const Parameter& parameter) {
-  return parameter.help +
+  const bool several = parameter.kind == ParameterKind::source;
+  return parameter.help + (several ? "; several: A,B or @FILE, or repeat it" : "") +
          (parameter.default_value.empty() ? " (needed)" : fmt::format(" (default: {})", parameter.default_value));
 }
 
 void add_common_options(Command& command, Common& common) {
   command.flag("--json", common.json, "Print one JSON object instead of text");
-  command.flag("-q,--quiet", common.quiet, "Only the answer and what went wrong: no notes, times or progress");
+  command.flag("-q,--quiet", common.quiet, "Print only the answer and errors: no notes, times or progress");
   command.option("--threads", common.threads, "Threads to use (default: all)").between(1, 4096);
 }
 
@@ -50,7 +51,8 @@ void LoadArguments::add_to(Command& command) {
   command.option("--header", header, "Edge lists: first line is a header: auto, yes or no")
       .one_of({"auto", "yes", "no"});
   add_transform_options(command, transform);
-  command.option("--host-memory", host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+  command.option("--host-memory", host_memory,
+                 "Host memory limit, mapped files excluded, e.g. 4GiB (default: what is free)");
 }
 
 LoadOptions LoadArguments::options(const Common& common, Progress& progress) const {
@@ -93,8 +95,32 @@ std::uint64_t number_argument(const std::string& option, const std::string& text
                     std::numeric_limits<std::uint64_t>::max(), printable(text));
 }
 
+namespace {
+
+/// Of this command; it prints one object at most.
+struct Said {
+  std::vector<std::string> notes, warnings;
+  bool                     object = false;
+};
+
+Said& said() {
+  static Said all;
+  return all;
+}
+
+}  // namespace
+
 void print_json(const Json& document) {
-  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  Json object{{"schema", json_schema}};
+  object.update(document);
+  if (!said().notes.empty()) object["notes"] = said().notes;
+  if (!said().warnings.empty()) object["warnings"] = said().warnings;
+  said().object = true;
+  fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_error_json(const std::string& kind, int exit, const std::string& message) {
+  if (!said().object) print_json({{"error", {{"kind", kind}, {"exit", exit}, {"message", message}}}});
 }
 
 void complain(const std::string& line) {
@@ -102,9 +128,13 @@ void complain(const std::string& line) {
   std::fputs((line + '\n').c_str(), stderr);
 }
 
-void warn(const std::string& text) { complain("warning: " + text); }
+void warn(const std::string& text) {
+  said().warnings.push_back(text);
+  complain("warning: " + text);
+}
 
 void note(const Common& common, const std::string& text) {
+  said().notes.push_back(text);
   if (!common.quiet) complain("note: " + text);
 }
 

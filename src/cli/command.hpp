@@ -60,8 +60,15 @@ std::uint64_t size_argument(const std::string& option, const std::optional<std::
 /// A whole number of an option, from `least` on; anything else is Error{usage}.
 std::uint64_t number_argument(const std::string& option, const std::string& text, std::uint64_t least = 0);
 
-/// One object on standard output. What is not UTF-8 in it is replaced, never an error.
+/// The version of all objects that --json prints (docs/json.md): a field that goes or changes its meaning makes a
+/// new one, a field that is added does not.
+inline constexpr int json_schema = 1;
+
+/// One object on standard output, with the schema's version and the notes that were made. What is not UTF-8 in it
+/// is replaced, never an error.
 void print_json(const Json& document);
+/// The object that --json prints of an error, unless an object was printed already.
+void print_error_json(const std::string& kind, int exit, const std::string& message);
 
 /// A line on standard error, after what standard output was told before. It never fails: nobody may be there to
 /// read it.
@@ -100,5 +107,9 @@ std::vector<std::string> add_plan(Command& app, Context& context, std::vector<st
 /// `words` are those after the program's name: options depend on the algorithm they name. Returns those to parse.
 std::vector<std::string> add_run(Command& app, Context& context, std::vector<std::string> words);
 void                     add_algorithms(Command& app, Context& context);
+/// `help`, `man` and `completions`; `parser` describes all commands when one of them is run.
+void add_help(Command& app, Context& context, const Parser& parser);
+/// `help X` is `X --help`, and --help-all is --help with the options for study.
+std::vector<std::string> help_spelled_out(std::vector<std::string> words, Parser& parser);
 
 }  // namespace spillway::cli

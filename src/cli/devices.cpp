@@ -33,13 +33,14 @@ Json to_json(const Device& device) {
 
 void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>>& all) {
   if (all.empty()) return;
-  fmt::print("\nedges from host memory, measured once{}\n",
+  fmt::print("\ntransfer of edges from host memory, measured once{}\n",
              rates_path().empty() ? "" : " and kept in " + printable(rates_path()));
-  fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "sent GB/s", "gather GB/s",
-             "M pieces/s", "read GB/s", "M pieces/s", "step us");
+  fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "copy GB/s", "gather GB/s", "M rows/s",
+             "in place GB/s", "M rows/s", "launch us");
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) {
-      fmt::print("{:<8} could not be measured: there is no room, or it is taken\n", cuda.devices[i].name);
+      fmt::print("{:<8} could not be measured: not enough free memory, or in use by others\n",
+                 cuda.devices[i].name);
       continue;
     }
     const Rates& rates = *all[i];

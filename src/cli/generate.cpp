@@ -105,7 +105,7 @@ void add_generate(Command& app, Context& context) {
         .one_of({"none", "u32", "f32"});
     kind.option("--weight-range", arguments->weight_range, "LOW:HIGH of the weights (default: 1:64)");
     add_transform_options(kind, arguments->transform);
-    kind.option("--host-memory", arguments->host_memory, "Most memory to hold, e.g. 4GiB (default: what is free)");
+    kind.option("--host-memory", arguments->host_memory, "Host memory limit, e.g. 4GiB (default: what is free)");
     add_common_options(kind, context.common);
     kind.on_parsed([&context, arguments] {
       context.action = [&context, arguments] { generate_to_file(*arguments, context.common); };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include <spillway/engine/parallel.hpp>
@@ -16,16 +18,48 @@
 namespace spillway::cli {
 namespace {
 
-int report(const Error& error) {
-  complain(error.code() == ExitCode::interrupted ? "interrupted" : fmt::format("error: {}", error.what()));
-  return static_cast<int>(error.code());
+/// Errors of the command line itself come before the options are known.
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--json"; });
+}
+
+const char* kind_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::usage:
+      return "usage";
+    case ExitCode::bad_input:
+      return "bad_input";
+    case ExitCode::does_not_fit:
+      return "does_not_fit";
+    case ExitCode::verification_failed:
+      return "verification_failed";
+    case ExitCode::interrupted:
+      return "interrupted";
+    case ExitCode::done:
+    case ExitCode::internal_error:
+      break;
+  }
+  return "internal_error";
+}
+
+int report(ExitCode code, const std::string& message, bool json) {
+  const auto exit = static_cast<int>(code);
+  complain(code == ExitCode::interrupted      ? message
+           : code == ExitCode::internal_error ? "internal error: " + message
+                                              : "error: " + message);
+  if (!json || std::ferror(stdout)) return exit;
+  try {
+    print_error_json(kind_of(code), exit, message);
+    std::fflush(stdout);
+  } catch (const std::exception&) {  // nobody is there to read it
+  }
+  return exit;
 }
 
 /// Of printing, in most cases; fmt does not say where to.
-int report(const std::system_error& error) {
-  complain(std::ferror(stdout) ? fmt::format("error: standard output: cannot write: {}", error.code().message())
-                               : fmt::format("error: {}", error.what()));
-  return static_cast<int>(ExitCode::bad_input);
+std::string message_of(const std::system_error& error) {
+  return std::ferror(stdout) ? fmt::format("standard output: cannot write: {}", error.code().message())
+                             : std::string{error.what()};
 }
 
 int run(int argc, char** argv) {
@@ -33,7 +67,8 @@ int run(int argc, char** argv) {
                 SPILLWAY_VERSION};
   Command root = parser.root();
   Context context;
-  std::vector<std::string> words = add_run(root, context, {argv + 1, argv + argc});
+  std::vector<std::string> words = help_spelled_out({argv + 1, argv + argc}, parser);
+  words                          = add_run(root, context, std::move(words));
   words                          = add_plan(root, context, std::move(words));
   add_info(root, context);
   add_convert(root, context);
@@ -42,6 +77,7 @@ int run(int argc, char** argv) {
   add_algorithms(root, context);
   add_build(root, context);
   add_devices(root, context);
+  add_help(root, context, parser);
 
   if (argc == 1) {
     fmt::print("{}", parser.help());
@@ -60,20 +96,20 @@ int run(int argc, char** argv) {
 }  // namespace spillway::cli
 
 int main(int argc, char** argv) {
+  using spillway::ExitCode;
+  using spillway::cli::report;
+  const bool json = spillway::cli::asks_for_json(argc, argv);
   try {
     return spillway::cli::run(argc, argv);
   } catch (const spillway::Error& error) {
-    return spillway::cli::report(error);
+    return report(error.code(), error.code() == ExitCode::interrupted ? "interrupted" : error.what(), json);
   } catch (const std::system_error& error) {
-    return spillway::cli::report(error);
+    return report(ExitCode::bad_input, spillway::cli::message_of(error), json);
   } catch (const std::bad_alloc&) {
-    spillway::cli::complain("error: out of memory; --host-memory bounds what is held");
-    return static_cast<int>(spillway::ExitCode::does_not_fit);
+    return report(ExitCode::does_not_fit, "out of memory; --host-memory limits what is allocated", json);
   } catch (const std::exception& error) {
-    spillway::cli::complain(fmt::format("internal error: {}", error.what()));
-    return static_cast<int>(spillway::ExitCode::internal_error);
+    return report(ExitCode::internal_error, error.what(), json);
   } catch (...) {
-    spillway::cli::complain("internal error: something was thrown that is no std::exception");
-    return static_cast<int>(spillway::ExitCode::internal_error);
+    return report(ExitCode::internal_error, "something was thrown that is no std::exception", json);
   }
 }

@@ -46,8 +46,16 @@ Option Command::option(const std::string& names, std::function<void(const std::s
                        const std::string& help) {
   return Option{app_->add_option_function<std::string>(names, std::move(take), help)};
 }
-void Command::flag(const std::string& names, bool& target, const std::string& help) {
-  app_->add_flag(names, target, help);
+Option Command::repeatable(const std::string& names, std::function<void(const std::string&)> take,
+                           const std::string& help) {
+  const auto take_all = [take = std::move(take)](const std::vector<std::string>& values) {
+    for (const std::string& value : values) take(value);
+  };
+  CLI::Option* option = app_->add_option_function<std::vector<std::string>>(names, take_all, help);
+  return Option{option->expected(1)->take_all()->type_name("TEXT")};
+}
+Option Command::flag(const std::string& names, bool& target, const std::string& help) {
+  return Option{app_->add_flag(names, target, help)};
 }
 void Command::remove_option(const std::string& name) { app_->remove_option(app_->get_option(name)); }
 
@@ -77,8 +85,9 @@ const CLI::App& deepest(const CLI::App& app) {
 std::string unknown_word(const CLI::App& command, const std::string& taker, const std::string& word) {
   const auto        near = nearest_word(word, words_of(command));
   const std::string hint = near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{};
-  return taker.empty() ? fmt::format("'{}' is not known here{}", printable(word), hint)
-                       : fmt::format("{} takes no {}{}", taker, printable(word), hint);
+  if (!taker.empty()) return fmt::format("{} takes no {}{}", taker, printable(word), hint);
+  const char* const what = word.starts_with('-') ? "option" : command.get_parent() ? "argument" : "command";
+  return fmt::format("unknown {} '{}'{}", what, printable(word), hint);
 }
 
 /// CLI11 counts the values of an option; a person forgot one, or repeated the option.
@@ -106,22 +115,69 @@ int usage_exit(const CLI::App& app, const std::string& taker, const CLI::ParseEr
   for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
     name.insert(0, parent->get_name() + " ");
   if (!taker.empty()) name += " " + taker;
-  complain(fmt::format("error: {}\n`{} --help` lists what it takes.", message_of(command, taker, error), name));
-  return static_cast<int>(ExitCode::usage);
+  throw usage_error("{}\n`{} --help` lists what it takes.", message_of(command, taker, error), name);
+}
+
+}  // namespace
+
+/// An algorithm's own options come first; those for study only where all are asked for.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  bool all = false;
+
+  std::string make_positionals(const CLI::App* app) const override {
+    std::string text = CLI::Formatter::make_positionals(app);
+    for (const std::string& group : app->get_groups())
+      if (is_own(group))
+        text += CLI::Formatter::make_group(group, false, app->get_options([&](const CLI::Option* option) {
+          return option->get_group() == group && option->nonpositional();
+        }));
+    return text;
+  }
+
+  std::string make_group(std::string group, bool by_place,
+                         std::vector<const CLI::Option*> options) const override {
+    if (is_own(group) || (group == for_study && !all)) return {};
+    return CLI::Formatter::make_group(group, by_place, options);
+  }
+
+ private:
+  static bool is_own(const std::string& group) { return group.starts_with("Options of "); }
+};
+
+namespace {
+
+CommandInfo::OptionInfo option_info(const CLI::Option& option) {
+  const bool by_place = option.get_positional();
+  return {.names     = by_place ? option.get_name(true) : option.get_name(false, true),
+          .value     = option.get_expected_min() > 0 ? option.get_type_name() : "",
+          .help      = option.get_description(),
+          .for_study = option.get_group() == for_study,
+          .by_place  = by_place};
+}
+
+CommandInfo command_info(const CLI::App& app) {
+  CommandInfo info{.name = app.get_name(), .help = app.get_description(), .options = {}, .commands = {}};
+  for (const CLI::Option* option : app.get_options()) info.options.push_back(option_info(*option));
+  for (const CLI::App* command : app.get_subcommands({})) info.commands.push_back(command_info(*command));
+  return info;
 }
 
 }  // namespace
 
 Parser::Parser(const std::string& name, const std::string& description, const std::string& version)
-    : app_(std::make_unique<CLI::App>(description, name)) {
+    : app_(std::make_unique<CLI::App>(description, name)), formatter_(std::make_shared<HelpFormatter>()) {
+  formatter_->column_width(32);
+  app_->formatter(formatter_);
   app_->set_version_flag("--version", name + " " + version);
   app_->require_subcommand(1);
-  app_->get_formatter()->column_width(32);
 }
 Parser::~Parser() = default;
 
 Command     Parser::root() { return Command{app_.get()}; }
 std::string Parser::help() const { return app_->help(); }
+CommandInfo Parser::description() const { return command_info(*app_); }
+void        Parser::show_all() { formatter_->all = true; }
 
 std::optional<int> Parser::parse(std::vector<std::string> words, const std::string& taker) {
   try {

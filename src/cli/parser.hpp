@@ -15,6 +15,11 @@ class Option;
 
 namespace spillway::cli {
 
+class HelpFormatter;
+
+/// The heading of options that few need: help leaves them to --help-all.
+inline constexpr const char* for_study = "Options for study";
+
 /// An option that was added to a command; what it takes can be narrowed down.
 class Option {
  public:
@@ -49,7 +54,10 @@ class Command {
   Option option(const std::string& names, int& target, const std::string& help);
   Option option(const std::string& names, unsigned& target, const std::string& help);
   Option option(const std::string& names, std::function<void(const std::string&)> take, const std::string& help);
-  void   flag(const std::string& names, bool& target, const std::string& help);
+  /// Can be given several times, with one value each.
+  Option repeatable(const std::string& names, std::function<void(const std::string&)> take,
+                    const std::string& help);
+  Option flag(const std::string& names, bool& target, const std::string& help);
   void   remove_option(const std::string& name);
 
   std::string name() const;
@@ -62,6 +70,21 @@ class Command {
   CLI::App* app_;
 };
 
+/// A command as help, the manual page and completions show it.
+struct CommandInfo {
+  struct OptionInfo {
+    std::string names;  ///< "-o,--output", or of a word by its place "GRAPH"
+    std::string value;  ///< what follows it; empty: nothing does
+    std::string help;
+    bool        for_study = false;
+    bool        by_place  = false;
+  };
+
+  std::string              name, help;
+  std::vector<OptionInfo>  options;
+  std::vector<CommandInfo> commands;
+};
+
 class Parser {
  public:
   Parser(const std::string& name, const std::string& description, const std::string& version);
@@ -69,12 +92,16 @@ class Parser {
 
   Command     root();
   std::string help() const;
+  CommandInfo description() const;
+  /// Help shows options for study, too.
+  void show_all();
   /// Nothing where all was understood. Otherwise help or a complaint has been printed, and the program is to end
   /// with this code. `taker`: who takes the options, where it is not the command alone.
   std::optional<int> parse(std::vector<std::string> words, const std::string& taker);
 
  private:
-  std::unique_ptr<CLI::App> app_;
+  std::unique_ptr<CLI::App>      app_;
+  std::shared_ptr<HelpFormatter> formatter_;
 };
 
 }  // namespace spillway::cli

@@ -15,32 +15,33 @@
 namespace spillway::cli {
 namespace {
 
-/// What bringing the edges of an iteration takes in each way, by how many of all are active.
-struct Reckoned {
+/// The predicted time to transfer the edges of an iteration by each strategy, by the share of edges that is
+/// active.
+struct Prediction {
   double      share;
   double      read, gathered, sent;  ///< milliseconds
   const char* best;
 };
 
 /// Of the ways that a method has.
-const char* taken(const std::string& method, const Reckoned& line) {
-  if (method == "zerocopy") return "read in place";
-  if (method == "partitions") return "sent whole";
-  if (method == "mixed" && line.read <= line.gathered && line.read <= line.sent) return "read in place";
-  return line.gathered < line.sent ? "gathered" : "sent whole";
+const char* taken(const std::string& method, const Prediction& line) {
+  if (method == "zerocopy") return "in place";
+  if (method == "partitions") return "whole partitions";
+  if (method == "mixed" && line.read <= line.gathered && line.read <= line.sent) return "in place";
+  return line.gathered < line.sent ? "gathered" : "whole partitions";
 }
 
-std::vector<Reckoned> reckoned(const Plan& plan) {
-  std::vector<Reckoned> table;
+std::vector<Prediction> predictions(const Plan& plan) {
+  std::vector<Prediction> table;
   if (!plan.rates || plan.coded || plan.edge_bytes == 0) return table;
   const BringingCosts costs{*plan.rates, plan.weighted};
   const double outside = 1 - static_cast<double>(plan.resident_bytes) / static_cast<double>(plan.edge_bytes);
   const double edges   = static_cast<double>(plan.arcs) * outside;
   const double rows    = static_cast<double>(plan.vertices) * outside;
   for (const double share : {1.0, 0.5, 0.1, 0.01, 0.001, 0.00001}) {
-    Reckoned line{share, 1e3 * costs.read(share * edges, share * rows),
-                  1e3 * (costs.step() + costs.gathered(share * edges, share * rows)),
-                  1e3 * (costs.step() + costs.sent(edges)), ""};
+    Prediction line{share, 1e3 * costs.read(share * edges, share * rows),
+                    1e3 * (costs.step() + costs.gathered(share * edges, share * rows)),
+                    1e3 * (costs.step() + costs.sent(edges)), ""};
     line.best = taken(plan.method, line);
     table.push_back(line);
   }
@@ -48,8 +49,8 @@ std::vector<Reckoned> reckoned(const Plan& plan) {
 }
 
 std::string method_text(const Plan& plan) {
-  if (plan.method.empty()) return "its own";
-  return plan.method + (plan.coded ? ", edges coded first" : "");
+  if (plan.method.empty()) return "does not apply";
+  return plan.method + (plan.coded ? ", edges compressed" : "");
 }
 
 void print_plan(const Plan& plan, const Graph& graph, const RunArguments& arguments) {
@@ -64,34 +65,34 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   if (plan.edge_bytes > 0 && (plan.device != "cpu" || plan.rates))
     line("edges", fmt::format("{}, {} of them on the device", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
-  const std::vector<Reckoned> table = reckoned(plan);
+  const std::vector<Prediction> table = predictions(plan);
   if (table.empty()) return;
-  fmt::print("\nedges active   read in place ms   gathered ms   sent whole ms   taken\n");
-  for (const Reckoned& way : table)
-    fmt::print("{:>11.3g}% {:>18.3f} {:>13.3f} {:>15.3f}   {}\n", 100 * way.share, way.read, way.gathered,
+  fmt::print("\nedges active   in place ms   gathered ms   whole partitions ms   chosen\n");
+  for (const Prediction& way : table)
+    fmt::print("{:>11.3g}% {:>13.3f} {:>13.3f} {:>21.3f}   {}\n", 100 * way.share, way.read, way.gathered,
                way.sent, way.best);
 }
 
 Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& arguments, double load_ms,
                double plan_ms) {
   Json table = Json::array();
-  for (const Reckoned& way : reckoned(plan))
+  for (const Prediction& way : predictions(plan))
     table.push_back({{"edges_active", way.share},
-                     {"read_in_place_ms", way.read},
+                     {"in_place_ms", way.read},
                      {"gathered_ms", way.gathered},
-                     {"sent_whole_ms", way.sent},
-                     {"taken", way.best}});
+                     {"whole_partitions_ms", way.sent},
+                     {"chosen", way.best}});
   Json document{{"algorithm", arguments.algorithm->name},
                 {"graph", graph_json(graph)},
                 {"device", plan.device},
                 {"method", plan.method.empty() ? Json(nullptr) : Json(plan.method)},
-                {"coded", plan.coded},
+                {"compressed", plan.coded},
                 {"why", plan.why},
-                {"room", plan.room},
+                {"device_memory", plan.room},
                 {"state_bytes", plan.state_bytes},
                 {"edge_bytes", plan.edge_bytes},
                 {"resident_bytes", plan.resident_bytes},
-                {"reckoned", table},
+                {"predicted", table},
                 {"time_ms", {{"load", load_ms}, {"plan", plan_ms}}}};
   if (plan.rates) document["rates"] = rates_json(*plan.rates);
   return document;
@@ -100,7 +101,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
 /// From any vertex the plan is the same: if none is given, it is the first.
 ParameterValues parameters_of(const RunArguments& arguments, const Graph& graph) {
   const Parameter* const source = source_parameter(*arguments.algorithm);
-  if (!source || arguments.given.contains(source->name)) return questions(arguments).front().parameters;
+  if (!source || arguments.lists.contains(source->name)) return questions(arguments, &graph).front().parameters;
   if (graph.vertex_count() == 0)
     throw bad_input("the graph has no vertices: there is none that {} could start from",
                     arguments.algorithm->name);
@@ -109,8 +110,9 @@ ParameterValues parameters_of(const RunArguments& arguments, const Graph& graph)
   return completed_parameters(*arguments.algorithm, given);
 }
 
-void plan(const RunArguments& arguments, const Common& common) {
+void plan(RunArguments& arguments, const Common& common) {
   check_ways(arguments);
+  read_id_files(arguments);
   ProgressBar           bar = progress_bar(common);
   Stopwatch             clock;
   const Graph           graph      = asked_graph(arguments, common, bar);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include <spillway/engine/memory.hpp>
 #include "base/text.hpp"
 #include "io/result_writer.hpp"
 #include "plan/rates.hpp"
@@ -12,12 +14,29 @@
 namespace spillway::cli {
 namespace {
 
+ColumnOrder order_of(const Algorithm& algorithm, const Column& column) {
+  for (const ColumnInfo& info : algorithm.columns)
+    if (info.name == column.name) return info.order;
+  return ColumnOrder::largest_first;
+}
+
+/// No value, or, where distances are what is asked for, none that is finite.
 template <class T>
-bool is_missing(const Column& column, const T& value) {
+bool is_missing(const Column& column, ColumnOrder order, const T& value) {
+  const bool distance = order == ColumnOrder::smallest_first;
   if constexpr (std::is_integral_v<T>)
-    return (column.vertices || column.missing == Missing::blank) && value == std::numeric_limits<T>::max();
+    return value == std::numeric_limits<T>::max() && (column.vertices || column.missing == Missing::blank ||
+                                                      (distance && column.missing == Missing::infinite));
   else
-    return false;
+    return distance && std::isinf(value);
+}
+
+template <class T>
+bool is_infinite(const Column& column, const T& value) {
+  if constexpr (std::is_integral_v<T>)
+    return column.missing == Missing::infinite && value == std::numeric_limits<T>::max();
+  else
+    return std::isinf(value);
 }
 
 std::string value_text(const Column& column, Vertex v, const IdMap& ids) {
@@ -32,6 +51,14 @@ std::string fact_text(const Fact& fact) {
   return std::get<std::string>(fact.value);
 }
 
+/// How edges that are not resident reached the device.
+std::string transfer_text(const IterationStatistics& iteration) {
+  const std::string_view how = iteration.brought;
+  if (how == "whole") return "whole partitions";
+  if (how == "kept") return "resident";
+  return std::string{how};
+}
+
 Json iterations_json(const RunStatistics& statistics) {
   Json list = Json::array();
   for (const IterationStatistics& iteration : statistics.per_iteration)
@@ -39,11 +66,11 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"active_edges", iteration.active_edges},
                     {"direction", std::string{to_string(iteration.direction)}},
                     {"ballot", iteration.balloted},
-                    {"brought", iteration.brought},
-                    {"windows", iteration.windows},
+                    {"transfer", transfer_text(iteration)},
+                    {"chunks", iteration.windows},
                     {"bytes_sent", iteration.bytes_sent},
                     {"bytes_read", iteration.bytes_read},
-                    {"reckoned_ms", iteration.reckoned_ms},
+                    {"predicted_ms", iteration.reckoned_ms},
                     {"gathering_ms", iteration.gathering_ms},
                     {"ms", iteration.milliseconds}});
   return list;
@@ -59,18 +86,22 @@ double Answer::median_ms() const {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top) {
+namespace {
+
+/// The first `top` vertices, in the order of their values in the first column.
+std::vector<Vertex> top_vertices(ColumnOrder order, const Result& result, const Graph& graph, std::uint64_t top) {
+  const Column&       column = result.columns.front();
   std::vector<Vertex> best;
-  if (result.columns.empty() || top == 0) return best;
-  const Column& column = result.columns.front();
+  graph.budget()->expect(std::min(top, graph.vertex_count()) * sizeof(Vertex), "the vertices that --top lists");
   std::visit(
       [&](const auto& values) {
         const auto before = [&](Vertex a, Vertex b) {
-          return values[a] != values[b] ? values[a] > values[b] : a < b;
+          if (values[a] == values[b]) return a < b;
+          return order == ColumnOrder::smallest_first ? values[a] < values[b] : values[a] > values[b];
         };
         for (std::uint64_t i = 0; i < graph.vertex_count(); ++i) {
           const auto v = static_cast<Vertex>(i);
-          if (is_missing(column, values[v]) || (best.size() == top && !before(v, best.front()))) continue;
+          if (is_missing(column, order, values[v]) || (best.size() == top && !before(v, best.front()))) continue;
           if (best.size() == top) {
             std::pop_heap(best.begin(), best.end(), before);
             best.pop_back();
@@ -84,17 +115,101 @@ std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::
   return best;
 }
 
-void print_top(std::FILE* out, const Result& result, const Graph& graph, std::uint64_t top) {
+struct Group {
+  Vertex        label;
+  std::uint64_t size;
+};
+
+/// All groups of a column whose entries are vertices, the largest first.
+std::vector<Group> groups_of(const Column& column, const Graph& graph) {
+  const auto&                 labels = std::get<Array<std::uint32_t>>(column.values);
+  const Buffer<std::uint32_t> sizes{graph.vertex_count(), graph.budget(), "the sizes of groups"};
+  for (const std::uint32_t label : labels.span())
+    if (label < sizes.size()) ++sizes[label];
+  std::vector<Group> groups;
+  for (std::uint64_t v = 0; v < sizes.size(); ++v)
+    if (sizes[v] > 0) groups.push_back({static_cast<Vertex>(v), sizes[v]});
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.size > b.size; });
+  return groups;
+}
+
+bool is_grouped(const Algorithm& algorithm, const Result& result) {
+  return !result.columns.empty() && result.columns.front().vertices &&
+         order_of(algorithm, result.columns.front()) == ColumnOrder::by_group;
+}
+
+/// How many vertices have a value, and the one that the summary names: the farthest, or the largest.
+struct Extreme {
+  std::uint64_t valued = 0;
+  Vertex        vertex = no_vertex;
+};
+
+Extreme extreme_of(const Algorithm& algorithm, const Result& result, const Graph& graph) {
+  const Column&     column = result.columns.front();
+  const ColumnOrder order  = order_of(algorithm, column);
+  Extreme           extreme;
+  std::visit(
+      [&](const auto& values) {
+        for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
+          if (is_missing(column, order, values[v]) || is_infinite(column, values[v])) continue;
+          ++extreme.valued;
+          if (extreme.vertex == no_vertex || values[v] > values[extreme.vertex])
+            extreme.vertex = static_cast<Vertex>(v);
+        }
+      },
+      column.values);
+  return extreme;
+}
+
+bool has_fact(const Result& result, std::string_view name) {
+  return std::ranges::any_of(result.facts, [&](const Fact& fact) { return fact.name == name; });
+}
+
+void print_groups(std::FILE* out, const Result& result, const Graph& graph, std::uint64_t top) {
+  const Column& column = result.columns.front();
+  fmt::print(out, "{:>20} {:>14}\n", column.name, "vertices");
+  for (const Group& group : groups_of(column, graph)) {
+    if (top-- == 0) break;
+    fmt::print(out, "{:>20} {:>14}\n", printable(graph.ids().name(group.label)), with_commas(group.size));
+  }
+}
+
+}  // namespace
+
+void print_top(std::FILE* out, const Algorithm& algorithm, const Result& result, const Graph& graph,
+               std::uint64_t top) {
   if (result.columns.empty()) return;
+  if (is_grouped(algorithm, result)) return print_groups(out, result, graph, top);
   fmt::print(out, "{:>20}", "vertex");
   for (const Column& column : result.columns) fmt::print(out, " {:>14}", column.name);
   fmt::print(out, "\n");
-  for (const Vertex v : top_vertices(result, graph, top)) {
+  for (const Vertex v : top_vertices(order_of(algorithm, result.columns.front()), result, graph, top)) {
     fmt::print(out, "{:>20}", printable(graph.ids().name(v)));
     for (const Column& column : result.columns)
       fmt::print(out, " {:>14}", printable(value_text(column, v, graph.ids())));
     fmt::print(out, "\n");
   }
+}
+
+void print_summary(std::FILE* out, const Algorithm& algorithm, const Result& result, const Graph& graph) {
+  if (result.columns.empty() || graph.vertex_count() == 0) return;
+  const Column& column = result.columns.front();
+  if (is_grouped(algorithm, result)) {
+    if (has_fact(result, "largest")) return;
+    const Group largest = groups_of(column, graph).front();
+    fmt::print(out, "largest: {} ({} {})\n", counted(largest.size, "vertex", "vertices"), column.name,
+               printable(graph.ids().name(largest.label)));
+    return;
+  }
+  const bool    distances = order_of(algorithm, column) == ColumnOrder::smallest_first;
+  const Extreme extreme   = extreme_of(algorithm, result, graph);
+  if (distances)
+    fmt::print(out, "reached: {} of {}\n", with_commas(extreme.valued),
+               counted(graph.vertex_count(), "vertex", "vertices"));
+  if (extreme.vertex == no_vertex) return;
+  fmt::print(out, "{}: {} {} (vertex {})\n", distances ? "farthest" : "largest", column.name,
+             printable(value_text(column, extreme.vertex, graph.ids())),
+             printable(graph.ids().name(extreme.vertex)));
 }
 
 void print_facts(std::FILE* out, const Result& result) {
@@ -103,35 +218,66 @@ void print_facts(std::FILE* out, const Result& result) {
 
 void print_iterations(std::FILE* out, const RunStatistics& statistics) {
   if (statistics.per_iteration.empty()) {
-    fmt::print(out, "there are no figures of single iterations\n");
+    fmt::print(out, "this algorithm has no statistics per iteration\n");
     return;
   }
   const auto came = [](const IterationStatistics& iteration) { return *iteration.brought != '\0'; };
   const bool sent = std::ranges::any_of(statistics.per_iteration, came);
   fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}", "iteration", "vertices", "edges", "direction", "ms");
-  fmt::print(out, "{}\n",
-             sent ? fmt::format(" {:>11} {:>9} {:>8} {:>10}", "reckoned ms", "brought", "windows", "sent") : "");
+  fmt::print(
+      out, "{}\n",
+      sent ? fmt::format(" {:>12} {:>16} {:>8} {:>10}", "predicted ms", "transfer", "chunks", "bytes") : "");
   std::uint64_t number = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}", ++number, with_commas(iteration.active_vertices),
                with_commas(iteration.active_edges), to_string(iteration.direction), iteration.milliseconds);
     if (sent)
-      fmt::print(out, " {:>11} {:>9} {:>8} {:>10}",
-                 iteration.reckoned_ms > 0 ? fmt::format("{:.3f}", iteration.reckoned_ms) : "-", iteration.brought,
-                 with_commas(iteration.windows), human_bytes(iteration.bytes_sent));
+      fmt::print(out, " {:>12} {:>16} {:>8} {:>10}",
+                 iteration.reckoned_ms > 0 ? fmt::format("{:.3f}", iteration.reckoned_ms) : "-",
+                 transfer_text(iteration), with_commas(iteration.windows), human_bytes(iteration.bytes_sent));
     fmt::print(out, "\n");
   }
 }
 
-Json top_json(const Result& result, const Graph& graph, std::uint64_t top) {
+Json top_json(const Algorithm& algorithm, const Result& result, const Graph& graph, std::uint64_t top) {
   Json list = Json::array();
-  for (const Vertex v : top_vertices(result, graph, top)) {
+  if (result.columns.empty()) return list;
+  if (is_grouped(algorithm, result)) {
+    for (const Group& group : groups_of(result.columns.front(), graph)) {
+      if (list.size() == top) break;
+      list.push_back({{result.columns.front().name, Json::parse(json_id(group.label, graph.ids()))},
+                      {"vertices", group.size}});
+    }
+    return list;
+  }
+  for (const Vertex v : top_vertices(order_of(algorithm, result.columns.front()), result, graph, top)) {
     Json entry{{"vertex", Json::parse(json_id(v, graph.ids()))}};
     for (const Column& column : result.columns)
       entry[column.name] = Json::parse(json_value(column, v, graph.ids()));
     list.push_back(std::move(entry));
   }
   return list;
+}
+
+Json summary_json(const Algorithm& algorithm, const Result& result, const Graph& graph) {
+  Json summary = Json::object();
+  if (result.columns.empty() || graph.vertex_count() == 0) return summary;
+  const Column& column = result.columns.front();
+  if (is_grouped(algorithm, result)) {
+    const auto groups        = groups_of(column, graph);
+    summary["groups"]        = groups.size();
+    summary["largest_group"] = {{column.name, Json::parse(json_id(groups.front().label, graph.ids()))},
+                                {"vertices", groups.front().size}};
+    return summary;
+  }
+  const bool    distances = order_of(algorithm, column) == ColumnOrder::smallest_first;
+  const Extreme extreme   = extreme_of(algorithm, result, graph);
+  if (distances) summary["reached"] = extreme.valued;
+  if (extreme.vertex != no_vertex)
+    summary[distances ? "farthest" : "largest"] = {
+        {"vertex", Json::parse(json_id(extreme.vertex, graph.ids()))},
+        {column.name, Json::parse(json_value(column, extreme.vertex, graph.ids()))}};
+  return summary;
 }
 
 Json rates_json(const Rates& rates) {
@@ -146,8 +292,8 @@ Json gpu_json(const RunCounters& counters) {
           {"batched", counters.batched},
           {"rows", {{"small", counters.small_rows}, {"large", counters.large_rows}, {"hubs", counters.hub_rows}}},
           {"long_pulls", counters.long_pulls},
-          {"settled", counters.settled},
-          {"handed_over", counters.handed_over},
+          {"skipped_settled", counters.settled},
+          {"returned_to_host", counters.handed_over},
           {"local_rounds", counters.local_rounds}};
 }
 
@@ -167,7 +313,7 @@ Json answer_json(const Answer& answer) {
           {"device_memory", {{"peak", statistics.device_bytes}}},
           {"bytes",
            {{"host_to_device", statistics.uploaded_bytes},
-            {"edges_sent", statistics.bytes_sent},
+            {"edges_transferred", statistics.bytes_sent},
             {"edges_read_in_place", statistics.bytes_read}}},
           {"method", statistics.method.empty() ? "frontier" : statistics.method},
           {"compressed", statistics.compressed},

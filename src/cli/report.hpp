@@ -24,17 +24,20 @@ struct Answer {
   double median_ms() const;
 };
 
-/// The vertices with the largest values of the first column; infinite is largest, missing ones are left out. The
-/// smaller id comes first where values are the same.
-std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::uint64_t top);
-
-void print_top(std::FILE* out, const Result& result, const Graph& graph, std::uint64_t top);
+/// What matters most in the first column, as the algorithm orders it (ColumnOrder): the largest values, the
+/// nearest vertices, or the largest groups. Vertices without a value are left out; the smaller id comes first
+/// where values are the same.
+void print_top(std::FILE* out, const Algorithm& algorithm, const Result& result, const Graph& graph,
+               std::uint64_t top);
 void print_facts(std::FILE* out, const Result& result);
+/// What a run found, in a line or two: how many are reached and which is farthest, or what is largest.
+void print_summary(std::FILE* out, const Algorithm& algorithm, const Result& result, const Graph& graph);
 void print_iterations(std::FILE* out, const RunStatistics& statistics);
 
-Json top_json(const Result& result, const Graph& graph, std::uint64_t top);
+Json top_json(const Algorithm& algorithm, const Result& result, const Graph& graph, std::uint64_t top);
+Json summary_json(const Algorithm& algorithm, const Result& result, const Graph& graph);
 Json rates_json(const Rates& rates);
-/// time_ms, iterations, per_iteration, facts, verified: what differs from one answer to the next.
+/// What differs from one answer to the next.
 Json answer_json(const Answer& answer);
 
 }  // namespace spillway::cli

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
@@ -14,6 +15,8 @@
 #include "cli/report.hpp"
 #include "io/result_writer.hpp"
 
+#include <spillway/plugin.hpp>
+
 namespace spillway::cli {
 namespace {
 
@@ -22,7 +25,11 @@ void check(const RunArguments& arguments) {
   number_argument("--top", arguments.top);
   number_argument("--repeat", arguments.repeat, 1);
   if (arguments.verify && !arguments.algorithm->verify)
-    throw usage_error("{} comes without a check: leave out --verify", arguments.algorithm->name);
+    throw usage_error("{} has no verification: leave out --verify", arguments.algorithm->name);
+  if (arguments.weights && arguments.algorithm->weights == WeightUse::ignored && !is_plugin_path(arguments.named))
+    throw usage_error("--weights has no effect: {} does not use weights; leave it out", arguments.algorithm->name);
+  if (number_argument("--top", arguments.top) > 0 && arguments.algorithm->makes_a_graph)
+    throw usage_error("--top is for answers with columns; {} makes a graph", arguments.algorithm->name);
   check_ways(arguments);
   check_streams(arguments);
 }
@@ -33,6 +40,37 @@ void check_sources(const std::vector<Question>& asked, const Algorithm& algorith
   if (!source) return;
   for (const Question& question : asked)
     Parameters{algorithm.name, question.parameters}.vertex(graph, source->name);
+}
+
+/// An option that changed nothing is better noted than overlooked.
+void note_idle_options(const Result& result, const RunArguments& arguments, const Common& common) {
+  const RunStatistics& statistics = result.statistics;
+  const std::string&   name       = arguments.algorithm->name;
+  const bool           on_cpu     = statistics.device == "cpu";
+  const auto           idle       = [&](const std::string& option, const std::string& why) {
+    note(common, fmt::format("{} had no effect: {}", option, why));
+  };
+  if (sends(arguments) && statistics.method != arguments.method)
+    idle("--method " + arguments.method, name + " does not run as a vertex program");
+  if (arguments.device_memory && on_cpu && statistics.device_note.empty() && !sends(arguments))
+    idle("--device-memory", "it limits GPUs, and methods that transfer edges");
+  if (!arguments.gpu_option.empty() && on_cpu)
+    idle(arguments.gpu_option, "it is for GPUs, and this run was on the CPU");
+  const auto followed = [&](const IterationStatistics& iteration) {
+    return to_string(iteration.direction) == arguments.direction;
+  };
+  const bool unrecorded = statistics.per_iteration.empty() && arguments.algorithm->vertex_program;
+  if (arguments.direction != "auto" && !unrecorded && !std::ranges::any_of(statistics.per_iteration, followed))
+    idle("--direction " + arguments.direction, name + " has one direction only");
+  if (number_argument("--top", arguments.top) > 0 && result.columns.empty())
+    idle("--top", "the answer has no columns");
+}
+
+/// A graph with weights whose weights do not count is not what everybody expects. Plug-ins may read them unsaid.
+void note_unused_weights(const RunArguments& arguments, const Graph& graph, const Common& common) {
+  if (graph.weight_type() == WeightType::none || is_plugin_path(arguments.named)) return;
+  if (arguments.algorithm->weights == WeightUse::ignored)
+    note(common, fmt::format("{} does not use the weights of the graph", arguments.algorithm->name));
 }
 
 Answer answer(const Question& question, const Graph& graph, const RunArguments& arguments, const Common& common,
@@ -52,12 +90,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   }
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
-  if (sends(arguments) && found.result.statistics.method != arguments.method)
-    note(common, fmt::format("{} goes its own way over edges: --method {} has changed nothing", algorithm.name,
-                             arguments.method));
-  const bool by_choice = found.result.statistics.device == "cpu" && found.result.statistics.device_note.empty();
-  if (arguments.device_memory && by_choice && !sends(arguments))
-    note(common, "--device-memory bounds GPUs and methods that send edges: it has changed nothing");
+  note_idle_options(found.result, arguments, common);
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {
@@ -83,18 +116,19 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
 std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method.empty()) return {};
   const std::string sent =
-      statistics.bytes_sent > 0 ? fmt::format(", {} sent", human_bytes(statistics.bytes_sent)) : "";
-  return fmt::format(" (edges in host memory, {} of them {}{})", human_bytes(statistics.edges_resident),
-                     statistics.device == "cpu" ? "in the arena" : "on the GPU, too", sent);
+      statistics.bytes_sent > 0 ? fmt::format(", {} transferred", human_bytes(statistics.bytes_sent)) : "";
+  return fmt::format(" (edges in host memory, {} resident {}{})", human_bytes(statistics.edges_resident),
+                     statistics.device == "cpu" ? "in the arena" : "on the GPU", sent);
 }
 
 /// For people. The answer itself is what --quiet leaves.
 void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const RunArguments& arguments,
                   const Common& common) {
   if (const std::uint64_t top = number_argument("--top", arguments.top); top > 0)
-    print_top(out, found.result, graph, top);
+    print_top(out, *arguments.algorithm, found.result, graph, top);
   if (arguments.statistics) print_iterations(out, found.result.statistics);
   print_facts(out, found.result);
+  print_summary(out, *arguments.algorithm, found.result, graph);
   if (common.quiet) return;
   fmt::print(out, "{}{} on {} and {}: {:.2f} ms", arguments.algorithm->name,
              found.source.empty() ? "" : " from " + printable(found.source),
@@ -106,7 +140,7 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
   if (found.prepare_ms.front() >= worth_telling_ms)
     fmt::print(out, ", prepared in {:.2f} s", found.prepare_ms.front() / 1000);
   if (const RunStatistics& statistics = found.result.statistics; statistics.device != "cpu")
-    fmt::print(out, ", on {}{}, {:.2f} s to and from it", statistics.device, words_on_edges(statistics),
+    fmt::print(out, ", on {}{}, {:.2f} s of transfers", statistics.device, words_on_edges(statistics),
                found.transfer_ms.front() / 1000);
   else
     fmt::print(out, "{}", words_on_edges(statistics));
@@ -124,9 +158,10 @@ Json run_json(const RunArguments& arguments, const Graph& graph, double load_ms)
 
 void add_answer(Json& document, const Answer& found, const Graph& graph, const RunArguments& arguments,
                 bool several) {
-  Json entry = answer_json(found);
+  Json entry       = answer_json(found);
+  entry["summary"] = summary_json(*arguments.algorithm, found.result, graph);
   if (const std::uint64_t top = number_argument("--top", arguments.top); top > 0)
-    entry["top"] = top_json(found.result, graph, top);
+    entry["top"] = top_json(*arguments.algorithm, found.result, graph, top);
   if (several) {
     entry["source"] = found.source;
     document["runs"].push_back(std::move(entry));
@@ -137,14 +172,21 @@ void add_answer(Json& document, const Answer& found, const Graph& graph, const R
   }
 }
 
-void run_algorithm(const RunArguments& arguments, const Common& common) {
+void run_algorithm(RunArguments& arguments, const Common& common) {
   check(arguments);
+  read_id_files(arguments);
   std::vector<Question> asked = questions(arguments);
-  place_answers(asked, arguments, common);
+  const bool            known = !may_name_with_commas(arguments);  // before the graph is there
+  if (known) place_answers(asked, arguments, common);
 
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
   const Graph graph = asked_graph(arguments, common, bar);
+  if (!known) {
+    asked = questions(arguments, &graph);
+    place_answers(asked, arguments, common);
+  }
+  note_unused_weights(arguments, graph, common);
   check_sources(asked, *arguments.algorithm, graph);
   const double     load_ms  = clock.lap();
   Json             document = run_json(arguments, graph, load_ms);
@@ -179,11 +221,10 @@ std::vector<std::string> add_run(Command& app, Context& context, std::vector<std
                  "(tc without --per-vertex) is written as its facts");
   command.option("--id-map", arguments->id_map,
                  "Answers that are graphs: also write the user's id of vertex 0, 1, … one a line");
-  command.option("--top", arguments->top, "Print the N vertices with the largest values");
+  command.option("--top", arguments->top,
+                 "Print the first N: largest values, nearest vertices or largest groups, as the algorithm has it");
   command.option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
-  command.option("--sources", arguments->sources,
-                 "Run once for each id in a file, one a line (- is standard input; # starts a comment)");
-  command.flag("--verify", arguments->verify, "Check the result against an independent one");
+  command.flag("--verify", arguments->verify, "Check the result against an independent implementation");
   command.flag("--statistics", arguments->statistics, "Print a line for every iteration");
   add_way_options(command, *arguments);
   add_common_options(command, context.common);

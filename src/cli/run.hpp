@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,13 +21,15 @@ struct RunArguments {
   LoadArguments              load;
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
   std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
-  std::optional<std::string> output, id_map, weights, sources, device_memory, resident;
+  std::optional<std::string> output, id_map, weights, device_memory, resident;
   bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
   bool                       all_partitions = false;
   unsigned                   bin_entries    = CudaTuning{}.bin_entries;
   std::string                word;        ///< that was parsed as the algorithm
   std::string                gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
   ParameterValues            given;       ///< of the algorithm's own parameters
+  /// Of parameters that take vertices: every value that was given, and the same with the ids of files in it.
+  std::map<std::string, std::vector<std::string>> lists, read_lists;
 
   bool writes_to_standard_output() const { return output == "-"; }
 };
@@ -88,8 +91,15 @@ const Parameter* source_parameter(const Algorithm& algorithm);
 /// True where the algorithm has a parameter of this name.
 bool has_parameter(const Algorithm& algorithm, const std::string& name);
 
-/// All that is asked. What can be seen to be wrong before the graph is there is Error{usage}.
-std::vector<Question> questions(const RunArguments& arguments);
+/// Reads the files of ids that --source @FILE and its like name, once: a pipe has no second time.
+void read_id_files(RunArguments& arguments);
+
+/// Whether only the graph can tell if a text is one id or several: "Smith, John".
+bool may_name_with_commas(const RunArguments& arguments);
+
+/// All that is asked, each source once. What can be seen to be wrong before the graph is there is Error{usage};
+/// when it is, ids that hold commas are known as such.
+std::vector<Question> questions(const RunArguments& arguments, const Graph* graph = nullptr);
 
 /// Puts the names of files into the questions. No answer may go where another goes, over a file that the run
 /// reads, or to a place where no file can be made: all that is found out before the work.

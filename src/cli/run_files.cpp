@@ -25,18 +25,18 @@ std::string file_of(const std::string& value) { return value.starts_with('@') ? 
 
 /// Parameters are text; one that names a file may be read as that file.
 std::vector<Input> parameter_files(const RunArguments& arguments) {
-  const Parameter*   source = source_parameter(*arguments.algorithm);
   std::vector<Input> files;
   for (const auto& [name, value] : arguments.given)
-    if ((!source || name != source->name) && (file_of(value) == "-" || file_exists(file_of(value))))
-      files.push_back({file_of(value), "--" + name});
+    if (file_of(value) == "-" || file_exists(file_of(value))) files.push_back({file_of(value), "--" + name});
   return files;
 }
 
 std::vector<Input> inputs_of(const RunArguments& arguments) {
   std::vector<Input> inputs = parameter_files(arguments);
   inputs.push_back({arguments.load.path, "the graph"});
-  if (arguments.sources) inputs.push_back({*arguments.sources, "--sources"});
+  for (const auto& [name, values] : arguments.lists)
+    for (const std::string& value : values)
+      if (value.starts_with('@')) inputs.push_back({file_of(value), "--" + name});
   return inputs;
 }
 

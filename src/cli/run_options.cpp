@@ -25,8 +25,8 @@ DeviceChoice device_of(const RunArguments& arguments) {
   if (!index) throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
   const CudaDevices found = cuda_devices();
   if (found.devices.empty())
-    throw usage_error("--device {}: there is no GPU to use here ({}); --device cpu works everywhere",
-                      arguments.device, found.absence);
+    throw usage_error("--device {}: no GPU can be used here ({}); --device cpu works everywhere", arguments.device,
+                      found.absence);
   if (*index >= found.devices.size())
     throw usage_error("--device {}: this machine has {}, the first is cuda:0", arguments.device,
                       counted(found.devices.size(), "GPU", "GPUs"));
@@ -85,9 +85,9 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
 void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device == "cpu" && !arguments.gpu_option.empty())
     throw usage_error("{} is for GPUs{}; leave it out, or --device cpu", arguments.gpu_option,
-                      arguments.gpu_option == "--resident" ? " and methods that send edges" : "");
+                      arguments.gpu_option == "--resident" ? " and methods that transfer edges" : "");
   if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
-  throw usage_error("--method frontier keeps all edges on the GPU as they are; leave it out, or {}",
+  throw usage_error("--method frontier has all edges resident and uncompressed; leave it out, or {}",
                     arguments.resident ? "--resident" : "--compress on");
 }
 
@@ -102,11 +102,17 @@ void add_parameters(Command& command, RunArguments& arguments) {
   for (const Parameter& parameter : algorithm.parameters) {
     const std::string name = "--" + parameter.name;
     if (command.has_option(name))
-      throw bad_input("{}: its parameter '{}' has the name of an option of run; give it another", arguments.named,
+      throw bad_input("{}: its parameter '{}' has the name of an option of run; rename it", arguments.named,
                       parameter.name);
-    Option option = command.option(
-        name, [&arguments, key = parameter.name](const std::string& value) { arguments.given[key] = value; },
-        with_default(parameter));
+    const bool listed = parameter.kind == ParameterKind::source || parameter.kind == ParameterKind::vertices;
+    const auto take   = [&arguments, listed, key = parameter.name](const std::string& value) {
+      if (listed)
+        arguments.lists[key].push_back(value);
+      else
+        arguments.given[key] = value;
+    };
+    Option option = listed ? command.repeatable(name, take, with_default(parameter))
+                           : command.option(name, take, with_default(parameter));
     option.group("Options of " + algorithm.name);
     if (parameter.kind == ParameterKind::flag) option.value_name("[yes|no]");
   }
@@ -124,13 +130,12 @@ std::vector<std::string> add_algorithm_options(Command& command, RunArguments& a
                                                std::vector<std::string> words) {
   const auto name = algorithm_word(command, words);
   if (!name) return words;
-  arguments.named      = *name;
-  arguments.algorithm  = &(is_plugin_path(*name) ? load_plugin(*name) : algorithm_named(*name));
-  context.taker        = arguments.algorithm->name;
-  const bool asks_each = source_parameter(*arguments.algorithm) && !has_parameter(*arguments.algorithm, "sources");
-  if (command.has_option("--sources") && !asks_each) command.remove_option("--sources");
+  arguments.named     = *name;
+  arguments.algorithm = &(is_plugin_path(*name) ? load_plugin(*name) : algorithm_named(*name));
+  context.taker       = arguments.algorithm->name;
   add_parameters(command, arguments);
-  command.footer(fmt::format("{}: {}", arguments.algorithm->name, arguments.algorithm->summary));
+  command.footer(fmt::format("{}: {}\nOptions for study: spillway {} {} --help-all", arguments.algorithm->name,
+                             arguments.algorithm->summary, command.name(), *name));
   return with_flags_spelled_out(*arguments.algorithm, std::move(words));
 }
 
@@ -146,9 +151,43 @@ void check_weights(const Algorithm& algorithm, const Graph& graph) {
   if (algorithm.weights != WeightUse::needed || graph.weight_type() != WeightType::none || graph.arc_count() == 0)
     return;
   throw bad_input(
-      "{} needs weights and the graph has none; --weights unit gives every arc 1, --weights random:SEED random "
-      "ones from 1 to 64",
+      "{} needs weights and the graph has none; --weights unit gives every arc weight 1, --weights random:SEED "
+      "random "
+      "weights from 1 to 64",
       algorithm.name);
+}
+
+/// What results do not depend on, and hardly anybody needs.
+void add_study_options(Command& command, RunArguments& arguments) {
+  command
+      .flag("--all-partitions", arguments.all_partitions,
+            "--method partitions transfers all of them, also those without active vertices")
+      .group(for_study);
+  command
+      .option("--filter", arguments.filter,
+              "How a GPU makes its frontiers: jit (default), online, ballot or batch")
+      .one_of({"jit", "online", "ballot", "batch"})
+      .group(for_study);
+  command
+      .option(
+          "--bin-entries", arguments.bin_entries,
+          fmt::format("Entries of a GPU thread's bin in the online filter (default: {})", arguments.bin_entries))
+      .between(1, 1 << 20)
+      .group(for_study);
+  command
+      .flag("--aggregate", arguments.aggregate, "GPU lanes combine updates to the same vertex before the atomic")
+      .group(for_study);
+  command
+      .option("--fusion", arguments.fusion,
+              "Iterations fused into one GPU kernel: none, those of one direction (pushpull) or all (default)")
+      .one_of({"none", "pushpull", "all"})
+      .group(for_study);
+  command
+      .option(
+          "--order", arguments.order,
+          "Order of vertices on a GPU: natural, degree (for programs with all vertices active), or auto (default)")
+      .one_of({"auto", "natural", "degree"})
+      .group(for_study);
 }
 
 }  // namespace
@@ -170,22 +209,21 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
 void check_ways(const RunArguments& arguments) {
   if (arguments.weights) weight_seed(*arguments.weights);
   if (arguments.method == "zerocopy" && arguments.device == "cpu")
-    throw usage_error("--method zerocopy is a way of GPUs; leave out --device cpu");
+    throw usage_error("--method zerocopy requires a GPU; leave out --device cpu");
   check_gpu_options(arguments);
   if (sends(arguments) && (arguments.compress == "on" || arguments.direction == "pull"))
-    throw usage_error(
-        "--method {} sends edges as they are, to be pushed unless all vertices are active; leave out {}",
-        arguments.method, arguments.compress == "on" ? "--compress on" : "--direction pull");
+    throw usage_error("--method {} transfers uncompressed edges and pushes along them; leave out {}",
+                      arguments.method, arguments.compress == "on" ? "--compress on" : "--direction pull");
   const Method method = method_of(arguments);
   if (arguments.async == "on" && method != Method::subgraph && method != Method::partitions)
-    throw usage_error("--async on is for edges that are sent: use it with --method subgraph or partitions");
+    throw usage_error("--async on requires --method subgraph or partitions");
   if (arguments.all_partitions && method != Method::partitions)
     throw usage_error("--all-partitions is for --method partitions");
   device_of(arguments);
   supply_of(arguments);
   if (arguments.method == "zerocopy")
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method zerocopy is a way of GPUs; there is none to use here ({}): leave it out",
+      throw usage_error("--method zerocopy requires a GPU, and none can be used here ({}); leave it out",
                         found.absence);
 }
 
@@ -200,57 +238,38 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
 void add_way_options(Command& command, RunArguments& arguments) {
   command.option("--device", arguments.device, "auto, cpu, cuda or cuda:N (default: auto)");
   command.option("--device-memory,--gpu-memory", arguments.device_memory,
-                 "Most memory to hold on the device, e.g. 4GiB (default: what is free); on the CPU with "
-                 "--method subgraph, partitions or mixed");
+                 "Device memory limit, e.g. 4GiB (default: what is free); on the CPU with --method subgraph, "
+                 "partitions or mixed");
   command
       .option(
           "--method", arguments.method,
-          "Where edges are: all on the device (frontier), in host memory that the GPU reads (zerocopy), sent from "
-          "there: those of active vertices (subgraph) or whole partitions (partitions), or whichever takes least "
-          "for each part (mixed); auto (default): the first where they fit, else what `spillway plan` says")
+          "Where edges are: all resident on the device (frontier), in host memory that the GPU reads in place "
+          "(zerocopy), or transferred: the edges of active vertices (subgraph), whole partitions (partitions), or "
+          "what is predicted to be fastest for each part (mixed). auto (default): frontier where all fits, else "
+          "what `spillway plan` predicts to be fastest")
       .one_of({"auto", "frontier", "zerocopy", "subgraph", "partitions", "mixed"});
   command
-      .option("--compress", arguments.compress,
-              "Edges that do not fit a GPU are coded, which takes a moment and halves the bytes: on, off or auto "
-              "(default: where that pays)")
+      .option(
+          "--compress", arguments.compress,
+          "Compress edges that do not fit the GPU: half the bytes for some time before the run. on, off or auto "
+          "(default: where it amortizes)")
       .one_of({"auto", "on", "off"});
   command.option(
       "--resident", arguments.resident,
-      "Of edges that do not fit, most to keep on the device, e.g. 1GiB (default: what there is room for)");
+      "Of edges that do not fit, how much to keep resident on the device, e.g. 1GiB (default: what fits)");
   command
       .option("--async", arguments.async,
-              "Edges that were sent are worked on until nobody there has anything new: on, off, or auto "
-              "(default): on graphs with few neighbours, where the algorithm can")
+              "Run each transferred subgraph to a local fixed point: on, off, or auto (default): on graphs of low "
+              "degree, where the algorithm supports asynchronous execution")
       .one_of({"auto", "on", "off"});
-  command.flag("--all-partitions", arguments.all_partitions,
-               "--method partitions sends all of them, whether anybody there is active or not, for study");
   command.option("--weights", arguments.weights, "Give every arc weight 1: unit; or random ones: random:SEED");
   command.flag("--deterministic", arguments.deterministic,
-               "Floating results the same bit for bit in every run, at some cost");
+               "Floating-point results that are the same bit for bit in every run, at some cost");
   command
-      .option("--direction", arguments.direction, "push or pull throughout, or auto (default): what is less work")
+      .option("--direction", arguments.direction,
+              "push or pull in all iterations, or auto (default): the one with less work")
       .one_of({"auto", "push", "pull"});
-  command
-      .option("--filter", arguments.filter,
-              "How a GPU lists its frontiers, for study: jit (default), online, ballot or batch")
-      .one_of({"jit", "online", "ballot", "batch"});
-  command
-      .option(
-          "--bin-entries", arguments.bin_entries,
-          fmt::format("Vertices that a GPU thread may find before a ballot takes over, for study (default: {})",
-                      arguments.bin_entries))
-      .between(1, 1 << 20);
-  command.flag("--aggregate", arguments.aggregate,
-               "GPU lanes whose updates go to one vertex combine them first, for study");
-  command
-      .option("--fusion", arguments.fusion,
-              "What a kernel does at once, for study: none, pushpull or all (default)")
-      .one_of({"none", "pushpull", "all"});
-  command
-      .option("--order", arguments.order,
-              "How vertices lie on a GPU: natural, degree (hubs first; where all are active), or auto "
-              "(default: whichever pays)")
-      .one_of({"auto", "natural", "degree"});
+  add_study_options(command, arguments);
 }
 
 void add_question(Command& command, const std::shared_ptr<RunArguments>& arguments) {
@@ -265,7 +284,7 @@ std::vector<std::string> asked_by(Command& command, Context& context,
   command.footer(fmt::format("An algorithm's own options: spillway {} ALGORITHM --help", command.name()));
   command.on_parsed([&context, command, arguments, action = std::move(action)] {
     if (arguments->word != arguments->named)
-      throw usage_error("'{}' was taken for the algorithm; name it before its options",
+      throw usage_error("'{}' was read as the algorithm; put the algorithm before its options",
                         printable(arguments->named));
     note_gpu_option(command, *arguments);
     context.action = action;

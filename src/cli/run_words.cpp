@@ -1,5 +1,6 @@
 // From words to questions.
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -14,6 +15,12 @@ bool is_option(const std::string& word) { return word.size() > 1 && word.starts_
 /// "--top=3" and "-ofile" hold their value themselves.
 std::string option_name(const std::string& word) {
   return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+}
+
+std::string default_of(const Algorithm& algorithm, const std::string& name) {
+  for (const Parameter& parameter : algorithm.parameters)
+    if (parameter.name == name) return parameter.default_value;
+  return {};
 }
 
 bool names_an_algorithm(const std::string& word) {
@@ -34,26 +41,53 @@ void check_flags(const Algorithm& algorithm, const ParameterValues& values) {
     if (parameter.kind == ParameterKind::flag) Parameters{algorithm.name, values}.yes(parameter.name);
 }
 
-std::vector<std::string> listed_sources(const std::string& option, const std::string& text) {
+/// The ids of one value; an empty one is a slip.
+std::vector<std::string> listed_ids(const std::string& option, const std::string& text, const Graph* graph) {
   if (text.empty()) throw usage_error("--{} needs a value: one of the graph's own ids", option);
-  std::vector<std::string> sources = ids_in_list(text);
-  if (std::find(sources.begin(), sources.end(), "") != sources.end())
+  std::vector<std::string> ids = ids_in_list(text, graph);
+  if (std::find(ids.begin(), ids.end(), "") != ids.end())
     throw usage_error("--{} {}: an id is missing beside a comma", option, printable(text));
-  return sources;
+  return ids;
+}
+
+/// All values of one parameter as one list of ids, each once.
+std::vector<std::string> all_ids(const std::string& option, const std::vector<std::string>& values,
+                                 const Graph* graph) {
+  std::vector<std::string>        ids;
+  std::unordered_set<std::string> known;
+  for (const std::string& value : values)
+    for (std::string& id : listed_ids(option, value, graph))
+      if (known.insert(id).second) ids.push_back(std::move(id));
+  return ids;
+}
+
+std::string as_list(const std::vector<std::string>& ids) {
+  std::string text;
+  for (const std::string& id : ids) text += (text.empty() ? "" : ",") + quoted_id(id);
+  return text;
 }
 
 /// Ids to ask for in turn; none where the algorithm has no source.
-std::vector<std::string> asked_sources(const RunArguments& arguments) {
-  const Algorithm& algorithm = *arguments.algorithm;
-  const Parameter* source    = source_parameter(algorithm);
-  const bool       listed    = source && arguments.given.contains(source->name);
-  if (listed && arguments.sources) throw usage_error("give --{} or --sources, not both", source->name);
-  if (arguments.sources) return ids_in_file(*arguments.sources);
-  if (listed) return listed_sources(source->name, arguments.given.at(source->name));
-  if (source)
-    throw usage_error("{} needs a source: --{} V with one of the graph's own ids, or --sources FILE for many",
-                      algorithm.name, source->name);
-  return {};
+std::vector<std::string> asked_sources(const RunArguments& arguments, const Graph* graph) {
+  const Parameter* source = source_parameter(*arguments.algorithm);
+  if (!source) return {};
+  const auto given = arguments.read_lists.find(source->name);
+  if (given == arguments.read_lists.end())
+    throw usage_error(
+        "{} needs a source: --{} V with one of the graph's own ids, or several: --{} A,B or --{} @FILE",
+        arguments.algorithm->name, source->name, source->name, source->name);
+  return all_ids(source->name, given->second, graph);
+}
+
+/// What was given, with lists of vertices as the algorithm takes them.
+ParameterValues given_values(const RunArguments& arguments, const Graph* graph) {
+  ParameterValues given = arguments.given;
+  for (const auto& [name, values] : arguments.read_lists) {
+    // The default of such a parameter is a word, not a vertex.
+    const bool is_word = values.size() == 1 && values.front() == default_of(*arguments.algorithm, name);
+    given[name]        = is_word ? values.front() : as_list(all_ids(name, values, graph));
+  }
+  return given;
 }
 
 }  // namespace
@@ -113,15 +147,35 @@ bool has_parameter(const Algorithm& algorithm, const std::string& name) {
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-std::vector<Question> questions(const RunArguments& arguments) {
+void read_id_files(RunArguments& arguments) {
+  for (const auto& [name, values] : arguments.lists) {
+    auto& read = arguments.read_lists[name];
+    for (const std::string& value : values) {
+      const bool is_file = value.starts_with('@') && (value == "@-" || file_exists(value.substr(1)));
+      read.push_back(is_file ? as_list(ids_in_file(value.substr(1))) : value);
+    }
+  }
+}
+
+bool may_name_with_commas(const RunArguments& arguments) {
+  const auto is_unclear = [](const std::string& value) {
+    return value.find(',') != std::string::npos && value.find('"') == std::string::npos &&
+           value.find_first_not_of("0123456789, ") != std::string::npos;
+  };
+  return std::ranges::any_of(arguments.read_lists,
+                             [&](const auto& list) { return std::ranges::any_of(list.second, is_unclear); });
+}
+
+std::vector<Question> questions(const RunArguments& arguments, const Graph* graph) {
   const Algorithm& algorithm = *arguments.algorithm;
-  // Betweenness has both for itself: one names its sources, the other counts them.
-  if (arguments.given.contains("source") && arguments.given.contains("sources"))
+  // Betweenness has both: one names its sources, the other counts them.
+  if (arguments.lists.contains("source") && arguments.given.contains("sources"))
     throw usage_error("give --source or --sources, not both");
-  check_needed(algorithm, arguments.given);
-  const ParameterValues values = completed_parameters(algorithm, arguments.given);
+  const ParameterValues given = given_values(arguments, graph);
+  check_needed(algorithm, given);
+  const ParameterValues values = completed_parameters(algorithm, given);
   check_flags(algorithm, values);
-  const std::vector<std::string> sources = asked_sources(arguments);
+  const std::vector<std::string> sources = asked_sources(arguments, graph);
   if (sources.empty()) return {{.parameters = values, .source = {}, .output = {}, .id_map = {}}};
   std::vector<Question> asked;
   for (const std::string& source : sources) {

@@ -65,6 +65,24 @@ std::string quoted_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// A name as JSON can hold it. Bytes that are no UTF-8 become \xNN; in a name with such bytes, and in one that
+/// holds \xNN itself, every backslash becomes \x5c, so that no two names become one and all can be told again.
+std::string json_name(const std::string& name) {
+  std::string escaped;
+  bool        plain = name.find("\\x") == std::string::npos;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t bytes  = utf8_bytes(std::string_view{name}.substr(at));
+    const bool        escape = bytes == 0 || name[at] == '\\';
+    plain &= bytes != 0;
+    if (escape)
+      escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(name[at]));
+    else
+      escaped += name.substr(at, bytes);
+    at += std::max<std::size_t>(bytes, 1);
+  }
+  return plain ? name : escaped;
+}
+
 std::string fact_text(const Fact& fact) {
   return std::visit([](const auto& value) { return fmt::format("{}", value); }, fact.value);
 }
@@ -152,6 +170,7 @@ class Rows {
   /// A structured array: numpy.load(file)["column"]. Names of vertices are byte strings, in columns too.
   void npy() {
     name_bytes_       = named() ? longest_name() : 0;
+    wide_ids_         = has_wide_ids();
     std::string types = fmt::format("('vertex', '{}')", named() ? name_type() : "<u8");
     for (const Column& column : result_.columns)
       types += fmt::format(", ('{}', '{}')", column.name, npy_type(column));
@@ -180,6 +199,19 @@ class Rows {
     return longest;
   }
 
+  /// Ids that no signed number holds. The largest of all stands for no vertex then, and can be none itself.
+  bool has_wide_ids() const {
+    const std::uint64_t n = graph_.vertex_count();
+    if (named() || n == 0) return false;
+    const std::uint64_t largest = *parse_number(graph_.ids().name(static_cast<Vertex>(n - 1)));
+    if (largest <= std::numeric_limits<std::int64_t>::max()) return false;
+    const auto lists_vertices = [](const Column& column) { return column.vertices; };
+    if (largest == UINT64_MAX && std::ranges::any_of(result_.columns, lists_vertices))
+      throw bad_input("{}: .npy has no value left for 'no vertex', since {} is an id; write .csv or .json",
+                      file_.path(), largest);
+    return true;
+  }
+
   std::string name_type() const { return fmt::format("|S{}", name_bytes_); }
 
   /// Padded with zeros; no vertex is the empty name.
@@ -192,6 +224,7 @@ class Rows {
   /// What may be missing is signed, so that it can be -1.
   std::string npy_type(const Column& column) const {
     if (column.vertices && named()) return name_type();
+    if (column.vertices && wide_ids_) return "<u8";
     if (column.vertices || column.missing == Missing::blank) return "<i8";
     if (column.missing == Missing::infinite) return "<f8";
     static constexpr const char* types[] = {"<u4", "<u8", "<f4", "<f8"};
@@ -205,6 +238,10 @@ class Rows {
     out.append(bytes, sizeof value);
   }
 
+  std::uint64_t wide_entry(const Column& column, Vertex v) const {
+    return is_largest(column, v) ? UINT64_MAX : *parse_number(graph_.ids().name(vertex_at(column, v)));
+  }
+
   std::int64_t signed_entry(const Column& column, Vertex v) const {
     if (is_largest(column, v)) return -1;
     if (column.vertices) return static_cast<std::int64_t>(*parse_number(graph_.ids().name(vertex_at(column, v))));
@@ -213,6 +250,7 @@ class Rows {
 
   void append_binary(std::string& out, const Column& column, Vertex v) const {
     if (column.vertices && named()) return append_name(out, vertex_at(column, v));
+    if (column.vertices && wide_ids_) return append_raw(out, wide_entry(column, v));
     if (column.vertices || column.missing == Missing::blank) return append_raw(out, signed_entry(column, v));
     std::visit(
         [&](const auto& values) {
@@ -228,6 +266,7 @@ class Rows {
   OutputFile&   file_;
   Progress&     progress_;
   std::size_t   name_bytes_ = 0;  ///< of the longest name; .npy records have one length
+  bool          wide_ids_   = false;
 };
 
 /// Names that every format can hold, and that no reader takes for something else.
@@ -251,7 +290,7 @@ void append_value(std::string& out, const Column& column, Vertex v, const IdMap&
 }
 
 std::string json_id(Vertex v, const IdMap& ids) {
-  return ids.kind() == IdMap::Kind::strings ? quoted_json(ids.name(v)) : ids.name(v);
+  return ids.kind() == IdMap::Kind::strings ? quoted_json(json_name(ids.name(v))) : ids.name(v);
 }
 
 std::string json_value(const Column& column, Vertex v, const IdMap& ids) {

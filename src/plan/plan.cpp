@@ -11,7 +11,7 @@
 namespace spillway {
 namespace {
 
-constexpr auto own_way = "it is no program over vertices: it goes its own way over the graph";
+constexpr auto own_way = "it is not a vertex program: methods and directions do not apply";
 
 /// Unless it is known already why a GPU was given up.
 void say_why_on_cpu(const RunOptions& options) {
@@ -35,7 +35,7 @@ void plan_windows(const RunOptions& options, const Topology& topology, const Pro
   plan.room           = options.device.memory;
   plan.resident_bytes = kept * (facts.weighted ? 8 : 4);
   plan.rates          = options.supply.rates.value_or(Rates{});
-  note_in_plan(options, "edges come through an arena, for study; times are reckoned as for a GPU");
+  note_in_plan(options, "edges are transferred within host memory, for study; times are predicted as for a GPU");
 }
 
 }  // namespace

@@ -28,13 +28,13 @@ TEST_F(PlanCommand, SaysWhereAndHow) {
   EXPECT_EQ(json["method"], "frontier");
   EXPECT_EQ(json["edge_bytes"], 3 * 8);
   EXPECT_FALSE(json["why"].empty());
-  EXPECT_TRUE(json["reckoned"].empty()) << "all is in memory";
+  EXPECT_TRUE(json["predicted"].empty()) << "all is in memory";
   const auto windows = planned("bfs g.txt --device cpu --method mixed --device-memory 1M");
   EXPECT_EQ(windows["method"], "mixed");
-  EXPECT_EQ(windows["room"], 1 << 20);
-  ASSERT_FALSE(windows["reckoned"].empty());
-  EXPECT_EQ(windows["reckoned"][0]["edges_active"], 1.0);
-  EXPECT_GT(windows["reckoned"][0]["sent_whole_ms"], 0.0);
+  EXPECT_EQ(windows["device_memory"], 1 << 20);
+  ASSERT_FALSE(windows["predicted"].empty());
+  EXPECT_EQ(windows["predicted"][0]["edges_active"], 1.0);
+  EXPECT_GT(windows["predicted"][0]["whole_partitions_ms"], 0.0);
 }
 
 /// Both ways of an edge are a side each, of which whole windows stay.

@@ -18,16 +18,17 @@ TEST_F(RunWords, StandInAnyOrder) {
   for (const char* order : {"tc --per-vertex g.txt", "tc --per-vertex yes g.txt", "--per-vertex tc g.txt",
                             "tc g.txt --per-vertex=yes"})
     EXPECT_EQ(spillway(std::string{"run -q --top 1 "} + order).out,
-              "              vertex      triangles\n                   1              1\ntriangles: 1\n")
+              "              vertex      triangles\n                   1              1\ntriangles: 1\nlargest: "
+              "triangles 1 (vertex 1)\n")
         << order;
   EXPECT_EQ(spillway("run -q --top 1 tc --per-vertex no g.txt").out, "triangles: 1\n");
-  expect_error("run --form cc bfs g.txt", 2, "name it before its options");
+  expect_error("run --form cc bfs g.txt", 2, "put the algorithm before its options");
 }
 
 TEST_F(RunWords, AreBlamedByName) {
   expect_error("run bfs g.txt --source 1 --threads 0", 2, "--threads: Value 0");
   expect_error("run bfs g.txt --source 1 --direction up", 2, "--direction: up");
-  expect_error("run bfs g.txt --source 1 --source 2", 2, "--source is given twice");
+  expect_error("run bfs g.txt --source 1 --top 1 --top 2", 2, "--top is given twice");
   expect_error("run bfs g.txt --source 1 --top", 2, "--top needs a value");
   expect_error("run bfs g.txt --sourc 1", 2, "bfs takes no --sourc (did you mean '--source'?)");
   for (const char* option : {"--source", "--sources"}) {
@@ -47,7 +48,7 @@ TEST_F(RunWords, AreCheckedBeforeTheGraphIsRead) {
 }
 
 TEST_F(RunWords, HaveDefaultsThatAreTold) {
-  const std::string help = spillway("run --help").out;
+  const std::string help = spillway("run --help-all").out;
   for (const char* option :
        {"--method", "--compress", "--direction", "--filter", "--bin-entries", "--fusion", "--order", "--repeat"}) {
     const auto begin = help.find(std::string{"  "} + option + " ");
@@ -67,14 +68,14 @@ TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
   EXPECT_EQ(spillway("run cc g.txt --method frontier --compress off").code, 0);
   const auto outcome = spillway("run cc g.txt --device cpu --direction push --device-memory 1G");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_NE((outcome.out + outcome.err).find("--device-memory bounds GPUs"), std::string::npos) << outcome.out;
+  EXPECT_NE((outcome.out + outcome.err).find("--device-memory had no effect"), std::string::npos) << outcome.out;
   EXPECT_EQ(spillway("run bfs g.txt --source 1 --device cpu --method subgraph --resident 0B").code, 0);
 }
 
 TEST_F(RunWords, AreAnsweredWithARemedyWhereThereIsNoGpu) {
   const std::string hidden = "CUDA_VISIBLE_DEVICES= ";
   expect_error("run cc missing.txt --device cuda", 2, "--device cpu works everywhere", hidden);
-  expect_error("run cc missing.txt --method zerocopy", 2, ": leave it out", hidden);
+  expect_error("run cc missing.txt --method zerocopy", 2, "; leave it out", hidden);
   const auto absent = spillway("devices", hidden).out;
   EXPECT_NE(absent.find("no GPU: "), std::string::npos) << absent;
   EXPECT_EQ(absent.find("insufficient"), std::string::npos) << "a driver that is not there is not old: " << absent;

@@ -29,7 +29,8 @@ struct PageRank {
   using Value   = float;
   using Combine = Sum<float>;
 
-  static constexpr bool all_active = true;
+  static constexpr bool   all_active = true;
+  static constexpr double never      = -1;  ///< a tolerance that no change is within
 
   Restart       restart;
   double        damping        = 0.85;
@@ -54,7 +55,7 @@ struct PageRank {
     const auto change = std::abs(static_cast<double>(next) - static_cast<double>(rank));
     step.total->change += change;
     rank = next;
-    return change > 0;
+    return change > 0 || tolerance < 0;
   }
 
   SPILLWAY_HD bool converged(const Global& global) const { return global.change <= tolerance; }

@@ -17,7 +17,7 @@ using Piece = CodedRows::Piece;
 using Group = CodedRows::Group;
 
 constexpr unsigned group     = CodedRows::group;
-constexpr auto     what_code = "the coded rows";
+constexpr auto     what_code = "the compressed rows";
 constexpr unsigned behind    = 2;  // words: reading bits looks at two, even where there are none to read
 static_assert(group == warp_lanes);
 
@@ -359,7 +359,7 @@ class CodedBlock::Coder {
     too_long_.download(&too_long);
     if (too_long)
       throw DeviceError{ExitCode::does_not_fit,
-                        "the graph has a row too long to be coded, or too many of them; use --compress off"};
+                        "a row is too long to be compressed, or there are too many rows; use --compress off"};
   }
 
   /// All parts as one, for the device to read.

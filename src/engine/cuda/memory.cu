@@ -31,7 +31,7 @@ void check(int status, std::string_view doing) {
     case cudaErrorMemoryAllocation:
       throw DeviceError{
           ExitCode::does_not_fit,
-          fmt::format("{}: the GPU's memory is taken by others; free some, or use --device cpu", doing)};
+          fmt::format("{}: the GPU's memory is in use by other processes; free some, or use --device cpu", doing)};
     case cudaErrorNoDevice:
     case cudaErrorInvalidDevice:
     case cudaErrorInsufficientDriver:

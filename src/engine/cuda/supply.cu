@@ -164,10 +164,10 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   const bool        free    = options.method == Method::automatic;
   if (options.method == Method::frontier) return {};
   if (free && there.has_room_for(wish.topology, wish.weighted, wish.state)) {
-    reasons.because("all edges fit beside the state of the vertices");
+    reasons.because("all edges fit on the GPU with the vertex state");
     return {};
   }
-  if (free) reasons.because("edges do not fit beside the state of the vertices");
+  if (free) reasons.because("not enough GPU memory for all edges and the vertex state");
   Choice choice{.method = in_windows(options.method) ? options.method : Method::zerocopy};
   // Nothing is left to choose: what a machine can do need not be known.
   const bool settled = !free && !in_windows(options.method) &&
@@ -182,20 +182,20 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   // Values are improved until they are right, and ways are short: once or twice most edges are active.
   const bool dense = wish.improving && wish.topology.arcs >= few_neighbours * wish.topology.vertices;
   if (wish.voting) {
-    reasons.because("one edge is enough for a vertex: the beginnings of rows, which are kept, answer nearly all");
+    reasons.because("one edge decides for a vertex: cached row prefixes answer nearly all requests");
   } else if (!wish.all_active && options.direction == Direction::pull) {
-    reasons.because("--direction pull: what is sent would be pushed");
+    reasons.because("--direction pull: transferred edges would be pushed");
   } else if (wish.prioritised) {
-    reasons.because("buckets have many small iterations, which read what they need in place");
+    reasons.because("bucketed programs have many small iterations, for which reading in place is fastest");
   } else if (!wish.all_active && !dense && keeps_many(there, wish)) {
-    reasons.because("the beginnings of rows, which are kept, spare most requests; the rest is read in place");
+    reasons.because("cached row prefixes spare most requests; the rest is read in place");
   } else if (!room_for_windows(there, wish)) {
-    reasons.because("there is no room for windows of edges");
+    reasons.because("not enough GPU memory for transfer buffers");
   } else {
     choice.method = wish.all_active ? Method::partitions : Method::mixed;
-    if (dense) reasons.because("most edges are active once or twice, which pays for sending them");
-    reasons.because(wish.all_active ? "all edges are wanted in every iteration, so they are sent as they lie"
-                                    : "every iteration and every part of the graph goes the way that takes least");
+    if (dense) reasons.because("most edges are active once or twice, which amortizes transferring them");
+    reasons.because(wish.all_active ? "all edges are needed in every iteration: whole partitions are transferred"
+                                    : "the transfer strategy with the least predicted time is chosen per iteration and partition");
   }
   return choice;
 }
