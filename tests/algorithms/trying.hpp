@@ -15,7 +15,7 @@ namespace spillway::testing {
 /// What an algorithm is tried with beside its defaults.
 inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
   static const std::map<std::string, std::vector<ParameterValues>> variants{
-      {"bc", {{}, {{"sources", "1"}}, {{"sources", "all"}, {"normalized", "yes"}}}},
+      {"bc", {{{"sources", "4"}}, {{"sources", "1"}}, {{"sources", "all"}, {"normalized", "yes"}}}},
       {"bp",
        {{}, {{"form", "vertex"}}, {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
       {"cc", {{}, {{"form", "propagate"}}}},
