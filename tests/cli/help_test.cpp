@@ -32,7 +32,7 @@ TEST_F(Help, SpeaksTheLanguageOfTheField) {
                            "Most memory to hold", "way of GPUs"})
     EXPECT_EQ(all.find(word), std::string::npos) << word;
   for (const char* word : {"weakly connected components", "Host memory limit, mapped files excluded"})
-    EXPECT_NE(spillway("algorithms").out.find(word) & spillway("run --help").out.find(word), std::string::npos) << word;
+    EXPECT_NE(all.find(word), std::string::npos) << word;
 }
 
 TEST_F(Help, IsAManualPage) {
@@ -45,7 +45,7 @@ TEST_F(Help, IsAManualPage) {
 }
 
 TEST_F(Help, CompletesWords) {
-  ASSERT_EQ(spillway("completions bash > complete.sh").code, 0);
+  folder_.write("complete.sh", spillway("completions bash").out);
   folder_.write("try.sh",
                 "source ./complete.sh\n"
                 "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _spillway; echo \"${COMPREPLY[*]}\"; }\n"
