@@ -85,7 +85,7 @@ void SpillFile::load_header() {
   if (bytes.size() < sizeof(Header))
     throw bad_input("{}: {} bytes are too few for a .spill file; it was cut off", path_, bytes.size());
   std::memcpy(&header_, bytes.data(), sizeof(Header));
-  if (header_.magic != magic) throw bad_input("{}: not a .spill file: the first 8 bytes are others", path_);
+  if (header_.magic != magic) throw bad_input("{}: not a .spill file (bad magic number)", path_);
   if (header_.version != version)
     throw bad_input("{}: .spill version {}; this Spillway reads version {}: convert the graph again", path_,
                     header_.version, version);
