@@ -197,7 +197,9 @@ bool EdgeInspection::fits(Separator separator, bool every_column) const {
     const auto end = every_column ? row.end() : row.begin() + 2;
     return std::all_of(row.begin(), end, [](const std::string& field) { return is_numeric(field); });
   };
-  const std::size_t first = rows.size() > 1 && !good(rows[0], rows[0].size()) ? 1 : 0;
+  const std::string_view top      = lines_[0].text;
+  const bool             is_words = !starts_like_number(top.substr(top.find_first_not_of(" \t")));
+  const std::size_t      first    = rows.size() > 1 && is_words ? 1 : 0;
   if (!good(rows[first], rows[first].size())) return false;
   if (separator.also) {
     // Both must be at work in a line, or a slip in one line would change how all others are read.

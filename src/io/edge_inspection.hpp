@@ -44,6 +44,7 @@ class EdgeInspection {
   bool          quoted() const { return lines_[first_].text.find('"') != std::string_view::npos; }
   std::uint64_t start() const { return lines_[first_].offset; }
   std::uint64_t first_line() const { return line_number(first_); }
+  std::uint64_t header_line() const { return line_number(0); }
   std::string   first_text() const { return std::string{lines_[first_].text}; }
   std::string   header_text() const { return std::string{lines_[0].text}; }
 

@@ -522,8 +522,10 @@ class EdgeTextReader {
       };
     });
 
-    const Stopwatch         clock;
-    const OrderedKeys<Key>  ordered{interners, job_.context.budget};
+    const Stopwatch        clock;
+    const OrderedKeys<Key> ordered{interners, job_.context.budget};
+    Charge                 charge{job_.context.budget, "the table of vertex ids"};
+    charge.raise_to(text_.vertex_list.size() * sizeof(Key));
     const std::vector<Key>  listed = listed_keys<Key>();
     const std::vector<Key>& keys   = text_.vertex_list_path.empty() ? ordered.keys() : listed;
     if (keys.size() > max_vertices)

@@ -153,10 +153,13 @@ class Guesses {
 
   void tell(const ReadResult& result, ListLayout& layout) {
     if (!text_.first_name.empty()) tell_names();
+    const Fields& header = inspection_.header();
     if (inspection_.header_is_a_guess()) {
-      add("header", fmt::format("the first line, '{}', is a header (--header no reads it as an edge)",
-                                printable(inspection_.header_text())));
-    } else if (layout.names && inspection_.header().empty() && !text_.first_name.empty() &&
+      add("header", fmt::format("line {}, '{}', is a header: arcs lead from '{}' to '{}' (--header no reads it as "
+                                "an edge)",
+                                inspection_.header_line(), printable(inspection_.header_text()),
+                                printable(header[inspection_.source()]), printable(header[inspection_.target()])));
+    } else if (header.empty() && !text_.first_name.empty() && !is_digits(text_.first_name) &&
                job_.options.header == HeaderMode::automatic) {
       add("header", fmt::format("line {}, '{}', is an edge (--header yes makes it a header)",
                                 inspection_.first_line(), printable(inspection_.first_text())));

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "io/binary.hpp"
 #include "io/reading.hpp"
 
@@ -40,6 +41,10 @@ class Graph500Reader {
     open_weights();
     Transform& transform = job_.context.transform;
     if (!transform.symmetrize) transform.undirected = true;  // a tuple is an edge, not an arc
+    // The size tells how many edges there are: what cannot fit is refused before it is read.
+    const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
+    job_.context.budget->expect(building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
+                                fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
     job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
     return with_collector(job_.context, kept_, [&](auto& collector) {
       collect<Edge>(collector);

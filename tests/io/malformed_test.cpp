@@ -44,7 +44,7 @@ const std::vector<BadFile>& bad_files() {
       {"digits.wel", "0 1 5\n1 2 99999999999999999999999999\n",
        ":2: weight '99999999999999999999999999' does not fit 32 bits"},
       {"tail.wel", "0 1 0.5 x\n1 2 1.5abc x\n", ":2: expected a weight"},
-      {"header1.csv", "id,source,friend\n0,1,2\n", "do not tell which are source and target"},
+      {"header1.csv", "id,source,other\n0,1,2\n", "do not tell which are source and target"},
       {"header2.csv", "source,weight\n1,5\n", "do not tell which are source and target"},
       {"typo.mtx", "% comment\n3 3 2\n1 2 5\n3 1 6\n", ":1: expected the banner"},
       {"nothing.gr", "c only\n", "expected 'c' comments and then a line 'p sp"},
