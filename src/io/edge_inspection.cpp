@@ -449,7 +449,7 @@ void EdgeInspection::require_usable_ids() const {
     const std::string& id = top[column];
     if (id.empty()) continue;  // reading says so
     if (numbers && !is_digits(id))
-      refuse(id, "is no vertex id: ids that are numbers are whole and have no sign (0, 1, 2, ...)");
+      refuse(id, "is not a vertex id: ids that are numbers are whole and have no sign (0, 1, 2, ...)");
     if (numbers) continue;
     if (id.front() == '<') refuse(id, "looks like HTML or XML, not like an edge list");
     if (is_punctuation(id))

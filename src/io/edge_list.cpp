@@ -181,7 +181,7 @@ class Guesses {
     const bool zeros = is_digits(text_.first_name);
     add("ids",
         fmt::format("ids are names, since '{}' in line {} {}", printable(text_.first_name), text_.first_name_line,
-                    zeros ? "has leading zeros (--ids sparse reads numbers)" : "is no number"));
+                    zeros ? "has leading zeros (--ids sparse reads numbers)" : "is not a number"));
   }
 
   void tell_weights(const ReadResult& result, const ListLayout& layout) {

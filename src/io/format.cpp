@@ -101,7 +101,7 @@ const Format& recognised(const Sample& sample) {
   for (const Format& format : formats())
     if (has_suffix(format, suffix)) return format;
   if (!fitting.empty()) return *fitting.front();
-  throw bad_input("{}: this is no graph format Spillway knows (it starts with '{}'); name one with --format: {}",
+  throw bad_input("{}: unknown graph format (the file starts with '{}'); name one with --format: {}",
                   sample.path, printable(sample.text, 16), joined(format_names(false)));
 }
 

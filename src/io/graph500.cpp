@@ -62,11 +62,11 @@ class Graph500Reader {
   void check_size(std::uint64_t edge_bytes) const {
     if (file_.size() % edge_bytes == 0) return;
     const std::uint64_t other = sizeof(PackedEdge) + sizeof(WideEdge) - edge_bytes;
-    throw bad_input("{}: {} bytes are no whole number of {}-byte edges{}", job_.path(), file_.size(), edge_bytes,
-                    file_.size() % other != 0 ? ""
-                    : edge_bytes == sizeof(PackedEdge)
-                        ? "; if they are unpacked (16 bytes), name the file .g500_64"
-                        : "; if they are packed (12 bytes), name the file .packed");
+    throw bad_input(
+        "{}: the size, {} bytes, is not a multiple of {}-byte edges{}", job_.path(), file_.size(), edge_bytes,
+        file_.size() % other != 0          ? ""
+        : edge_bytes == sizeof(PackedEdge) ? "; if they are unpacked (16 bytes), name the file .g500_64"
+                                           : "; if they are packed (12 bytes), name the file .packed");
   }
 
   void open_weights() {
@@ -115,7 +115,7 @@ class Graph500Reader {
   std::uint32_t weight(float value, std::uint64_t edge) const {
     const auto bits = std::isnan(value) ? std::nullopt : weight_bits(double{value}, kept_);
     if (bits) return *bits;
-    throw bad_input("{}: byte {}: the weight {} is no {}", weights_->path(), edge * sizeof(float), value,
+    throw bad_input("{}: byte {}: the weight {} is not a {}", weights_->path(), edge * sizeof(float), value,
                     kept_ == WeightType::u32 ? "whole number from 0 to 2^32-1" : "number");
   }
 

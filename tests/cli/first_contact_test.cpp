@@ -25,7 +25,7 @@ TEST_F(FirstContactCommands, OneNoteSaysAllThatWasGuessed) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(
       outcome.err,
-      "note: ids are names, since 'ann' in line 1 is no number; line 1, 'ann,bob,5', is an edge (--header yes "
+      "note: ids are names, since 'ann' in line 1 is not a number; line 1, 'ann,bob,5', is an edge (--header yes "
       "makes it a header); column 3 holds the weights, 5 to 16777217 (--weight-column none ignores it)\n");
   EXPECT_NE(outcome.out.find("3, separated by comma; no header; source 1, target 2, weight 3"), std::string::npos)
       << outcome.out;

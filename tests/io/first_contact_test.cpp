@@ -118,7 +118,7 @@ TEST(FirstContact, LeadingZerosAreNoticedLateInEveryThread) {
 TEST(FirstContact, NumbersThatAreNoIdsAreRefusedAndNeverDropped) {
   for (const char* text : {"-1 -2\n3 4\n", "1.0 2.0\n2.0 3.0\n", "+1 +2\n3 4\n", "1 -2\n3 4\n", "1e3 2\n"}) {
     expect_says(refusal(text), ":1: '");
-    expect_says(refusal(text), "is no vertex id");
+    expect_says(refusal(text), "is not a vertex id");
     expect_says(refusal(text), "--ids string");
   }
   expect_says(refusal("3 4\n+1 2\n"), ":2: expected a source id (a number), found '+1'");
@@ -128,7 +128,7 @@ TEST(FirstContact, NumbersThatAreNoIdsAreRefusedAndNeverDropped) {
 
 TEST(FirstContact, NamesSayWhichTextMadeThemNames) {
   const Graph graph = read("# top\n1 alice\nalice bob\n");
-  expect_says(notes_of(graph), "ids are names, since 'alice' in line 2 is no number");
+  expect_says(notes_of(graph), "ids are names, since 'alice' in line 2 is not a number");
   expect_says(notes_of(graph), "line 2, '1 alice', is an edge");
   EXPECT_EQ(graph.report().notes.size(), 1u);
   EXPECT_TRUE(read("1 alice\n", {.ids = IdMode::string, .header = HeaderMode::absent}).report().notes.empty());
@@ -258,9 +258,10 @@ TEST(FirstContact, FormatsThatNobodyAskedForNeedMoreThanAFit) {
       << "both ends of an edge must list it";
   EXPECT_EQ(read("3 2\n2 3\n1\n1\n", {}, "bare").report().format, "metis");
   EXPECT_EQ(read("1 0\n\n", {}, "one.graph").report().format, "metis") << "a suffix asks for it";
-  expect_says(refusal(std::string(25, '\0'), {}, "zeros"), "no graph format");
-  expect_says(refusal(std::string("\1\0\0\0\0\0\0\0\0\0\0\0", 12), {}, "twelve"), "no graph format");
-  expect_says(refusal(format_testing::bytes_of<std::uint64_t>({1, 0, 0, 0}), {}, "galois"), "no graph format");
+  expect_says(refusal(std::string(25, '\0'), {}, "zeros"), "unknown graph format");
+  expect_says(refusal(std::string("\1\0\0\0\0\0\0\0\0\0\0\0", 12), {}, "twelve"), "unknown graph format");
+  expect_says(refusal(format_testing::bytes_of<std::uint64_t>({1, 0, 0, 0}), {}, "galois"),
+              "unknown graph format");
 }
 
 TEST(FirstContact, FilesWithoutASizeAreReadToTheirEnd) {

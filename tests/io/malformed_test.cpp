@@ -38,7 +38,7 @@ const std::vector<BadFile>& bad_files() {
       {"prose.txt", "It was the best of times,\nit was the worst.\n",
        ":1: expected a target in column 2, but it is empty"},
       {"one.txt", "5\n6\n", "expected at least two columns"},
-      {"unknown", "5\n6\n", "no graph format Spillway knows"},
+      {"unknown", "5\n6\n", "unknown graph format"},
 
       {"return.txt", "1 2\r2 3\r", "byte 3 is a carriage return inside a line"},
       {"digits.wel", "0 1 5\n1 2 99999999999999999999999999\n",
