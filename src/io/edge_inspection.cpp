@@ -149,11 +149,7 @@ EdgeInspection::EdgeInspection(const Sample& sample, const LoadOptions& options)
   split_lines();
   if (lines_.empty()) return;
   separator_ = states_own_banner() ? Separator{} : choose_separator();
-  rows_.reserve(lines_.size());
-  for (const Line& line : lines_) {
-    rows_.emplace_back();
-    if (!split_fields(line.text, separator_.by, rows_.back(), separator_.also)) rows_.back().clear();
-  }
+  rows_      = trial(separator_);
   find_header();
 }
 
@@ -179,6 +175,16 @@ std::uint64_t EdgeInspection::line_number(std::size_t index) const {
   const auto begin = sample_.text.begin();
   return 1 + static_cast<std::uint64_t>(
                  std::count(begin, begin + static_cast<std::ptrdiff_t>(lines_[index].offset), '\n'));
+}
+
+/// visit(index, fields) for every line of the sample from `first` on.
+template <class Visit>
+void EdgeInspection::for_each_row(std::size_t first, Visit&& visit) const {
+  Fields fields;
+  for (std::size_t i = first; i < lines_.size(); ++i) {
+    if (i >= rows_.size() && !split_fields(lines_[i].text, separator_.by, fields, separator_.also)) fields.clear();
+    visit(i, i < rows_.size() ? rows_[i] : fields);
+  }
 }
 
 std::vector<Fields> EdgeInspection::trial(Separator separator) const {
@@ -239,7 +245,7 @@ bool EdgeInspection::looks_like_edges() const {
   if (!has_data()) return !header_.empty() || states_own_banner();
   if (columns() < 2) return false;
   if (is_numeric(data(0)[0]) && is_numeric(data(0)[1])) return true;
-  const std::size_t shown = std::min<std::size_t>(data_rows(), 100);
+  const std::size_t shown = std::min<std::size_t>(shown_rows(), 100);
   for (std::size_t i = 0; i < shown; ++i)
     if (data(i).size() != columns()) return false;
   return columns() <= most_name_columns;
@@ -275,7 +281,7 @@ bool EdgeInspection::asked_for_by_name(const Fields& top) const {
 
 /// Both ids of the next line are numbers, or one column holds numbers everywhere but here.
 bool EdgeInspection::stands_above_numbers(const Fields& top) const {
-  const std::size_t shown = std::min(rows_.size(), trial_lines);
+  const std::size_t shown = rows_.size();
   if (shown < 2) return false;
   const bool ids_may_be_numbers = options_.ids != IdMode::string;
   if (ids_may_be_numbers && rows_[1].size() >= 2 && is_numeric(rows_[1][0]) && is_numeric(rows_[1][1]))
@@ -296,19 +302,23 @@ bool EdgeInspection::says_what_columns_are(const Fields& top) const {
   if (!ends.from || !ends.to) return false;
   if (std::any_of(top.begin(), top.end(), [](const std::string& field) { return is_numeric(field); }))
     return false;
-  if (rows_.size() == 1) return surely_source(top[*ends.from]) && surely_target(top[*ends.to]);
+  if (lines_.size() == 1) return surely_source(top[*ends.from]) && surely_target(top[*ends.to]);
   if (appears_below(top[*ends.from]) || appears_below(top[*ends.to])) return false;
   if (!ends.letters) return true;
-  return std::none_of(rows_.begin() + 1, rows_.end(), [](const Fields& row) {
-    return std::any_of(row.begin(), row.end(), [](const std::string& field) {
+  bool other_letters = false;
+  for_each_row(1, [&](std::size_t, const Fields& row) {
+    other_letters |= std::any_of(row.begin(), row.end(), [](const std::string& field) {
       return field.size() == 1 && std::isalpha(static_cast<unsigned char>(field[0]));
     });
   });
+  return !other_letters;
 }
 
 bool EdgeInspection::appears_below(const std::string& word) const {
-  return std::any_of(rows_.begin() + 1, rows_.end(),
-                     [&](const Fields& row) { return std::find(row.begin(), row.end(), word) != row.end(); });
+  bool found = false;
+  for_each_row(
+      1, [&](std::size_t, const Fields& row) { found |= std::find(row.begin(), row.end(), word) != row.end(); });
+  return found;
 }
 
 bool EdgeInspection::header_is_a_guess() const {
@@ -359,6 +369,7 @@ void EdgeInspection::place_columns() {
   refuse_twice(to, weights, "--target-column and --weight-column");
   place_ends(from, to, weights);
   if (!none) place_weights(weights);
+  scan_ids();
 }
 
 /// By option or by the header's words; what they leave open is filled in only where one choice remains.
@@ -412,14 +423,14 @@ void EdgeInspection::place_weights(std::optional<unsigned> asked_for) {
 
 /// Some line has a number there. If others have not, reading says so.
 bool EdgeInspection::holds_numbers(unsigned column) const {
-  const std::size_t shown = std::min(data_rows(), trial_lines);
+  const std::size_t shown = shown_rows();
   for (std::size_t i = 0; i < shown; ++i)
     if (column < data(i).size() && is_numeric(data(i)[column])) return true;
   return false;
 }
 
 WeightType EdgeInspection::weight_type_at(unsigned column) const {
-  const std::size_t shown = std::min(data_rows(), trial_lines);
+  const std::size_t shown = shown_rows();
   for (std::size_t i = 0; i < shown; ++i)
     if (column < data(i).size() && !is_digits(data(i)[column])) return WeightType::f32;
   return WeightType::u32;
@@ -431,11 +442,18 @@ std::optional<NameEvidence> EdgeInspection::names_because() const {
   const Fields& top = data(0);
   for (const unsigned column : {source_, target_})
     if (column < top.size() && !is_numeric(top[column])) return NameEvidence{top[column], first_line()};
-  for (std::size_t i = 0; i < data_rows(); ++i)
-    for (const unsigned column : {source_, target_})
-      if (column < data(i).size() && is_digits(data(i)[column]) && has_leading_zero(data(i)[column]))
-        return NameEvidence{data(i)[column], line_number(first_ + i)};
-  return std::nullopt;
+  return zeros_;
+}
+
+/// The largest number among the ids, and the first that has leading zeros.
+void EdgeInspection::scan_ids() {
+  for_each_row(first_, [&](std::size_t i, const Fields& row) {
+    for (const unsigned column : {source_, target_}) {
+      if (column >= row.size() || !is_digits(row[column])) continue;
+      largest_ = std::max(largest_, parse_number(row[column]).value_or(0));
+      if (!zeros_ && has_leading_zero(row[column])) zeros_ = NameEvidence{row[column], line_number(i)};
+    }
+  });
 }
 
 void EdgeInspection::require_usable_ids() const {
@@ -458,14 +476,6 @@ void EdgeInspection::require_usable_ids() const {
     if (opens_a_bracket(id))
       refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
   }
-}
-
-bool EdgeInspection::ids_are_sparse() const {
-  std::uint64_t largest = 0;
-  for (std::size_t i = 0; i < data_rows(); ++i)
-    for (const unsigned column : {source_, target_})
-      if (column < data(i).size()) largest = std::max(largest, parse_number(data(i)[column]).value_or(0));
-  return largest >= sparse_from();
 }
 
 std::uint64_t EdgeInspection::sparse_from() const {

@@ -37,7 +37,7 @@ class EdgeInspection {
   /// Text with at least two columns, and where ids are names, as many in every line: prose is not an edge list.
   bool looks_like_edges() const;
 
-  bool          has_data() const { return first_ < rows_.size(); }
+  bool          has_data() const { return first_ < lines_.size(); }
   std::size_t   columns() const { return data(0).size(); }
   Separator     separator() const { return separator_; }
   const Fields& header() const { return header_; }
@@ -69,7 +69,7 @@ class EdgeInspection {
   WeightType weight_type_at(unsigned column) const;
 
   /// Larger than indexing with the ids themselves could pay for.
-  bool          ids_are_sparse() const;
+  bool          ids_are_sparse() const { return largest_ >= sparse_from(); }
   std::uint64_t sparse_from() const;
 
   bool states_own_banner() const;
@@ -83,7 +83,7 @@ class EdgeInspection {
   void                    split_lines();
   std::uint64_t           line_number(std::size_t index) const;
   const Fields&           data(std::size_t i) const { return rows_[first_ + i]; }
-  std::size_t             data_rows() const { return rows_.size() - first_; }
+  std::size_t             shown_rows() const { return rows_.size() - first_; }
   std::vector<Fields>     trial(Separator separator) const;
   bool                    fits(Separator separator, bool every_column) const;
   Separator               separator_for_names() const;
@@ -96,21 +96,26 @@ class EdgeInspection {
   bool                    appears_below(const std::string& word) const;
   std::optional<unsigned> asked(const char* option, const std::string& column) const;
   void place_ends(std::optional<unsigned> from, std::optional<unsigned> to, std::optional<unsigned> weights);
-  void place_weights(std::optional<unsigned> asked_for);
-  bool holds_numbers(unsigned column) const;
+  void scan_ids();
+  template <class Visit>
+  void              for_each_row(std::size_t first, Visit&& visit) const;
+  void              place_weights(std::optional<unsigned> asked_for);
+  bool              holds_numbers(unsigned column) const;
   [[noreturn]] void refuse_columns() const;
 
-  const Sample&           sample_;
-  const LoadOptions&      options_;
-  std::vector<Line>       lines_;
-  std::vector<Fields>     rows_;  ///< of all lines
-  Fields                  header_;
-  std::size_t             first_ = 0;
-  Separator               separator_;
-  unsigned                source_ = 0;
-  unsigned                target_ = 1;
-  std::optional<unsigned> weight_;
-  bool                    weight_is_a_guess_ = false;
+  const Sample&               sample_;
+  const LoadOptions&          options_;
+  std::vector<Line>           lines_;
+  std::vector<Fields>         rows_;  ///< of the first lines
+  Fields                      header_;
+  std::size_t                 first_ = 0;
+  Separator                   separator_;
+  unsigned                    source_ = 0;
+  unsigned                    target_ = 1;
+  std::optional<unsigned>     weight_;
+  bool                        weight_is_a_guess_ = false;
+  std::uint64_t               largest_           = 0;  ///< id
+  std::optional<NameEvidence> zeros_;                  ///< the first id with leading zeros
 };
 
 }  // namespace spillway

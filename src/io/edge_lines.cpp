@@ -722,6 +722,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
           text.ids             = IdKind::strings;
           text.first_name      = again.text;
           text.first_name_line = again.line;
+          if (text.names_delimiter) text.layout.delimiter = text.names_delimiter;
           break;
         case Finding::fractions:
           text.weight_type    = WeightType::f32;

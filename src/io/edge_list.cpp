@@ -120,8 +120,9 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
   // names they stand anywhere.
   if (text.ids == IdKind::strings && !is_digits(text.first_name)) layout.comments.clear();
   // Around numbers a tab is a blank like others, and numbers in order have a faster reader.
-  const auto weights  = inspection.weight();
-  const bool in_order = layout.source == 0 && layout.target == 1 && (!weights || *weights == 2);
+  const auto weights   = inspection.weight();
+  const bool in_order  = layout.source == 0 && layout.target == 1 && (!weights || *weights == 2);
+  text.names_delimiter = layout.delimiter;
   if (layout.delimiter == '\t' && text.ids != IdKind::strings && in_order) layout.delimiter = ' ';
 }
 

@@ -96,9 +96,9 @@ TEST(FirstContact, WhoAsksForNumbersGetsNumbers) {
 }
 
 /// 60,000 lines are more than the sample shows.
-std::string long_list(const std::string& tail, const std::string& last) {
+std::string long_list(const std::string& tail, const std::string& last, const std::string& between = " ") {
   std::string text;
-  for (int i = 0; i < 60'000; ++i) text += std::to_string(i) + " " + std::to_string(i + 1) + tail + "\n";
+  for (int i = 0; i < 60'000; ++i) text += std::to_string(i) + between + std::to_string(i + 1) + tail + "\n";
   return text + last;
 }
 
@@ -110,6 +110,9 @@ TEST(FirstContact, LeadingZerosAreNoticedLateInEveryThread) {
     EXPECT_EQ(graph.vertex_count(), 60'003u) << threads;
     expect_says(notes_of(graph), "'007' in line 60002");
   }
+  // Beside a column of texts that only tabs keep apart.
+  const std::string texts = folder.write("texts.txt", long_list("\tJohn Smith", "7\t007\tAnn\n", "\t"));
+  EXPECT_EQ(open(texts).vertex_count(), 60'002u);
   // Where columns are not in order, and where a header names them.
   const std::string table = folder.write("table.csv", "to,from\n5,4\n5,05\n");
   EXPECT_EQ(names_of(open(table)), (std::vector<std::string>{"05", "4", "5"}));
