@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,13 +31,26 @@ struct Csr {
   }
 };
 
+/// How a text edge list was understood. Columns count from 1.
+struct ListLayout {
+  std::string              separator;          ///< "blanks", "tab", "comma", "semicolon", "blanks and comma", ...
+  std::vector<std::string> header;             ///< its words; empty: there is none
+  unsigned                 columns       = 0;  ///< of the first line of data
+  unsigned                 source_column = 0;
+  unsigned                 target_column = 0;
+  unsigned                 weight_column = 0;      ///< 0: weights were not read
+  bool                     names         = false;  ///< ids were read as names, not as numbers
+  std::vector<std::string> guessed = {};  ///< what neither the file nor an option stated: "ids", "header", ...
+};
+
 /// What loading took and what it has to say. Times in milliseconds.
 struct LoadReport {
-  std::string              format;
-  double                   read_ms    = 0;  ///< input to arcs
-  double                   build_ms   = 0;  ///< arcs to sorted rows
-  std::uint64_t            peak_bytes = 0;  ///< most that loading held at once
-  std::vector<std::string> notes;           ///< what a person should know: ids with gaps, columns ignored
+  std::string               format;
+  double                    read_ms    = 0;  ///< input to arcs
+  double                    build_ms   = 0;  ///< arcs to sorted rows
+  std::uint64_t             peak_bytes = 0;  ///< most that loading held at once
+  std::vector<std::string>  notes;           ///< what a person should know: ids with gaps, columns ignored
+  std::optional<ListLayout> list = {};       ///< of edge lists
 };
 
 /// A handle; copies share one graph. All members may be called from many threads.

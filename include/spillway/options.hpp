@@ -12,7 +12,7 @@
 namespace spillway {
 
 enum class IdMode {
-  automatic,  ///< numbers unless the first data line has a name; only the ids that appear are vertices
+  automatic,  ///< numbers unless the first data line has a name, or any has leading zeros; no gaps are filled
   dense,      ///< every number from 0 to the largest is a vertex, whether it appears or not
   sparse,     ///< 64-bit numbers; the ids that appear are the vertices
   string,     ///< names, taken as they stand
@@ -34,6 +34,8 @@ struct LoadOptions {
   std::string                  format     = "auto";  ///< a name of `formats()`, or "auto": by content, then suffix
   IdMode                       ids        = IdMode::automatic;
   std::optional<std::uint64_t> vertices   = {};  ///< edge lists: ids are 0 to N-1, isolated ones included
+  std::string               source_column = {};  ///< edge lists: a position (from 1) or a name in the header
+  std::string               target_column = {};  ///< edge lists: likewise
   std::string               weight_column = {};  ///< text: a position (from 1) or a name; "none" ignores weights
   std::optional<WeightType> weight_type   = {};  ///< read weights as this; by default as the input states them
   HeaderMode                header        = HeaderMode::automatic;

@@ -44,6 +44,9 @@ void LoadArguments::add_to(Command& command) {
   command.option("--ids", ids, "Edge lists: auto, dense, sparse or string ids")
       .one_of({"auto", "dense", "sparse", "string"});
   command.option("--vertices", vertices, "Edge lists: ids are 0 to N-1, isolated ones included");
+  command.option("--source-column", source_column,
+                 "Edge lists: column of the sources, by number from 1 or by name");
+  command.option("--target-column", target_column, "Edge lists: column of the targets, likewise");
   command.option("--weight-column", weight_column,
                  "Edge lists: column of the weights, by number from 1 or by name; or none");
   command.option("--weight-type", weight_type, "Read weights as u32 or f32, or not at all: none")
@@ -63,6 +66,8 @@ LoadOptions LoadArguments::options(const Common& common, Progress& progress) con
                    : ids == "string" ? IdMode::string
                                      : IdMode::automatic;
   if (vertices) options.vertices = number_argument("--vertices", *vertices);
+  options.source_column = source_column;
+  options.target_column = target_column;
   options.weight_column = weight_column;
   if (!weight_type.empty())
     options.weight_type = weight_type == "u32"   ? WeightType::u32
@@ -167,14 +172,35 @@ void save_graph(const Graph& graph, const GraphPlace& place, const Common& commo
     place.id_map ? note(common, text) : warn(text);
 }
 
+namespace {
+
+/// How an edge list was understood.
+Json list_json(const ListLayout& list) {
+  Json read{{"separator", list.separator},
+            {"header", nullptr},
+            {"columns", list.columns},
+            {"source_column", list.source_column},
+            {"target_column", list.target_column},
+            {"weight_column", nullptr},
+            {"ids", list.names ? "names" : "numbers"},
+            {"guessed", list.guessed}};
+  if (!list.header.empty()) read["header"] = list.header;
+  if (list.weight_column > 0) read["weight_column"] = list.weight_column;
+  return read;
+}
+
+}  // namespace
+
 Json graph_json(const Graph& graph) {
   static constexpr const char* id_kinds[] = {"consecutive", "numbers", "strings"};
-  return {{"vertices", graph.vertex_count()},
-          {"arcs", graph.arc_count()},
-          {"weights", std::string{to_string(graph.weight_type())}},
-          {"symmetric", graph.symmetric()},
-          {"ids", id_kinds[static_cast<std::size_t>(graph.ids().kind())]},
-          {"format", graph.report().format}};
+  Json                         document{{"vertices", graph.vertex_count()},
+                {"arcs", graph.arc_count()},
+                {"weights", std::string{to_string(graph.weight_type())}},
+                {"symmetric", graph.symmetric()},
+                {"ids", id_kinds[static_cast<std::size_t>(graph.ids().kind())]},
+                {"format", graph.report().format}};
+  if (graph.report().list) document["read"] = list_json(*graph.report().list);
+  return document;
 }
 
 ProgressBar progress_bar(const Common& common) {

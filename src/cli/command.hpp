@@ -37,7 +37,7 @@ struct LoadArguments {
   std::string                path;
   std::string                format = "auto";
   std::string                ids    = "auto";
-  std::string                weight_column, weight_type, header = "auto";
+  std::string                source_column, target_column, weight_column, weight_type, header = "auto";
   std::optional<std::string> vertices, host_memory;
   Transform                  transform;
 

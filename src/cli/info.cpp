@@ -53,16 +53,42 @@ std::string id_text(const Graph& graph) {
                      printable(ids.name(last)));
 }
 
+/// A weight as the graph holds it: whole numbers are whole, floats as short as they read back.
+Json weight_json(const Graph& graph, double weight) {
+  if (graph.weight_type() == WeightType::u32) return static_cast<std::uint64_t>(weight);
+  return weight;
+}
+
+std::string weight_name(const Graph& graph, double weight) {
+  if (graph.weight_type() == WeightType::u32) return fmt::format("{}", static_cast<std::uint64_t>(weight));
+  return fmt::format("{}", static_cast<float>(weight));
+}
+
 std::string weight_text(const Graph& graph, const GraphStatistics& counts) {
   if (graph.weight_type() == WeightType::none) return "none";
+  if (graph.arc_count() == 0) return std::string{to_string(graph.weight_type())};
   return fmt::format(
-      "{}, {} to {}{}", to_string(graph.weight_type()), counts.min_weight, counts.max_weight,
+      "{}, {} to {}{}", to_string(graph.weight_type()), weight_name(graph, counts.min_weight),
+      weight_name(graph, counts.max_weight),
       counts.negative_weights > 0 ? fmt::format(", {} negative", with_commas(counts.negative_weights)) : "");
+}
+
+/// How an edge list was understood: "separated by blanks, no header, source 1, target 2, weight 3".
+std::string columns_text(const ListLayout& list) {
+  const auto column = [&](unsigned position) {
+    const std::string name = list.header.empty() ? "" : fmt::format(" ({})", printable(list.header[position - 1]));
+    return fmt::format("{}{}", position, name);
+  };
+  return fmt::format("{}, separated by {}; {}; source {}, target {}, {}", list.columns, list.separator,
+                     list.header.empty() ? "no header" : "header", column(list.source_column),
+                     column(list.target_column),
+                     list.weight_column > 0 ? "weight " + column(list.weight_column) : "no weight");
 }
 
 void print_text(const Graph& graph, const GraphStatistics& counts, const std::string& path) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<18} {}\n", name, value); };
   line("file", fmt::format("{} ({})", path, graph.report().format));
+  if (graph.report().list) line("columns", columns_text(*graph.report().list));
   line("vertices", with_commas(graph.vertex_count()));
   line("arcs", fmt::format("{}{}", with_commas(graph.arc_count()),
                            graph.symmetric() ? " (symmetric: both arcs of every edge)" : ""));
@@ -100,7 +126,8 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
                 {"memory_to_run", needs},
                 {"time_ms", {{"load", load_ms}, {"count", count_ms}}},
                 {"memory", {{"host_peak", graph.budget()->peak()}}}};
-  if (graph.weight_type() != WeightType::none) document["weight_range"] = {counts.min_weight, counts.max_weight};
+  if (graph.weight_type() != WeightType::none && graph.arc_count() > 0)
+    document["weight_range"] = {weight_json(graph, counts.min_weight), weight_json(graph, counts.max_weight)};
   return document;
 }
 

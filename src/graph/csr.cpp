@@ -225,7 +225,9 @@ void count_row(const Csr& csr, Vertex v, VertexSet* reached, GraphStatistics& co
 
 void count_weights(const Csr& csr, WeightType type, EdgeIndex begin, EdgeIndex end, GraphStatistics& counts) {
   for (EdgeIndex i = begin; i < end; ++i) {
-    const double weight = type == WeightType::f32 ? std::bit_cast<float>(csr.weights[i]) : csr.weights[i];
+    // Each as a double: of a float and a whole number the conditional would make a float.
+    const double weight = type == WeightType::f32 ? double{std::bit_cast<float>(csr.weights[i])}
+                                                  : static_cast<double>(csr.weights[i]);
     counts.min_weight   = std::min(counts.min_weight, weight);
     counts.max_weight   = std::max(counts.max_weight, weight);
     counts.negative_weights += weight < 0;

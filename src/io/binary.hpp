@@ -26,6 +26,26 @@ T value_at(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
+/// True when those of `count` numbers at `offset` that are at hand ascend and end at `most` at the latest.
+template <class T>
+bool ascends(std::string_view bytes, std::size_t offset, std::uint64_t count, std::uint64_t most) {
+  const std::uint64_t at_hand = std::min<std::uint64_t>(count, (bytes.size() - offset) / sizeof(T));
+  T                   last    = 0;
+  for (std::uint64_t i = 0; i < at_hand; ++i) {
+    const T value = value_at<T>(bytes, offset + i * sizeof(T));
+    if (value < last || value > most) return false;
+    last = value;
+  }
+  return true;
+}
+
+/// The same of row starts, of which the first is 0.
+template <class T>
+bool ascends_from_zero(std::string_view bytes, std::size_t offset, std::uint64_t count, std::uint64_t most) {
+  return count > 0 && bytes.size() >= offset + sizeof(T) && value_at<T>(bytes, offset) == 0 &&
+         ascends<T>(bytes, offset, count, most);
+}
+
 /// A file that is read by position, on the threads and with the progress of one job.
 class BinaryFile {
  public:

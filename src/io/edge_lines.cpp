@@ -16,15 +16,37 @@
 namespace spillway {
 namespace {
 
-/// Something is wrong at this place; the caller knows which line that is.
+/// What a line ends a reading with: it is wrong, or it shows that the start of the text misled.
+enum class Finding { mistake, wider_ids, names, fractions };
+
+/// Something is found at this place; the caller knows which line that is.
 struct LineProblem {
   const char* place;
-  std::string message;
+  std::string message;  ///< of `names`: the text that is one
+  Finding     finding = Finding::mistake;
 };
 
-/// The start of the text misled; these say what it is instead.
-struct IdsAreWider {};
-struct WeightsAreFractional {};
+/// The text is to be read again, as something else.
+struct Reread {
+  Finding       finding;
+  std::string   text;
+  std::uint64_t line;
+};
+
+/// The first weight of a piece that 32 bits do not hold. It is a mistake only if all weights of the file are
+/// whole: one fraction makes floats of them. So reading goes on, and the end decides.
+struct WideWeight {
+  const char* place = nullptr;
+  std::string text;
+
+  void note(const char* where, std::string_view word) {
+    if (!place) place = where, text = word;
+  }
+};
+
+constexpr const char* wide_weight_message =
+    "weight {} does not fit 32 bits (at most 4294967295); read weights as floats with --weight-type f32, or none "
+    "with --weight-column none";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -84,31 +106,36 @@ struct NoWeight {
 
 struct IntegerWeight {
   static constexpr WeightType type = WeightType::u32;
-  static std::uint32_t        parse(const char*& p, char delimiter, bool fixed) {
-           const char* const first = p;
-           std::uint64_t     value = 0;
-           const bool        good  = parse_digits(p, value);
-           const bool        ends  = p != first && (is_blank(*p) || *p == '\n' || *p == delimiter);
-           if (good && ends && value <= UINT32_MAX) return static_cast<std::uint32_t>(value);
+
+  static std::uint32_t parse(const char*& p, char delimiter, bool fixed, WideWeight& wide) {
+    const char* const first = p;
+    std::uint64_t     value = 0;
+    const bool        good  = parse_digits(p, value);
+    const bool        ends  = p != first && (is_blank(*p) || *p == '\n' || *p == delimiter);
+    if (good && ends && value <= UINT32_MAX) [[likely]]
+      return static_cast<std::uint32_t>(value);
+    if (!ends) refuse(first, delimiter, fixed);
+    if (fixed) throw LineProblem{first, fmt::format(wide_weight_message, word_at(first, delimiter))};
+    wide.note(first, word_at(first, delimiter));
+    return 0;
+  }
+
+ private:
+  [[noreturn]] static void refuse(const char* first, char delimiter, bool fixed) {
     float      as_float = 0;
-           const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
-           if (ends)
-      throw LineProblem{first,
-                        fmt::format("weight {} does not fit 32 bits (at most 4294967295); read weights as floats "
-                                                  "with --weight-type f32",
-                                           word_at(first, delimiter))};
+    const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
     if (parsed.ec != std::errc{} || !std::isfinite(as_float))
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
-    if (!fixed) throw WeightsAreFractional{};
+    if (!fixed) throw LineProblem{first, {}, Finding::fractions};
     throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
-                                                       "floats with --weight-type f32",
-                                                word_at(first, delimiter))};
+                                         "floats with --weight-type f32",
+                                         word_at(first, delimiter))};
   }
 };
 
 struct FloatWeight {
   static constexpr WeightType type = WeightType::f32;
-  static std::uint32_t        parse(const char*& p, char delimiter, bool) {
+  static std::uint32_t        parse(const char*& p, char delimiter, bool, WideWeight&) {
            float             value = 0;
            const char* const first = p;
            const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
@@ -131,7 +158,7 @@ class NumberLines {
 
   /// add(source, target, weight bits, place) for every edge; returns how many.
   template <class Add>
-  std::uint64_t parse(const LineChunk& chunk, Add&& add) const {
+  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
     std::uint64_t edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
       if (!is_digit(*p)) [[unlikely]] {
@@ -153,7 +180,7 @@ class NumberLines {
       std::uint32_t       weight = 0;
       if constexpr (Weight::type != WeightType::none) {
         p      = past_delimiter(p, "a weight");
-        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated);
+        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, wide);
       }
       p = past_line(p);
       add(source, target, weight, line);
@@ -172,16 +199,30 @@ class NumberLines {
     return skip_blanks(p + 1);
   }
 
+  bool ends_field(char c) const { return is_blank(c) || c == layout_.delimiter || c == '\n'; }
+
   std::uint64_t id(const char*& p, const char* what) const {
-    const char*   first = p;
-    std::uint64_t value = 0;
-    if (parse_digits(p, value) && (is_blank(*p) || *p == layout_.delimiter || *p == '\n')) return value;
-    const bool digits_only = p != first && (is_blank(*p) || *p == layout_.delimiter || *p == '\n');
-    throw LineProblem{first, digits_only
-                                 ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string",
-                                               word_at(first, layout_.delimiter))
-                                 : fmt::format("expected {} (a number), found {}{}", what,
-                                               word_at(first, layout_.delimiter), text_.hint)};
+    const char* const first = p;
+    std::uint64_t     value = 0;
+    if (!parse_digits(p, value) || !ends_field(*p)) [[unlikely]]
+      refuse_id(first, p, what);
+    if (*first == '0' && p != first + 1) [[unlikely]]
+      check_zeros(first, p);
+    return value;
+  }
+
+  /// 007 is not 7, unless somebody says that ids are numbers.
+  void check_zeros(const char* first, const char* end) const {
+    if (text_.names_if_zeros)
+      throw LineProblem{first, {first, static_cast<std::size_t>(end - first)}, Finding::names};
+  }
+
+  [[noreturn]] void refuse_id(const char* first, const char* end, const char* what) const {
+    const std::string word        = word_at(first, layout_.delimiter);
+    const bool        digits_only = end != first && ends_field(*end);
+    throw LineProblem{
+        first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string", word)
+                           : fmt::format("expected {} (a number), found {}{}", what, word, text_.hint)};
   }
 
   const char* past_delimiter(const char* p, const char* what) const {
@@ -218,20 +259,22 @@ class FieldLines {
   FieldLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
 
   template <class Add>
-  std::uint64_t parse(const LineChunk& chunk, Add&& add) const {
+  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
     std::vector<std::string> fields;
     std::uint64_t            edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
       const char* const end  = end_of_line(p);
-      const char* const line = skip_blanks(p);
+      const char* const line = p;
+      const char* const word = skip_blanks(p);
       p                      = end + 1;
-      if (line == end || layout_.comments.find(*line) != std::string::npos) continue;
-      if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields))
+      if (word == end || is_comment(*word)) continue;
+      if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
         throw LineProblem{line, "a quote is opened and not closed on this line"};
+      check_columns(fields, line);
       const Key     source = key(fields, layout_.source, line, "source");
       const Key     target = key(fields, layout_.target, line, "target");
       std::uint32_t weight = 0;
-      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line);
+      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line, wide);
       add(source, target, weight, line);
       ++edges;
     }
@@ -239,6 +282,27 @@ class FieldLines {
   }
 
  private:
+  static constexpr bool names = std::is_same_v<Key, std::string_view>;
+
+  bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
+
+  /// Names may be anything, so that only the number of columns tells an edge from prose. Among numbers, a line may
+  /// lack columns that nobody reads.
+  void check_columns(const std::vector<std::string>& fields, const char* line) const {
+    const std::size_t columns = layout_.columns;
+    if (fields.size() == columns || (!names && fields.size() < columns)) return;
+    if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0])) return;
+    // A line that is short of an id or a weight is told so below.
+    const std::size_t last =
+        std::max({layout_.source, layout_.target, Weight::type == WeightType::none ? 0 : layout_.weight});
+    if (fields.size() <= last) return;
+    throw LineProblem{line, fmt::format("the line has {} columns, where {} were expected, as in the first line{}",
+                                        fields.size(), columns,
+                                        names ? "; names with blanks in them are quoted, or separated by tabs or "
+                                                "commas"
+                                              : "")};
+  }
+
   const std::string& field(const std::vector<std::string>& fields, unsigned column, const char* line,
                            const char* what) const {
     if (column < fields.size() && !fields[column].empty()) return fields[column];
@@ -250,25 +314,31 @@ class FieldLines {
 
   Key key(const std::vector<std::string>& fields, unsigned column, const char* line, const char* what) const {
     const std::string& text = field(fields, column, line, what);
-    if constexpr (std::is_same_v<Key, std::string_view>) {
+    if constexpr (names) {
       return text;
     } else {
-      if (const auto number = parse_number(text)) return *number;
+      if (const auto number = parse_number(text)) {
+        if (text_.names_if_zeros && text.size() > 1 && text[0] == '0')
+          throw LineProblem{line, text, Finding::names};
+        return *number;
+      }
       throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'{}", what,
                                           column + 1, printable(text), text_.hint)};
     }
   }
 
-  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line) const {
+  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line, WideWeight& wide) const {
     // Parsers stop at a newline, and may look past it.
     const std::string text =
         field(fields, layout_.weight, line, "weight") + '\n' + std::string(readable_past, '\0');
     const char* place = text.c_str();
     try {
-      const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated);
+      WideWeight          found;
+      const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated, found);
+      if (found.place) wide.note(line, found.text);
       if (*skip_blanks(place) == '\n') return bits;
     } catch (const LineProblem& problem) {
-      throw LineProblem{line, problem.message};
+      throw LineProblem{line, problem.message, problem.finding};
     }
     throw LineProblem{line, fmt::format("expected a weight in column {}, found '{}'", layout_.weight + 1,
                                         printable(fields[layout_.weight]))};
@@ -302,9 +372,9 @@ class EdgeTextReader {
 
   ReadResult read() {
     return with_weight(text_.weight_type, [&](auto weight) {
-      using Weight               = decltype(weight);
-      const EdgeLayout& layout   = text_.layout;
-      const bool        in_order = layout.delimiter != '\t' && !layout.quoted && layout.source == 0 &&
+      using Weight             = decltype(weight);
+      const EdgeLayout& layout = text_.layout;
+      const bool in_order = layout.delimiter != '\t' && !layout.also && !layout.quoted && layout.source == 0 &&
                             layout.target == 1 && (text_.weight_type == WeightType::none || layout.weight == 2);
       if (text_.ids == IdKind::strings)
         return interned<std::string_view>(FieldLines<Weight, std::string_view>{text_});
@@ -323,12 +393,18 @@ class EdgeTextReader {
     std::atomic<std::uint64_t> edges{0};
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
     on_threads(job_.context.threads, [&](int thread) {
-      LineChunk chunk;
-      auto      add = adder(thread);
+      LineChunk  chunk;
+      WideWeight wide;
+      auto       add = adder(thread);
       try {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
-        while (source_.next(thread, chunk) && chunk.offset < first_problem_) edges += lines.parse(chunk, add);
+        while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
+          wide = {};
+          edges += lines.parse(chunk, wide, add);
+          report(chunk, wide);
+        }
       } catch (const LineProblem& problem) {
+        report(chunk, wide);
         report(chunk, problem);
       } catch (...) {
         first_problem_ = 0;
@@ -336,7 +412,7 @@ class EdgeTextReader {
       }
     });
     job_.progress().end();
-    if (!problem_.empty()) throw bad_input("{}", problem_);
+    decide();
     if (text_.edges && edges != *text_.edges)
       throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
                       edges.load());
@@ -346,7 +422,26 @@ class EdgeTextReader {
     const std::scoped_lock lock{mutex_};
     if (chunk.offset >= first_problem_) return;
     first_problem_ = chunk.offset;
-    problem_       = fmt::format("{}:{}: {}", job_.path(), source_.line_of(chunk, problem.place), problem.message);
+    problem_       = {problem.finding, problem.message, source_.line_of(chunk, problem.place)};
+  }
+
+  void report(const LineChunk& chunk, const WideWeight& wide) {
+    if (!wide.place) return;
+    const std::scoped_lock lock{mutex_};
+    if (chunk.offset >= first_wide_) return;
+    first_wide_ = chunk.offset;
+    wide_ = {Finding::mistake, fmt::format(wide_weight_message, wide.text), source_.line_of(chunk, wide.place)};
+  }
+
+  /// What the file as a whole comes to. A weight that is too wide counts as a mistake in its line, unless a line
+  /// before the first mistake makes floats of all weights.
+  void decide() const {
+    const bool found = first_problem_ != UINT64_MAX,
+               wide  = first_wide_ <= first_problem_ && first_wide_ != UINT64_MAX;
+    if (found && problem_.finding != Finding::mistake) throw problem_;
+    if (!found && !wide) return;
+    const Reread& first = wide ? wide_ : problem_;
+    throw bad_input("{}:{}: {}", job_.path(), first.line, first.text);
   }
 
   template <class Lines>
@@ -402,7 +497,7 @@ class EdgeTextReader {
     if (text_.dense)
       throw LineProblem{
           place, fmt::format("vertex {} is too large for dense ids (at most 4294967294); say --ids sparse", id)};
-    throw IdsAreWider{};
+    throw LineProblem{place, {}, Finding::wider_ids};
   }
 
   /// An edge whose ends are numbered as their thread met them.
@@ -427,8 +522,10 @@ class EdgeTextReader {
       };
     });
 
-    const Stopwatch         clock;
-    const OrderedKeys<Key>  ordered{interners, job_.context.budget};
+    const Stopwatch        clock;
+    const OrderedKeys<Key> ordered{interners, job_.context.budget};
+    Charge                 charge{job_.context.budget, "the table of vertex ids"};
+    charge.raise_to(text_.vertex_list.size() * sizeof(Key));
     const std::vector<Key>  listed = listed_keys<Key>();
     const std::vector<Key>& keys   = text_.vertex_list_path.empty() ? ordered.keys() : listed;
     if (keys.size() > max_vertices)
@@ -506,7 +603,9 @@ class EdgeTextReader {
   LineSource                 source_;
   std::mutex                 mutex_;
   std::atomic<std::uint64_t> first_problem_{UINT64_MAX};  ///< offset of the first piece with one
-  std::string                problem_;
+  Reread                     problem_{};
+  std::uint64_t              first_wide_ = UINT64_MAX;  ///< offset of the first piece with a weight too wide
+  Reread                     wide_{};
   std::atomic<bool>          lower_seen_{false}, upper_seen_{false};
 };
 
@@ -540,9 +639,17 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
 
+/// Whole weights that became floats because others are fractions may be others now.
+void note_rounding(const EdgeText& text, const ReadResult& result, ReadJob& job) {
+  constexpr double exact_up_to = 1u << 24;
+  if (!text.floats_guessed || text.weight_type != WeightType::f32) return;
+  const WeightRange range = weight_range(result.csr, text.weight_type, job.context.threads);
+  if (std::max(std::abs(range.least), std::abs(range.most)) >= exact_up_to) job.notes.emplace_back(rounding_note);
+}
+
 }  // namespace
 
-bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields) {
+bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also) {
   fields.clear();
   const auto  blank = [&](char c) { return is_blank(c) && (delimiter == ' ' || c != delimiter); };
   std::size_t i     = 0;
@@ -562,28 +669,68 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
       ++i;
     } else {
       const std::size_t begin = i;
-      while (i < line.size() && line[i] != delimiter && !(delimiter == ' ' && blank(line[i]))) ++i;
+      while (i < line.size() && line[i] != delimiter && !(delimiter == ' ' && blank(line[i])) &&
+             !(also && line[i] == also))
+        ++i;
       field = line.substr(begin, i - begin);
       while (!field.empty() && blank(field.back())) field.pop_back();
     }
     while (i < line.size() && blank(line[i])) ++i;
     if (i == line.size()) return true;
+    if (also && line[i] == also) ++i;
     if (delimiter == ' ') continue;
     if (line[i] != delimiter) return false;  // text after a closing quote
     ++i;
   }
 }
 
-ReadResult read_edge_text(EdgeText text, ReadJob& job) {
+WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
+  std::mutex  mutex;
+  WeightRange total{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  if (csr.weights.empty()) return {};
+  const std::uint64_t count = csr.weights.size(), parts = static_cast<std::uint64_t>(threads);
+  on_threads(threads, [&](int thread) {
+    const std::uint64_t part = static_cast<std::uint64_t>(thread);
+    WeightRange         own  = total;
+    for (std::uint64_t i = count * part / parts; i < count * (part + 1) / parts; ++i) {
+      const std::uint32_t bits = csr.weights[i];
+      const double        value =
+          type == WeightType::f32 ? double{std::bit_cast<float>(bits)} : static_cast<double>(bits);
+      own.least = std::min(own.least, value);
+      own.most  = std::max(own.most, value);
+    }
+    const std::scoped_lock lock{mutex};
+    total.least = std::min(total.least, own.least);
+    total.most  = std::max(total.most, own.most);
+  });
+  return total;
+}
+
+ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
   expect_to_fit(text, job);
   for (;;) {
     try {
-      return EdgeTextReader{text, job}.read();
-    } catch (const IdsAreWider&) {
-      text.ids = IdKind::numbers;
-    } catch (const WeightsAreFractional&) {
-      text.weight_type = WeightType::f32;
-      job.notes.emplace_back(rounding_note);
+      ReadResult result = EdgeTextReader{text, job}.read();
+      note_rounding(text, result, job);
+      return result;
+    } catch (const Reread& again) {
+      switch (again.finding) {
+        case Finding::wider_ids:
+          text.ids = IdKind::numbers;
+          break;
+        case Finding::names:
+          text.ids             = IdKind::strings;
+          text.first_name      = again.text;
+          text.first_name_line = again.line;
+          if (text.names_delimiter) text.layout.delimiter = text.names_delimiter;
+          break;
+        case Finding::fractions:
+          text.weight_type    = WeightType::f32;
+          text.floats_guessed = true;
+          break;
+        case Finding::mistake:
+          throw internal_error("a mistake does not ask for another reading");
+      }
     }
   }
 }

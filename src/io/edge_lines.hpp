@@ -12,6 +12,7 @@ namespace spillway {
 /// How one line reads.
 struct EdgeLayout {
   char        delimiter      = ' ';   ///< ' ' stands for any run of blanks and tabs; '\t' for one tab
+  char        also           = 0;     ///< beside blanks: one of these separates, too
   std::string comments       = "#%";  ///< a line that starts with one of these is skipped
   char        lead           = 0;     ///< DIMACS: lines start with this letter
   unsigned    source         = 0;     ///< columns, from 0
@@ -34,23 +35,36 @@ struct EdgeText {
   std::uint64_t                start = 0;  ///< byte of the first line
   IdKind                       ids   = IdKind::small_numbers;
   std::optional<std::uint64_t> vertices;  ///< ids are first_id to first_id + vertices - 1
-  std::uint64_t                first_id       = 0;
-  bool                         dense          = false;         ///< every number up to the largest is a vertex
-  std::uint64_t                id_limit       = max_vertices;  ///< ids from here on make all be looked up instead
-  WeightType                   weight_type    = WeightType::none;
-  bool                         weights_stated = false;  ///< the type is fixed: what does not fit it is an error
-  std::optional<std::uint64_t> edges;                   ///< how many lines there must be
-  std::string                  edges_stated_by;         ///< "line 1", for the message when there are not
-  Array<std::uint64_t>         vertex_list;             ///< ids listed elsewhere (LDBC), ascending
+  std::uint64_t                first_id        = 0;
+  bool                         dense           = false;         ///< every number up to the largest is a vertex
+  std::uint64_t                id_limit        = max_vertices;  ///< ids from here on make all be looked up instead
+  WeightType                   weight_type     = WeightType::none;
+  bool                         weights_stated  = false;  ///< the type is fixed: what does not fit it is an error
+  bool                         floats_guessed  = false;  ///< whole weights may be read as floats because of others
+  bool                         names_if_zeros  = false;  ///< a number with leading zeros makes all ids names
+  char                         names_delimiter = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
+  std::string                  first_name;           ///< the text that did it, and its line
+  std::uint64_t                first_name_line = 0;
+  std::optional<std::uint64_t> edges;            ///< how many lines there must be
+  std::string                  edges_stated_by;  ///< "line 1", for the message when there are not
+  Array<std::uint64_t>         vertex_list;      ///< ids listed elsewhere (LDBC), ascending
   std::string                  vertex_list_path;
   std::string                  hint;  ///< what to do about an id that is no number, where something can be done
 };
 
-/// Reads all edges. Where the text turns out to need wider ids or fractional weights than its start showed,
-/// it is read again as that.
-ReadResult read_edge_text(EdgeText text, ReadJob& job);
+/// Reads all edges. Where the text turns out to need wider ids, names or fractional weights where its start showed
+/// none, it is read again as that, and `text` says so afterwards. The outcome does not depend on threads: the
+/// first line that asks for another reading, or that no reading accepts, decides.
+ReadResult read_edge_text(EdgeText& text, ReadJob& job);
 
-/// The fields of one line; quoted fields lose their quotes. False if a quote is not closed.
-bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields);
+/// Smallest and largest weight.
+struct WeightRange {
+  double least = 0, most = 0;
+};
+WeightRange weight_range(const Csr& csr, WeightType type, int threads);
+
+/// The fields of one line; quoted fields lose their quotes. False if a quote is not closed. With `also`, one such
+/// character may stand between fields beside blanks.
+bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also = 0);
 
 }  // namespace spillway

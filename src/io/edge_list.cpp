@@ -4,282 +4,11 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
-#include "io/edge_lines.hpp"
+#include "io/edge_inspection.hpp"
 #include "io/row_text.hpp"
 
 namespace spillway {
 namespace {
-
-// The first line of the lists Spillway writes: what a plain list cannot say, so that reading gives the same graph.
-constexpr std::string_view own_banner = "# Spillway edge list";
-
-// Beyond this many ids for each edge the file probably holds, numbers are looked up rather than indexed with.
-constexpr std::uint64_t sparse_factor = 16;
-constexpr std::uint64_t sparse_floor  = 1u << 20;
-
-/// One line of the sample.
-struct SampleLine {
-  std::string_view text;
-  std::uint64_t    offset;
-};
-
-bool is_comment(std::string_view line) { return line.starts_with('#') || line.starts_with('%'); }
-
-/// Whole lines of the sample that are neither blank nor comments.
-std::vector<SampleLine> lines_of(const Sample& sample) {
-  std::vector<SampleLine> lines;
-  const std::string_view  text = sample.text;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) {
-      if (!sample.whole && !lines.empty()) break;  // cut off in the middle
-      end = text.size();
-    }
-    std::string_view line = text.substr(begin, end - begin);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
-      line.remove_suffix(1);
-    const auto first = line.find_first_not_of(" \t\r");
-    if (first != std::string_view::npos && !is_comment(line.substr(first))) lines.push_back({line, begin});
-    begin = end + 1;
-  }
-  return lines;
-}
-
-using Fields = std::vector<std::string>;
-
-Fields fields_of(std::string_view line, char delimiter) {
-  Fields fields;
-  if (!split_fields(line, delimiter, fields)) fields.clear();
-  return fields;
-}
-
-bool is_number(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// A tab separates names that may hold anything else; around numbers it is one blank among others.
-char delimiter_of(std::string_view quoted) {
-  std::string line;  // what stands in quotes separates nothing
-  bool        inside = false;
-  for (const char c : quoted) {
-    if (c == '"') inside = !inside;
-    line += inside ? '"' : c;
-  }
-  if (line.find('\t') != std::string::npos) {
-    const Fields fields = fields_of(quoted, '\t');
-    return fields.size() >= 2 && is_number(fields[0]) && is_number(fields[1]) ? ' ' : '\t';
-  }
-  for (const char c : {',', ';'})
-    if (line.find(c) != std::string::npos) return c;
-  return ' ';
-}
-
-bool is_any(const std::string& word, std::initializer_list<std::string_view> words) {
-  const std::string lowered = lower_case(word);
-  return std::any_of(words.begin(), words.end(), [&](std::string_view each) { return lowered == each; });
-}
-
-/// Words that hardly anything but a header says.
-bool is_column_word(const std::string& word) {
-  return is_any(
-      word, {"source", "src", "sourceid", "source_id", "src_id", "fromnodeid", "from_id", ":start_id", "target",
-             "dst", "dest", "destination", "targetid", "target_id", "dst_id", "tonodeid", "to_id", ":end_id"});
-}
-
-bool names_source(const std::string& word) {
-  return is_any(word, {"source", "src", "from", "u", "fromnodeid", "sourceid", "source_id", "src_id", "from_id",
-                       "start", "start_id", ":start_id", "node1", "head"});
-}
-bool names_target(const std::string& word) {
-  return is_any(word, {"target", "dst", "dest", "destination", "to", "v", "tonodeid", "targetid", "target_id",
-                       "dst_id", "to_id", "end", "end_id", ":end_id", "node2", "tail"});
-}
-bool names_weight(const std::string& word) {
-  return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
-}
-
-/// What can be told of an edge list from its first lines.
-class Inspection {
- public:
-  Inspection(const Sample& sample, const LoadOptions& options)
-      : sample_(sample), options_(options), lines_(lines_of(sample)) {
-    if (lines_.empty()) return;
-    delimiter_ = states_own_banner() ? ' ' : delimiter_of(lines_[0].text);
-    find_header();
-  }
-
-  bool        has_data() const { return first_ < lines_.size(); }
-  std::size_t columns() const { return data(0).size(); }
-  char        delimiter() const { return delimiter_; }
-
-  /// Text with at least two columns, and where ids are names, as many in every line: prose is not an edge list.
-  bool looks_like_edges() const {
-    if (sample_.text.find('\0') != std::string::npos) return false;
-    if (!has_data()) return !header_.empty() || states_own_banner();
-    if (columns() < 2) return false;
-    if (!named()) return true;
-    const std::size_t shown = std::min<std::size_t>(lines_.size() - first_, 100);
-    for (std::size_t i = 0; i < shown; ++i)
-      if (data(i).size() != columns()) return false;
-    return columns() <= 8;
-  }
-
-  /// True when the ids of the first data line are not numbers.
-  bool named() const {
-    const Fields fields = data(0);
-    return fields.size() > std::max(source(), target()) &&
-           !(is_number(fields[source()]) && is_number(fields[target()]));
-  }
-
-  unsigned source() const { return source_; }
-  unsigned target() const { return target_; }
-
-  /// Source, target and weight must be three columns; a header that leaves that open is refused.
-  void require_clear_columns() const {
-    const auto weights = weight();
-    if (clear_ && weights != source_ && weights != target_) return;
-    throw bad_input("{}: the columns ({}) do not tell which are source and target; name them so in the header",
-                    sample_.path, header_.empty() ? "no header" : joined(header_));
-  }
-
-  /// Where weights are: as asked for, by the header, or the third of exactly three columns.
-  std::optional<unsigned> weight() const {
-    const std::string& asked = options_.weight_column;
-    if (asked == "none" || options_.weight_type == WeightType::none) return std::nullopt;
-    if (const auto position = parse_number(asked)) {
-      if (*position < 1 || *position > columns())
-        throw usage_error("{}: --weight-column {} asked for, but lines have {} columns", sample_.path, asked,
-                          columns());
-      return static_cast<unsigned>(*position - 1);
-    }
-    if (!asked.empty()) {
-      for (unsigned i = 0; i < header_.size(); ++i)
-        if (header_[i] == asked) return i;
-      throw usage_error("{}: no column is named '{}'{}", sample_.path, printable(asked),
-                        header_.empty() ? std::string{"; the file has no header line"}
-                                        : fmt::format("; the header has: {}", joined(header_)));
-    }
-    if (!header_.empty()) return column_named(names_weight);
-    if (columns() == 3) return 2;
-    if (options_.weight_type && columns() > 3) return 2;
-    return std::nullopt;
-  }
-
-  WeightType weight_type_at(unsigned column) const {
-    const std::size_t shown = std::min<std::size_t>(lines_.size() - first_, 1000);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const Fields fields = data(i);
-      if (column < fields.size() && !is_number(fields[column])) return WeightType::f32;
-    }
-    return WeightType::u32;
-  }
-
-  /// A whole number among the weights that a 32-bit float may not hold exactly.
-  bool has_large_whole_weight(unsigned column) const {
-    constexpr std::uint64_t exact_below = 1u << 24;
-    for (std::size_t i = 0; first_ + i < lines_.size(); ++i) {
-      const Fields fields = data(i);
-      if (column < fields.size() && parse_number(fields[column]).value_or(0) > exact_below) return true;
-    }
-    return false;
-  }
-
-  bool quoted() const { return lines_[first_].text.find('"') != std::string_view::npos; }
-
-  std::uint64_t start() const { return lines_[first_].offset; }
-
-  /// Larger than indexing with the ids themselves could pay for.
-  bool ids_are_sparse() const {
-    std::uint64_t largest = 0;
-    for (std::size_t i = first_; i < lines_.size(); ++i) {
-      const Fields fields = data(i - first_);
-      for (const unsigned column : {source(), target()})
-        if (column < fields.size()) largest = std::max(largest, parse_number(fields[column]).value_or(0));
-    }
-    return largest >= sparse_from();
-  }
-
-  std::uint64_t sparse_from() const {
-    return std::min(max_vertices, sparse_floor + sparse_factor * probable_edges());
-  }
-
-  bool states_own_banner() const { return sample_.text.starts_with(own_banner); }
-
-  const Fields& header() const { return header_; }
-
- private:
-  Fields data(std::size_t i) const { return fields_of(lines_[first_ + i].text, delimiter_); }
-
-  void find_header() {
-    const Fields top = fields_of(lines_[0].text, delimiter_);
-    if (top.size() < 2 || options_.header == HeaderMode::absent || states_own_banner()) return;
-    if (options_.header == HeaderMode::present || is_header(top)) {
-      header_ = top;
-      first_  = 1;
-      place_columns();
-      if (has_data() && !named() && delimiter_ == '\t' && header_.size() <= 3) delimiter_ = ' ';
-    }
-  }
-
-  /// Words above numbers are a header. Words above names are one only if they say so: in any list by words that
-  /// are nobody's name, in a table also as from,to and start,end.
-  bool is_header(const Fields& top) const {
-    if (is_number(top[0]) || is_number(top[1])) return false;
-    if (lines_.size() > 1 && options_.ids != IdMode::string) {
-      const Fields below = fields_of(lines_[1].text, delimiter_);
-      if (below.size() >= 2 && is_number(below[0]) && is_number(below[1])) return true;
-    }
-    const bool both =
-        std::any_of(top.begin(), top.end(), names_source) && std::any_of(top.begin(), top.end(), names_target);
-    if (!both) return false;
-    const auto sure = std::count_if(top.begin(), top.end(), is_column_word);
-    return sure >= 2 || (delimiter_ != ' ' && !is_any(top[0], {"u", "v", "head", "tail"}));
-  }
-
-  /// By the header's words; what they leave open is filled in only where one choice remains.
-  void place_columns() {
-    const auto from = column_named(names_source), to = column_named(names_target),
-               weights = column_named(names_weight);
-    std::vector<unsigned> others;
-    for (unsigned i = 0; i < header_.size(); ++i)
-      if (i != from && i != to && i != weights) others.push_back(i);
-    const auto is_other = [&](unsigned i) { return std::find(others.begin(), others.end(), i) != others.end(); };
-    source_             = from.value_or(0);
-    target_             = to.value_or(1);
-    if (from && to) return;
-    if (!from && !to && others.size() == 2) {
-      source_ = others[0], target_ = others[1];
-    } else if (!from && !to) {
-      clear_ = is_other(0) && is_other(1);
-    } else if (others.size() == 1) {
-      (from ? target_ : source_) = others[0];
-    } else {
-      clear_ = from ? source_ == 0 && is_other(1) : target_ == 1 && is_other(0);
-    }
-  }
-
-  template <class Names>
-  std::optional<unsigned> column_named(Names&& names) const {
-    for (unsigned i = 0; i < header_.size(); ++i)
-      if (names(header_[i])) return i;
-    return std::nullopt;
-  }
-
-  std::uint64_t probable_edges() const {
-    const std::uint64_t bytes = std::max<std::uint64_t>(sample_.file_bytes, sample_.text.size());
-    return bytes * lines_.size() / std::max<std::uint64_t>(sample_.text.size(), 1);
-  }
-
-  const Sample&           sample_;
-  const LoadOptions&      options_;
-  std::vector<SampleLine> lines_;
-  Fields                  header_;
-  std::size_t             first_     = 0;
-  unsigned                source_    = 0;
-  unsigned                target_    = 1;
-  bool                    clear_     = true;
-  char                    delimiter_ = ' ';
-};
 
 /// "# Spillway edge list: vertices 5 first 0 weights f32" in the first line.
 struct OwnBanner {
@@ -292,8 +21,9 @@ struct OwnBanner {
 OwnBanner own_banner_of(const Sample& sample) {
   OwnBanner banner;
   if (!sample.text.starts_with(own_banner)) return banner;
-  const std::string_view line  = std::string_view{sample.text}.substr(0, sample.text.find('\n'));
-  const Fields           words = fields_of(line, ' ');
+  const std::string_view line = std::string_view{sample.text}.substr(0, sample.text.find('\n'));
+  Fields                 words;
+  split_fields(line, ' ', words);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "vertices") banner.vertices = parse_number(words[i + 1]);
     if (words[i] == "first") banner.first = parse_number(words[i + 1]).value_or(0);
@@ -310,7 +40,8 @@ OwnBanner own_banner_of(const Sample& sample) {
   return banner;
 }
 
-void settle_vertices(EdgeText& text, const OwnBanner& banner, const Inspection& inspection, const ReadJob& job) {
+void settle_vertices(EdgeText& text, const OwnBanner& banner, const EdgeInspection& inspection,
+                     const ReadJob& job) {
   const LoadOptions& options = job.options;
   if (options.vertices && (options.ids == IdMode::string || options.ids == IdMode::sparse))
     throw usage_error("--vertices states ids 0 to N-1, which --ids string and --ids sparse do not have");
@@ -338,9 +69,14 @@ void settle_vertices(EdgeText& text, const OwnBanner& banner, const Inspection& 
     case IdMode::automatic:
       break;
   }
-  if (!inspection.has_data()) return;
-  if (banner.strings || inspection.named()) {
-    text.ids = IdKind::strings;
+  if (banner.strings) text.ids = IdKind::strings;
+  if (banner.strings || !inspection.has_data()) return;
+  inspection.require_usable_ids();
+  text.names_if_zeros = true;
+  if (const auto name = inspection.names_because()) {
+    text.ids             = IdKind::strings;
+    text.first_name      = name->text;
+    text.first_name_line = name->line;
   } else if (inspection.ids_are_sparse()) {
     text.ids = IdKind::numbers;
   } else if (!job.sample.is_pipe) {
@@ -348,30 +84,138 @@ void settle_vertices(EdgeText& text, const OwnBanner& banner, const Inspection& 
   }
 }
 
-void settle_weights(EdgeText& text, const OwnBanner& banner, const Inspection& inspection, ReadJob& job) {
+void settle_weights(EdgeText& text, const OwnBanner& banner, const EdgeInspection& inspection,
+                    const ReadJob& job) {
   const auto column = inspection.weight();
   if (!column) {
     if (job.options.weight_type && *job.options.weight_type != WeightType::none)
       throw usage_error("{}: --weight-type {} asked for, but lines have no weight column", job.path(),
                         to_string(*job.options.weight_type));
-    if (inspection.columns() > 2 && job.options.weight_column.empty() && !job.options.weight_type)
-      job.notes.push_back(
-          fmt::format("lines have {} columns; those past the ids are ignored (--weight-column N reads one "
-                      "as weights)",
-                      inspection.columns()));
     return;
   }
-  text.layout.weight = *column;
-  text.weight_type   = inspection.weight_type_at(*column);
+  text.layout.weight  = *column;
+  text.weight_type    = inspection.weight_type_at(*column);
+  text.floats_guessed = text.weight_type == WeightType::f32;
   // Somebody may have added a column to a list that was written without weights.
   if (banner.weights && banner.weights != WeightType::none) {
     text.weight_type    = *banner.weights;
     text.weights_stated = true;
   }
   if (job.options.weight_type) text.weight_type = *job.options.weight_type, text.weights_stated = true;
-  if (text.weight_type == WeightType::f32 && !text.weights_stated && inspection.has_large_whole_weight(*column))
-    job.notes.emplace_back(rounding_note);
+  if (text.weights_stated) text.floats_guessed = false;
 }
+
+/// Columns and separators, once they are known.
+void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
+  EdgeLayout& layout = text.layout;
+  layout.quoted      = inspection.quoted();
+  layout.delimiter   = inspection.separator().by;
+  layout.also        = inspection.separator().also;
+  layout.source      = inspection.source();
+  layout.target      = inspection.target();
+  layout.columns     = static_cast<unsigned>(inspection.columns());
+  text.start         = inspection.start();
+  text.hint          = "; if ids are names, say --ids string";
+  // A name may well start with '#': with names, comments stand only at the top. Among numbers that are read as
+  // names they stand anywhere.
+  if (text.ids == IdKind::strings && !is_digits(text.first_name)) layout.comments.clear();
+  // Around numbers a tab is a blank like others, and numbers in order have a faster reader.
+  const auto weights   = inspection.weight();
+  const bool in_order  = layout.source == 0 && layout.target == 1 && (!weights || *weights == 2);
+  text.names_delimiter = layout.delimiter;
+  if (layout.delimiter == '\t' && text.ids != IdKind::strings && in_order) layout.delimiter = ' ';
+}
+
+std::string separator_name(Separator separator) {
+  const auto name = [](char c) {
+    return c == ',' ? "comma" : c == ';' ? "semicolon" : c == '\t' ? "tab" : "blanks";
+  };
+  return separator.also ? fmt::format("blanks and {}", name(separator.also)) : name(separator.by);
+}
+
+/// What was made of the text, for those who want to know.
+ListLayout list_layout(const EdgeText& text, const EdgeInspection& inspection) {
+  ListLayout layout;
+  layout.separator     = separator_name(inspection.separator());
+  layout.header        = inspection.header();
+  layout.columns       = static_cast<unsigned>(inspection.columns());
+  layout.source_column = inspection.source() + 1;
+  layout.target_column = inspection.target() + 1;
+  layout.weight_column = text.weight_type == WeightType::none ? 0 : text.layout.weight + 1;
+  layout.names         = text.ids == IdKind::strings;
+  return layout;
+}
+
+/// Tells in one note what the text did not state and the reader had to guess.
+class Guesses {
+ public:
+  Guesses(const EdgeText& text, const EdgeInspection& inspection, ReadJob& job)
+      : text_(text), inspection_(inspection), job_(job) {}
+
+  void tell(const ReadResult& result, ListLayout& layout) {
+    if (!text_.first_name.empty()) tell_names();
+    const Fields& header = inspection_.header();
+    if (inspection_.header_is_a_guess()) {
+      add("header", fmt::format("line {}, '{}', is a header: arcs lead from '{}' to '{}' (--header no reads it as "
+                                "an edge)",
+                                inspection_.header_line(), printable(inspection_.header_text()),
+                                printable(header[inspection_.source()]), printable(header[inspection_.target()])));
+    } else if (header.empty() && !text_.first_name.empty() && !is_digits(text_.first_name) &&
+               job_.options.header == HeaderMode::automatic) {
+      add("header", fmt::format("line {}, '{}', is an edge (--header yes makes it a header)",
+                                inspection_.first_line(), printable(inspection_.first_text())));
+    }
+    if (inspection_.separator().also)
+      add("separator", fmt::format("columns are separated by {}", layout.separator));
+    tell_weights(result, layout);
+    layout.guessed = std::move(guessed_);
+    if (!clauses_.empty()) job_.notes.insert(job_.notes.begin(), std::move(clauses_));
+  }
+
+ private:
+  void add(const char* what, const std::string& clause) {
+    guessed_.emplace_back(what);
+    clauses_ += (clauses_.empty() ? "" : "; ") + clause;
+  }
+
+  void tell_names() {
+    const bool zeros = is_digits(text_.first_name);
+    add("ids",
+        fmt::format("ids are names, since '{}' in line {} {}", printable(text_.first_name), text_.first_name_line,
+                    zeros ? "has leading zeros (--ids sparse reads numbers)" : "is not a number"));
+  }
+
+  void tell_weights(const ReadResult& result, const ListLayout& layout) {
+    const bool asked = !job_.options.weight_column.empty() || job_.options.weight_type;
+    if (inspection_.weight_is_a_guess()) {
+      const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
+      add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",
+                                       layout.weight_column, range_text(range, result.weight_type)));
+    } else if (layout.weight_column == 0 && layout.columns > 2 && !asked) {
+      add("weight_column",
+          layout.columns == 3
+              ? fmt::format("column {} is ignored (--weight-column {} reads it as weights)",
+                            6 - layout.source_column - layout.target_column,
+                            6 - layout.source_column - layout.target_column)
+              : fmt::format("lines have {} columns, and all but the ids are ignored (--weight-column N reads one "
+                            "as weights)",
+                            layout.columns));
+    }
+  }
+
+  static std::string range_text(const WeightRange& range, WeightType type) {
+    if (type == WeightType::u32)
+      return fmt::format("{} to {}", static_cast<std::uint64_t>(range.least),
+                         static_cast<std::uint64_t>(range.most));
+    return fmt::format("{} to {}", static_cast<float>(range.least), static_cast<float>(range.most));
+  }
+
+  const EdgeText&          text_;
+  const EdgeInspection&    inspection_;
+  ReadJob&                 job_;
+  std::string              clauses_;
+  std::vector<std::string> guessed_;
+};
 
 /// A list of no edges: nothing but comments, or a header line.
 ReadResult no_edges(const EdgeText& text, ReadJob& job) {
@@ -393,30 +237,21 @@ ReadResult read_edge_list(ReadJob& job) {
   if (const auto nul = job.sample.text.find('\0'); nul != std::string::npos)
     throw bad_input("{}: byte {} is 0: this is not text; name its format with --format", job.path(), nul);
   refuse_bare_returns(job.sample);
-  const Inspection inspection{job.sample, job.options};
-  const OwnBanner  banner = own_banner_of(job.sample);
-  EdgeText         text;
-  settle_vertices(text, banner, inspection, job);
+  EdgeInspection  inspection{job.sample, job.options};
+  const OwnBanner banner = own_banner_of(job.sample);
+  EdgeText        text;
   if (!inspection.has_data()) {
+    settle_vertices(text, banner, inspection, job);
     if (job.sample.whole) return no_edges(text, job);
     throw bad_input("{}: no edge in the first {} KiB", job.path(), sample_bytes >> 10);
   }
   if (inspection.columns() < 2)
-    throw bad_input("{}: expected at least two columns, source and target, in the first line of data", job.path());
-  inspection.require_clear_columns();
-  text.hint             = "; if ids are names, say --ids string";
-  text.layout.quoted    = inspection.quoted();
-  text.start            = inspection.start();
-  text.layout.delimiter = inspection.delimiter();
-  text.layout.source    = inspection.source();
-  text.layout.target    = inspection.target();
-  text.layout.columns   = static_cast<unsigned>(inspection.columns());
-  // A name may well start with '#': with names, comments stand only at the top.
-  if (text.ids == IdKind::strings) text.layout.comments.clear();
+    throw bad_input("{}:{}: expected at least two columns, source and target, in the first line of data",
+                    job.path(), inspection.first_line());
+  inspection.place_columns();
+  settle_vertices(text, banner, inspection, job);
+  settle_layout(text, inspection);
   settle_weights(text, banner, inspection, job);
-
-  if (text.ids == IdKind::strings && !inspection.header().empty() && job.options.header == HeaderMode::automatic)
-    job.notes.push_back("the first line was taken as a header (--header no reads it as an edge)");
 
   ReadResult result = read_edge_text(text, job);
   if (result.ids.kind() == IdMap::Kind::numbers && job.options.ids == IdMode::automatic)
@@ -424,6 +259,8 @@ ReadResult read_edge_list(ReadJob& job) {
         fmt::format("ids have gaps: the {} that appear are the vertices (--ids dense or --vertices N "
                     "would add the others as isolated ones)",
                     with_commas(result.csr.vertex_count())));
+  job.list = list_layout(text, inspection);
+  Guesses{text, inspection, job}.tell(result, *job.list);
   return result;
 }
 
@@ -472,7 +309,7 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
 bool names_look_like_numbers(const Graph& graph) {
   if (graph.ids().kind() != IdMap::Kind::strings) return false;
   for (std::uint64_t v = 0; v < graph.vertex_count(); ++v)
-    if (is_number(graph.ids().name(static_cast<Vertex>(v)))) return true;
+    if (is_digits(graph.ids().name(static_cast<Vertex>(v)))) return true;
   return false;
 }
 
@@ -511,7 +348,8 @@ Format edge_list_format() {
       .is_edge_list = true,
       .recognises =
           [](const Sample& sample) {
-            return Inspection{sample, {}}.looks_like_edges();
+            const LoadOptions none;
+            return EdgeInspection{sample, none}.looks_like_edges();
           },
       .read  = read_edge_list,
       .write = write_edge_list};

@@ -65,6 +65,11 @@ Sample sample_of(const std::string& path) {
   if (!sample.is_pipe) {
     const FileHandle file = open_for_reading(path);
     sample.file_bytes     = file_size(file, path);
+    // Files that the system makes up while they are read (/proc) have no size, and are read as pipes are.
+    sample.is_pipe = sample.file_bytes == 0;
+  }
+  if (!sample.is_pipe) {
+    const FileHandle  file = open_for_reading(path);
     char              magic[4];
     const std::size_t known = std::min<std::uint64_t>(sizeof magic, sample.file_bytes);
     read_at(file, path, 0, magic, known);
@@ -96,7 +101,7 @@ const Format& recognised(const Sample& sample) {
   for (const Format& format : formats())
     if (has_suffix(format, suffix)) return format;
   if (!fitting.empty()) return *fitting.front();
-  throw bad_input("{}: this is no graph format Spillway knows (it starts with '{}'); name one with --format: {}",
+  throw bad_input("{}: unknown graph format (the file starts with '{}'); name one with --format: {}",
                   sample.path, printable(sample.text, 16), joined(format_names(false)));
 }
 
@@ -123,6 +128,8 @@ void refuse_idle_options(const Format& format, const LoadOptions& options, const
   const bool text = format.is_edge_list && format.is_loose;
   if (text) return;
   refuse(options.header != HeaderMode::automatic, "--header");
+  refuse(!options.source_column.empty(), "--source-column");
+  refuse(!options.target_column.empty(), "--target-column");
   refuse(!options.weight_column.empty() && options.weight_column != "none", "--weight-column");
   refuse(options.ids == IdMode::string, "--ids string");
   if (format.is_edge_list) return;
@@ -185,7 +192,8 @@ Graph open(const std::string& path, const LoadOptions& options) {
                        .read_ms    = clock.milliseconds() - result.build_ms,
                        .build_ms   = result.build_ms,
                        .peak_bytes = job.context.budget->peak(),
-                       .notes      = std::move(job.notes)};
+                       .notes      = std::move(job.notes),
+                       .list       = std::move(job.list)};
   return Graph{std::move(parts)};
 }
 

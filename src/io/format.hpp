@@ -30,10 +30,11 @@ inline constexpr std::size_t sample_bytes = 256u << 10;
 
 /// One reading: what was asked, what it may use, and what a person should be told afterwards.
 struct ReadJob {
-  Sample&                  sample;
-  const LoadOptions&       options;
-  BuildContext             context;
-  std::vector<std::string> notes;
+  Sample&                   sample;
+  const LoadOptions&        options;
+  BuildContext              context;
+  std::vector<std::string>  notes;
+  std::optional<ListLayout> list = {};  ///< how an edge list was understood
 
   const std::string& path() const { return sample.path; }
   Progress&          progress() const { return *context.progress; }

@@ -65,9 +65,13 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
   return problem.empty() ? std::optional{layout} : std::nullopt;
 }
 
+/// A version and sizes may fit by chance, so there must be arcs, and the row ends at hand must make sense.
 bool recognises_galois(const Sample& sample) {
+  if (sample.is_pipe || sample.compressed) return false;
   std::string problem;
-  return !sample.is_pipe && !sample.compressed && layout_of(sample, problem);
+  const auto  layout = layout_of(sample, problem);
+  return layout && layout->arcs > 0 &&
+         ascends<EdgeIndex>(sample.text, header_bytes, layout->vertices, layout->arcs);
 }
 
 void read_wide_targets(const BinaryFile& file, const Layout& layout, const Buffer<Vertex>& targets) {

@@ -62,9 +62,13 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
   return layout;
 }
 
+/// Sizes alone may fit by chance (zeros do), so there must be arcs, and the offsets at hand must make sense.
 bool recognises_gap(const Sample& sample) {
+  if (sample.is_pipe || sample.compressed) return false;
   std::string problem;
-  return !sample.is_pipe && !sample.compressed && layout_of(sample, problem);
+  const auto  layout = layout_of(sample, problem);
+  return layout && layout->arcs > 0 &&
+         ascends_from_zero<EdgeIndex>(sample.text, header_bytes, layout->vertices + 1, layout->arcs);
 }
 
 /// Neighbours and weights lie side by side in the file and apart in memory.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "io/binary.hpp"
 #include "io/reading.hpp"
 
@@ -40,6 +41,10 @@ class Graph500Reader {
     open_weights();
     Transform& transform = job_.context.transform;
     if (!transform.symmetrize) transform.undirected = true;  // a tuple is an edge, not an arc
+    // The size tells how many edges there are: what cannot fit is refused before it is read.
+    const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
+    job_.context.budget->expect(building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
+                                fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
     job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
     return with_collector(job_.context, kept_, [&](auto& collector) {
       collect<Edge>(collector);
@@ -57,11 +62,11 @@ class Graph500Reader {
   void check_size(std::uint64_t edge_bytes) const {
     if (file_.size() % edge_bytes == 0) return;
     const std::uint64_t other = sizeof(PackedEdge) + sizeof(WideEdge) - edge_bytes;
-    throw bad_input("{}: {} bytes are no whole number of {}-byte edges{}", job_.path(), file_.size(), edge_bytes,
-                    file_.size() % other != 0 ? ""
-                    : edge_bytes == sizeof(PackedEdge)
-                        ? "; if they are unpacked (16 bytes), name the file .g500_64"
-                        : "; if they are packed (12 bytes), name the file .packed");
+    throw bad_input(
+        "{}: the size, {} bytes, is not a multiple of {}-byte edges{}", job_.path(), file_.size(), edge_bytes,
+        file_.size() % other != 0          ? ""
+        : edge_bytes == sizeof(PackedEdge) ? "; if they are unpacked (16 bytes), name the file .g500_64"
+                                           : "; if they are packed (12 bytes), name the file .packed");
   }
 
   void open_weights() {
@@ -110,7 +115,7 @@ class Graph500Reader {
   std::uint32_t weight(float value, std::uint64_t edge) const {
     const auto bits = std::isnan(value) ? std::nullopt : weight_bits(double{value}, kept_);
     if (bits) return *bits;
-    throw bad_input("{}: byte {}: the weight {} is no {}", weights_->path(), edge * sizeof(float), value,
+    throw bad_input("{}: byte {}: the weight {} is not a {}", weights_->path(), edge * sizeof(float), value,
                     kept_ == WeightType::u32 ? "whole number from 0 to 2^32-1" : "number");
   }
 

@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
+#include "io/token_stream.hpp"
 
 namespace spillway {
 namespace {
@@ -16,38 +17,45 @@ std::string stem_of(const std::string& path) { return path.substr(0, path.find_l
 
 bool has_ldbc_suffix(const std::string& path) { return path.ends_with(".e") || path.ends_with(".v"); }
 
-/// Reads NAME.v: one number a line.
+/// Reads NAME.v: one number a line. The text passes through a buffer, and the table is in the budget as it grows.
 Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges_job) {
-  const std::string          text = read_whole(path);
-  Charge                     charge{edges_job.context.budget, "the table of vertex ids"};
+  Sample sample;
+  sample.path                       = path;
+  sample.file_bytes                 = file_size(open_for_reading(path), path);
+  const auto&                budget = edges_job.context.budget;
+  const ReadJob              job{sample, edges_job.options, edges_job.context, {}};
+  Charge                     charge{budget, "the table of vertex ids"};
   std::vector<std::uint64_t> ids;
-  std::uint64_t              line = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end  = std::min(text.find('\n', begin), text.size());
-    std::string_view  word = std::string_view{text}.substr(begin, end - begin);
-    begin                  = end + 1;
-    ++line;
-    if (line % 65536 == 0) check_cancelled(edges_job.progress());
-    const auto first = word.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) continue;
-    word          = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
-    const auto id = parse_number(word);
-    if (!id) throw bad_input("{}:{}: expected one vertex id (a number), found '{}'", path, line, printable(word));
-    if (ids.size() == ids.capacity())
-      charge.raise_to((ids.capacity() * 3 + 1024) * sizeof(std::uint64_t) + text.size());
+  TokenStream                tokens{job};
+  while (!tokens.skip_space()) {
+    const std::string word{tokens.word()};
+    const auto        id = parse_number(word);
+    if (!id || !tokens.at_line_end())
+      throw bad_input("{}:{}: expected one vertex id (a number), found '{}'", path, tokens.line(),
+                      printable(id ? word + " ..." : word));
+    if (ids.size() == ids.capacity()) {
+      charge.raise_to((ids.capacity() * 3 + 1024) *
+                      sizeof(std::uint64_t));  // the old table lives until it is copied
+      ids.reserve(std::max<std::size_t>(ids.capacity() * 2, 1024));
+    }
     ids.push_back(*id);
   }
+  tokens.finish();
   std::sort(ids.begin(), ids.end());
   if (const auto twice = std::adjacent_find(ids.begin(), ids.end()); twice != ids.end())
     throw bad_input("{}: vertex {} is listed more than once", path, *twice);
   if (ids.size() > max_vertices)
     throw bad_input("{}: {} vertices: at most 2^32-1 are supported", path, ids.size());
-  return make_array<std::uint64_t>(ids, edges_job.context.budget, "the table of vertex ids");
+  return make_array<std::uint64_t>(ids, budget, "the table of vertex ids");
 }
 
 /// NAME.properties: "graph.NAME.directed = false". Nothing where there is no such file or line.
 std::optional<bool> directed_by_properties(const std::string& path) {
+  constexpr std::uint64_t most_bytes = 1u << 20;
   if (!file_exists(path)) return std::nullopt;
+  if (const std::uint64_t bytes = file_size(open_for_reading(path), path); bytes > most_bytes)
+    throw bad_input("{}: {} are too large for a file of properties (at most {})", path, human_bytes(bytes),
+                    human_bytes(most_bytes));
   std::istringstream text{read_whole(path)};
   const std::string  name = std::filesystem::path{path}.stem().string();
   for (std::string line; std::getline(text, line);) {

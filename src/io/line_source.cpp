@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::uint64_t piece_bytes = 1u << 20;
 
-// A longer line is no edge, and most likely no text.
-constexpr std::uint64_t longest_line = 256u << 20;
+// A longer line is no edge, and most likely no text. What is made of a line (its fields, the start that waits for
+// its end) is not in the budget, and stays small beside the buffers, which are.
+constexpr std::uint64_t longest_line = 4u << 20;
 
 // Room for a newline at the very end, and for scans that look ahead.
 constexpr std::uint64_t spare = 1 + readable_past;

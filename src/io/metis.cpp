@@ -1,5 +1,6 @@
 // METIS .graph text: a header `n m [fmt [ncon]]`, then a line a vertex with its neighbours, from 1.
 // A blank line is a vertex without neighbours. Every edge stands on the lines of both its ends and counts once.
+#include <algorithm>
 #include <charconv>
 
 #include <spillway/engine/parallel.hpp>
@@ -73,12 +74,14 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-/// True when the whole text fits its header, and cannot be an edge list, whose lines are equally long.
+/// True when the whole text fits its header, every edge stands on the lines of both its ends, and the text cannot
+/// be an edge list, whose lines are equally long. Two numbers above a blank line say too little.
 bool fits_exactly(std::string_view text) {
-  std::optional<Header> header;
-  std::string           problem;
-  std::uint64_t         rows = 0, neighbors = 0;
-  std::size_t           shortest = std::numeric_limits<std::size_t>::max(), longest = 0;
+  std::optional<Header>                                header;
+  std::string                                          problem;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> arcs, reversed;
+  std::uint64_t                                        rows = 0;
+  std::size_t shortest = std::numeric_limits<std::size_t>::max(), longest = 0;
   while (!text.empty()) {
     const std::size_t      end  = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -88,17 +91,25 @@ bool fits_exactly(std::string_view text) {
     shortest = std::min(shortest, words.size()), longest = std::max(longest, words.size());
     if (!header) {
       header = header_of(words, problem);
-      if (!header) return false;
+      if (!header || header->edges == 0) return false;
       continue;
     }
     if (rows == header->vertices && words.empty()) continue;
     ++rows;
     if (words.size() < header->vertex_fields) return false;
-    neighbors += (words.size() - header->vertex_fields) / (header->edge_weights ? 2 : 1);
     for (const std::string& word : words)
       if (!parse_number(word)) return false;
+    for (std::size_t i = header->vertex_fields; i < words.size(); i += header->edge_weights ? 2 : 1) {
+      const std::uint64_t neighbor = *parse_number(words[i]);
+      if (neighbor < 1 || neighbor > header->vertices) return false;
+      arcs.emplace_back(rows, neighbor);
+      reversed.emplace_back(neighbor, rows);
+    }
   }
-  return header && shortest != longest && rows == header->vertices && neighbors == 2 * header->edges;
+  if (!header || shortest == longest || rows != header->vertices || arcs.size() != 2 * header->edges) return false;
+  std::sort(arcs.begin(), arcs.end());
+  std::sort(reversed.begin(), reversed.end());
+  return arcs == reversed;
 }
 
 /// The first line that is no comment begins with a number. Matrix Market has such comments too.

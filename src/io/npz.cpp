@@ -319,7 +319,7 @@ class WeightSink {
   void put_real(std::uint64_t i, double value) {
     const auto bits = weight_bits(value, type_);
     if (!bits)
-      throw member_.problem("entry {} is {}, which is no {}", i, value,
+      throw member_.problem("entry {} is {}, which is not a {}", i, value,
                             type_ == WeightType::u32 ? "whole number from 0 to 2^32-1" : "32-bit float");
     bits_[i] = *bits;
     rounded_ |= type_ == WeightType::f32 && double{std::bit_cast<float>(*bits)} != value;
@@ -428,7 +428,7 @@ class NpzReader {
     with_integer_type(member, [&]<class T>(T) {
       const std::uint64_t count = member.length(sizeof(T));
       if (offsets_[vertices_] != count)
-        throw member.problem("the rows of indptr end at {}, but there are {} indices; .prune() mends that",
+        throw member.problem("the rows of indptr end at {}, but there are {} indices; .prune() corrects that",
                              offsets_[vertices_], count);
       targets_ = Buffer<Vertex>{count, job_.context.budget, "the arcs"};
       member.for_each_chunk<T>(count, [&](std::uint64_t first, std::span<const T> values) {

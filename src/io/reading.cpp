@@ -62,7 +62,7 @@ ReadResult from_symmetric_rows(Csr csr, IdMap ids, WeightType weight_type, std::
   if (!promised) return result;
   if (const auto lone = find_lone_arc(result.csr, job.context.threads, job.progress()))
     throw bad_input(
-        "{}: {} lists both arcs of every edge, but {} has no reverse{}; mend the file, or add what is "
+        "{}: {} lists both arcs of every edge, but {} has no reverse{}; correct the file, or add what is "
         "missing with --symmetrize",
         job.path(), format, arc_name(result.ids, lone->source, lone->target, weight_type, lone->weight),
         weight_type == WeightType::none ? "" : " of the same weight");

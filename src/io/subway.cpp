@@ -41,21 +41,13 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
   return layout;
 }
 
-/// Eight bytes of sizes are little to go by, so the offsets at hand must make sense too.
+/// Eight bytes of sizes are little to go by: there must be arcs, and the offsets at hand must make sense too.
 bool recognises_subway(const Sample& sample) {
   if (sample.is_pipe || sample.compressed) return false;
   std::string problem;
   const auto  layout = layout_of(sample, problem);
-  if (!layout || layout->vertices == 0) return false;
-  const std::uint64_t at_hand =
-      std::min<std::uint64_t>(layout->vertices, (sample.text.size() - header_bytes) / sizeof(std::uint32_t));
-  std::uint32_t last = 0;
-  for (std::uint64_t v = 0; v < at_hand; ++v) {
-    const auto offset = value_at<std::uint32_t>(sample.text, header_bytes + v * sizeof(std::uint32_t));
-    if (offset < last || offset > layout->arcs || (v == 0 && offset != 0)) return false;
-    last = offset;
-  }
-  return true;
+  return layout && layout->arcs > 0 &&
+         ascends_from_zero<std::uint32_t>(sample.text, header_bytes, layout->vertices, layout->arcs);
 }
 
 ReadResult read_subway(ReadJob& job) {

@@ -85,14 +85,14 @@ void SpillFile::load_header() {
   if (bytes.size() < sizeof(Header))
     throw bad_input("{}: {} bytes are too few for a .spill file; it was cut off", path_, bytes.size());
   std::memcpy(&header_, bytes.data(), sizeof(Header));
-  if (header_.magic != magic) throw bad_input("{}: not a .spill file: the first 8 bytes are others", path_);
+  if (header_.magic != magic) throw bad_input("{}: not a .spill file (bad magic number)", path_);
   if (header_.version != version)
     throw bad_input("{}: .spill version {}; this Spillway reads version {}: convert the graph again", path_,
                     header_.version, version);
   if (header_.section_count == 0 || header_.section_count > most_sections)
     throw bad_input("{}: byte 12: {} sections; 1 to {} are possible", path_, header_.section_count, most_sections);
   if (header_.file_bytes != bytes.size())
-    throw bad_input("{}: {} bytes where the header promises {}; the file was cut off or added to", path_,
+    throw bad_input("{}: {} bytes where the header states {}; the file was cut off or added to", path_,
                     bytes.size(), header_.file_bytes);
   if (bytes.size() < sizeof(Header) + header_.section_count * sizeof(Section))
     throw bad_input("{}: too short for its {} sections", path_, header_.section_count);
@@ -112,7 +112,7 @@ void SpillFile::check_sections() const {
     const auto     name    = to_string(section.kind);
     if (section.offset % section_alignment != 0 || section.offset > header_.file_bytes ||
         section.bytes > header_.file_bytes - section.offset)
-      throw bad_input("{}: section {} ({}) lies outside the file (bytes {} and {} on)", path_, i, name,
+      throw bad_input("{}: section {} ({}) extends past the end of the file (offset {}, {} bytes)", path_, i, name,
                       section.offset, section.bytes);
     for (std::size_t j = 0; j < i; ++j)
       if (sections_[j].kind == section.kind) throw bad_input("{}: there are two sections of {}", path_, name);

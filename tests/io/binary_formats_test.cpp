@@ -287,9 +287,9 @@ TEST(Graph500, WeightsLieBeside) {
   EXPECT_EQ(graph.weight_type(), WeightType::f32);
   EXPECT_EQ(arcs_of(graph), (ArcList{{0, 1, 0.5}, {1, 0, 0.5}, {1, 2, 2}, {2, 1, 2}}));
   EXPECT_EQ(open(path, with_weights(WeightType::none)).weight_type(), WeightType::none);
-  expect_refused(path, "byte 0: the weight 0.5 is no whole number", with_weights(WeightType::u32));
+  expect_refused(path, "byte 0: the weight 0.5 is not a whole number", with_weights(WeightType::u32));
   file_with("w.packed.weights", bytes_of<float>({1, std::nanf("")}));
-  expect_refused(path, "byte 4: the weight nan is no number");
+  expect_refused(path, "byte 4: the weight nan is not a number");
   file_with("w.packed.weights", bytes_of<float>({1}));
   expect_refused(path, "2 edges take 8 bytes of weights, but the file has 4");
 }
@@ -301,7 +301,7 @@ TEST(Graph500, UnpackedEdgesGoByTheirSuffix) {
 }
 
 TEST(Graph500, RefusesWhatIsWrong) {
-  expect_refused(file_with("odd.packed", std::string(13, '\1')), "13 bytes are no whole number of 12-byte edges");
+  expect_refused(file_with("odd.packed", std::string(13, '\1')), "13 bytes, is not a multiple of 12-byte edges");
   expect_refused(file_with("wide.packed", std::string(16, '\0')), "unpacked (16 bytes)");
   expect_refused(file_with("high.packed", packed({{0, 1}, {1ull << 32, 1}})), "byte 12: vertex 4294967296");
   expect_refused(file_with("v1.packed", packed({{0, 0xFFFFFFFFFFFFull}})), "vertex 281474976710655");

@@ -161,8 +161,8 @@ TEST(EdgeList, NoticesFractionsLate) {
 }
 
 TEST(EdgeList, SaysWhenWeightsMayBeRounded) {
-  EXPECT_EQ(read("1 2 16777217\n2 3 0.5\n").report().notes.size(), 1u);
-  EXPECT_EQ(read("1 2 7\n2 3 0.5\n").report().notes.size(), 0u);
+  EXPECT_EQ(read("1 2 16777217\n2 3 0.5\n", {}, "list.wel").report().notes.size(), 1u);
+  EXPECT_EQ(read("1 2 7\n2 3 0.5\n", {}, "list.wel").report().notes.size(), 0u);
 }
 
 TEST(EdgeList, FindsTheWeightColumn) {

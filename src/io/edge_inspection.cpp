@@ -1,0 +1,487 @@
+#include "io/edge_inspection.hpp"
+
+#include <fast_float/fast_float.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "io/reading.hpp"
+
+namespace spillway {
+namespace {
+
+// Beyond this many ids for each edge the file probably holds, numbers are looked up rather than indexed with.
+constexpr std::uint64_t sparse_factor = 16;
+constexpr std::uint64_t sparse_floor  = 1u << 20;
+
+// Lines that separators and headers are tried on.
+constexpr std::size_t trial_lines = 1000;
+
+// A list of names with more columns than this is a table of something else, unless it is named an edge list.
+constexpr std::size_t most_name_columns = 8;
+
+bool is_comment(std::string_view line) { return line.starts_with('#') || line.starts_with('%'); }
+
+bool starts_like_number(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (text.starts_with('.')) text.remove_prefix(1);
+  return !text.empty() && text[0] >= '0' && text[0] <= '9';
+}
+
+/// Anything that is written as a number: 7, -1, +1, 1.0, 1e5. Words such as "nan" and "inf" are words.
+bool is_numeric(std::string_view text) {
+  if (!starts_like_number(text)) return false;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double     value  = 0;
+  const auto parsed = fast_float::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec != std::errc::invalid_argument && parsed.ptr == text.data() + text.size();
+}
+
+bool has_leading_zero(std::string_view digits) { return digits.size() > 1 && digits[0] == '0'; }
+
+bool is_any(const std::string& word, std::initializer_list<std::string_view> words) {
+  const std::string lowered = lower_case(word);
+  return std::any_of(words.begin(), words.end(), [&](std::string_view each) { return lowered == each; });
+}
+
+/// What tables write for a value that is missing. It stands in data, not in headers.
+bool is_missing_value(const std::string& word) {
+  return is_any(word, {"", "na", "n/a", "nan", "null", "none", "nil", "inf", "-inf", "?", "-", ".", "\\n"});
+}
+
+// Words of headers, surest first: what hardly anything but a header says, what names an end beside its partner,
+// and letters, which are names as well.
+bool surely_source(const std::string& word) {
+  return is_any(word, {"source", "src", "from", "sourceid", "source_id", "src_id", "source_node", "fromnodeid",
+                       "from_id", "from_node", ":start_id", "start_id", "startnode", "start_node"});
+}
+bool surely_target(const std::string& word) {
+  return is_any(word, {"target", "dst", "dest", "destination", "to", "targetid", "target_id", "dst_id",
+                       "target_node", "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node"});
+}
+bool probably_source(const std::string& word) {
+  return is_any(word, {"start",  "node1",   "node_1", "id1",      "id_1",        "vertex1", "user",
+                       "user1",  "user_id", "userid", "follower", "follower_id", "sender",  "parent",
+                       "citing", "caller",  "origin", "subject",  "person1",     "author1", "tail"});
+}
+bool probably_target(const std::string& word) {
+  return is_any(word,
+                {"end",      "node2", "node_2",   "id2",         "id_2",     "vertex2",   "friend",   "friend_id",
+                 "friendid", "user2", "followee", "followee_id", "followed", "following", "receiver", "recipient",
+                 "child",    "cited", "callee",   "object",      "person2",  "author2",   "head"});
+}
+bool maybe_source(const std::string& word) { return is_any(word, {"u", "i", "s"}); }
+bool maybe_target(const std::string& word) { return is_any(word, {"v", "j", "t"}); }
+
+bool names_weight(const std::string& word) {
+  return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
+}
+bool names_relation(const std::string& word) {
+  return is_any(word, {"relation", "rel", "predicate", "relation_id", "relationship"});
+}
+
+std::optional<unsigned> position_in(const Fields& header, bool (*names)(const std::string&)) {
+  for (unsigned i = 0; i < header.size(); ++i)
+    if (names(header[i])) return i;
+  return std::nullopt;
+}
+
+/// Source and target as the header's words have them.
+struct Ends {
+  std::optional<unsigned> from, to;
+  bool                    letters = false;  ///< nothing but letters says so
+};
+
+Ends ends_of(const Fields& header) {
+  Ends ends{position_in(header, surely_source), position_in(header, surely_target)};
+  if (!ends.from) ends.from = position_in(header, probably_source);
+  if (!ends.to) ends.to = position_in(header, probably_target);
+  // An arc leads from its tail to its head. Triples of knowledge graphs (head, relation, tail) mean the opposite.
+  const auto is = [&](std::optional<unsigned> i, std::string_view word) {
+    return i && lower_case(header[*i]) == word;
+  };
+  if (is(ends.from, "tail") && is(ends.to, "head") && position_in(header, names_relation))
+    std::swap(ends.from, ends.to);
+  if (ends.from || ends.to) return ends;
+  ends.from    = position_in(header, maybe_source);
+  ends.to      = position_in(header, maybe_target);
+  ends.letters = ends.from && ends.to;
+  if (!ends.letters) ends.from = ends.to = std::nullopt;
+  return ends;
+}
+
+bool even(const std::vector<Fields>& rows) {
+  return rows[0].size() >= 2 &&
+         std::all_of(rows.begin(), rows.end(), [&](const Fields& row) { return row.size() == rows[0].size(); });
+}
+
+/// The line with what stands in quotes blotted out: it separates nothing.
+std::string without_quotes(std::string_view quoted) {
+  std::string line;
+  bool        inside = false;
+  for (const char c : quoted) {
+    if (c == '"') inside = !inside;
+    line += inside ? '"' : c;
+  }
+  return line;
+}
+
+bool is_punctuation(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return std::ispunct(static_cast<unsigned char>(c)); });
+}
+
+bool opens_a_bracket(std::string_view text) {
+  for (const auto& [open, close] : {std::pair{'(', ')'}, std::pair{'[', ']'}, std::pair{'{', '}'}})
+    if (text.front() == open && text.find(close) == std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+EdgeInspection::EdgeInspection(const Sample& sample, const LoadOptions& options)
+    : sample_(sample), options_(options) {
+  split_lines();
+  if (lines_.empty()) return;
+  separator_ = states_own_banner() ? Separator{} : choose_separator();
+  rows_      = trial(separator_);
+  find_header();
+}
+
+/// Whole lines of the sample that are neither blank nor comments.
+void EdgeInspection::split_lines() {
+  const std::string_view text = sample_.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) {
+      if (!sample_.whole && !lines_.empty()) break;  // cut off in the middle
+      end = text.size();
+    }
+    std::string_view line = text.substr(begin, end - begin);
+    // A tab at the end may stand before an empty column.
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    const auto first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && !is_comment(line.substr(first))) lines_.push_back({line, begin});
+    begin = end + 1;
+  }
+}
+
+std::uint64_t EdgeInspection::line_number(std::size_t index) const {
+  const auto begin = sample_.text.begin();
+  return 1 + static_cast<std::uint64_t>(
+                 std::count(begin, begin + static_cast<std::ptrdiff_t>(lines_[index].offset), '\n'));
+}
+
+/// visit(index, fields) for every line of the sample from `first` on.
+template <class Visit>
+void EdgeInspection::for_each_row(std::size_t first, Visit&& visit) const {
+  Fields fields;
+  for (std::size_t i = first; i < lines_.size(); ++i) {
+    if (i >= rows_.size() && !split_fields(lines_[i].text, separator_.by, fields, separator_.also)) fields.clear();
+    visit(i, i < rows_.size() ? rows_[i] : fields);
+  }
+}
+
+std::vector<Fields> EdgeInspection::trial(Separator separator) const {
+  std::vector<Fields> rows(std::min(lines_.size(), trial_lines));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!split_fields(lines_[i].text, separator.by, rows[i], separator.also)) rows[i].clear();
+  return rows;
+}
+
+/// True when this separator makes numbers of (nearly) all lines: of their first two columns, or of all. A line
+/// that is broken does not change what the others are; reading will find it. The first may be a header.
+bool EdgeInspection::fits(Separator separator, bool every_column) const {
+  const std::vector<Fields> rows = trial(separator);
+  const auto                good = [&](const Fields& row, std::size_t columns) {
+    if (row.size() < 2 || row.size() != columns) return false;
+    const auto end = every_column ? row.end() : row.begin() + 2;
+    return std::all_of(row.begin(), end, [](const std::string& field) { return is_numeric(field); });
+  };
+  const std::string_view top      = lines_[0].text;
+  const bool             is_words = !starts_like_number(top.substr(top.find_first_not_of(" \t")));
+  const std::size_t      first    = rows.size() > 1 && is_words ? 1 : 0;
+  if (!good(rows[first], rows[first].size())) return false;
+  if (separator.also) {
+    // Both must be at work in a line, or a slip in one line would change how all others are read.
+    const std::string line = without_quotes(lines_[first].text);
+    if (line.find_first_of(" \t", line.find_first_not_of(" \t")) == std::string::npos) return false;
+    if (line.find(separator.also) == std::string::npos) return false;
+  }
+  const auto matching = std::count_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                                      [&](const Fields& row) { return good(row, rows[first].size()); });
+  return static_cast<std::size_t>(matching) * 10 >= (rows.size() - first) * 9;
+}
+
+/// A tab separates names that may hold anything else, commas and semicolons names that may hold blanks.
+Separator EdgeInspection::separator_for_names() const {
+  const std::string   line = without_quotes(lines_[0].text);
+  std::optional<char> present;
+  for (const char c : {'\t', ',', ';', ' '}) {
+    if (c != ' ' && line.find(c) == std::string::npos) continue;
+    if (even(trial({c}))) return {c};
+    if (!present) present = c;
+  }
+  return {*present};
+}
+
+Separator EdgeInspection::choose_separator() const {
+  for (const char c : {' ', ',', ';'})
+    if (fits({c}, /*every_column=*/true)) return {c};
+  for (const char c : {'\t', ',', ';', ' '})
+    if (fits({c}, /*every_column=*/false)) return {c};
+  for (const char c : {',', ';'})
+    if (fits({' ', c}, /*every_column=*/true)) return {' ', c};
+  return separator_for_names();
+}
+
+bool EdgeInspection::looks_like_edges() const {
+  if (sample_.text.find('\0') != std::string::npos) return false;
+  if (!has_data()) return !header_.empty() || states_own_banner();
+  if (columns() < 2) return false;
+  if (is_numeric(data(0)[0]) && is_numeric(data(0)[1])) return true;
+  const std::size_t shown = std::min<std::size_t>(shown_rows(), 100);
+  for (std::size_t i = 0; i < shown; ++i)
+    if (data(i).size() != columns()) return false;
+  return columns() <= most_name_columns;
+}
+
+bool EdgeInspection::states_own_banner() const { return sample_.text.starts_with(own_banner); }
+
+// --- the header ---
+
+void EdgeInspection::find_header() {
+  const Fields& top = rows_[0];
+  if (top.size() < 2 || options_.header == HeaderMode::absent || states_own_banner()) return;
+  if (options_.header == HeaderMode::automatic && !is_header(top)) return;
+  header_ = top;
+  first_  = 1;
+}
+
+/// A header is words. It is one if an option names a column that it has, if it stands above numbers, or if its
+/// words say what columns are.
+bool EdgeInspection::is_header(const Fields& top) const {
+  if (asked_for_by_name(top)) return true;
+  if (starts_like_number(top[0]) || starts_like_number(top[1])) return false;
+  return stands_above_numbers(top) || says_what_columns_are(top);
+}
+
+bool EdgeInspection::asked_for_by_name(const Fields& top) const {
+  for (const std::string* column : {&options_.source_column, &options_.target_column, &options_.weight_column})
+    if (!column->empty() && *column != "none" && !is_digits(*column) &&
+        std::find(top.begin(), top.end(), *column) != top.end())
+      return true;
+  return false;
+}
+
+/// Both ids of the next line are numbers, or one column holds numbers everywhere but here.
+bool EdgeInspection::stands_above_numbers(const Fields& top) const {
+  const std::size_t shown = rows_.size();
+  if (shown < 2) return false;
+  const bool ids_may_be_numbers = options_.ids != IdMode::string;
+  if (ids_may_be_numbers && rows_[1].size() >= 2 && is_numeric(rows_[1][0]) && is_numeric(rows_[1][1]))
+    return true;
+  for (std::size_t column = ids_may_be_numbers ? 0 : 2; column < top.size(); ++column) {
+    if (starts_like_number(top[column]) || is_missing_value(top[column])) continue;
+    bool numbers = true;
+    for (std::size_t i = 1; i < shown && numbers; ++i)
+      numbers = column < rows_[i].size() && is_numeric(rows_[i][column]);
+    if (numbers) return true;
+  }
+  return false;
+}
+
+/// Words above names. They are an edge after all if a vertex below has one of them as its name.
+bool EdgeInspection::says_what_columns_are(const Fields& top) const {
+  const Ends ends = ends_of(top);
+  if (!ends.from || !ends.to) return false;
+  if (std::any_of(top.begin(), top.end(), [](const std::string& field) { return is_numeric(field); }))
+    return false;
+  if (lines_.size() == 1) return surely_source(top[*ends.from]) && surely_target(top[*ends.to]);
+  if (appears_below(top[*ends.from]) || appears_below(top[*ends.to])) return false;
+  if (!ends.letters) return true;
+  bool other_letters = false;
+  for_each_row(1, [&](std::size_t, const Fields& row) {
+    other_letters |= std::any_of(row.begin(), row.end(), [](const std::string& field) {
+      return field.size() == 1 && std::isalpha(static_cast<unsigned char>(field[0]));
+    });
+  });
+  return !other_letters;
+}
+
+bool EdgeInspection::appears_below(const std::string& word) const {
+  bool found = false;
+  for_each_row(
+      1, [&](std::size_t, const Fields& row) { found |= std::find(row.begin(), row.end(), word) != row.end(); });
+  return found;
+}
+
+bool EdgeInspection::header_is_a_guess() const {
+  if (header_.empty() || options_.header == HeaderMode::present || asked_for_by_name(header_)) return false;
+  const Ends ends = ends_of(header_);
+  const bool sure = ends.from && ends.to && surely_source(header_[*ends.from]) && surely_target(header_[*ends.to]);
+  return !sure || (has_data() && names_because());
+}
+
+// --- the columns ---
+
+std::optional<unsigned> EdgeInspection::asked(const char* option, const std::string& column) const {
+  if (column.empty()) return std::nullopt;
+  if (is_digits(column)) {
+    const auto position = parse_number(column);
+    if (!position || *position < 1 || *position > columns())
+      throw usage_error("{}: {} {} asked for, but lines have {} columns, counted from 1", sample_.path, option,
+                        column, columns());
+    return static_cast<unsigned>(*position - 1);
+  }
+  for (unsigned i = 0; i < header_.size(); ++i)
+    if (header_[i] == column) return i;
+  throw usage_error("{}: {}: no column is named '{}'{}", sample_.path, option, printable(column),
+                    header_.empty() ? std::string{"; the file has no header line"}
+                                    : fmt::format("; the header has: {}", printable(joined(header_), 200)));
+}
+
+void EdgeInspection::refuse_columns() const {
+  throw bad_input(
+      "{}: the columns ({}) do not tell which are source and target; say --source-column and --target-column",
+      sample_.path, header_.empty() ? "no header" : printable(joined(header_), 200));
+}
+
+void EdgeInspection::place_columns() {
+  if (!header_.empty() && header_.size() != columns())
+    throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}", sample_.path,
+                    first_line(), line_number(0), header_.size(), columns());
+  const auto from = asked("--source-column", options_.source_column);
+  const auto to   = asked("--target-column", options_.target_column);
+  const bool none = options_.weight_column == "none" || options_.weight_type == WeightType::none;
+  const auto weights =
+      options_.weight_column == "none" ? std::nullopt : asked("--weight-column", options_.weight_column);
+  const auto refuse_twice = [&](std::optional<unsigned> a, std::optional<unsigned> b, const char* options) {
+    if (a && a == b) throw usage_error("{}: {} are both column {}", sample_.path, options, *a + 1);
+  };
+  refuse_twice(from, to, "--source-column and --target-column");
+  refuse_twice(from, weights, "--source-column and --weight-column");
+  refuse_twice(to, weights, "--target-column and --weight-column");
+  place_ends(from, to, weights);
+  if (!none) place_weights(weights);
+  scan_ids();
+}
+
+/// By option or by the header's words; what they leave open is filled in only where one choice remains.
+void EdgeInspection::place_ends(std::optional<unsigned> from, std::optional<unsigned> to,
+                                std::optional<unsigned> weights) {
+  const Ends ends      = ends_of(header_);
+  const auto is_free   = [&](std::optional<unsigned> i) { return i && i != from && i != to && i != weights; };
+  const bool both_open = !from && !to;
+  if (!from && is_free(ends.from)) from = ends.from;
+  if (!to && is_free(ends.to)) to = ends.to;
+  if (!weights) weights = position_in(header_, names_weight);
+  std::vector<unsigned> others;
+  for (unsigned i = 0; i < columns(); ++i)
+    if (i != from && i != to && i != weights) others.push_back(i);
+  const auto is_other = [&](unsigned i) { return std::find(others.begin(), others.end(), i) != others.end(); };
+  if (!from && !to) {
+    if (others.size() != 2 && !(is_other(0) && is_other(1))) refuse_columns();
+    from = others.size() == 2 ? others[0] : 0;
+    to   = others.size() == 2 ? others[1] : 1;
+  } else if (!from || !to) {
+    std::optional<unsigned>& open = from ? to : from;
+    // Of a pair that opens the line, one end tells the other.
+    const bool opens_line = both_open && (from ? from == 0u && is_other(1) : to == 1u && is_other(0));
+    if (others.size() != 1 && !opens_line) refuse_columns();
+    const unsigned beside = from ? 1 : 0;
+    open                  = others.size() == 1 ? others[0] : beside;
+  }
+  if (from == weights || to == weights) refuse_columns();
+  source_ = *from;
+  target_ = *to;
+}
+
+/// As asked for, by the header, or what remains of exactly three columns.
+void EdgeInspection::place_weights(std::optional<unsigned> asked_for) {
+  weight_ = asked_for;
+  if (weight_) return;
+  if (!header_.empty()) {
+    weight_ = position_in(header_, names_weight);
+    return;
+  }
+  if (columns() < 3) return;
+  const unsigned beside = 3 - source_ - target_;
+  const bool     stated = states_own_banner() || named_with(sample_.path, "wel") || options_.weight_type;
+  if (columns() == 3 && (stated || holds_numbers(beside))) {
+    weight_            = beside;
+    weight_is_a_guess_ = !stated;
+  } else if (columns() > 3 && options_.weight_type && source_ != 2 && target_ != 2) {
+    weight_ = 2;
+  }
+}
+
+/// Some line has a number there. If others have not, reading says so.
+bool EdgeInspection::holds_numbers(unsigned column) const {
+  const std::size_t shown = shown_rows();
+  for (std::size_t i = 0; i < shown; ++i)
+    if (column < data(i).size() && is_numeric(data(i)[column])) return true;
+  return false;
+}
+
+WeightType EdgeInspection::weight_type_at(unsigned column) const {
+  const std::size_t shown = shown_rows();
+  for (std::size_t i = 0; i < shown; ++i)
+    if (column < data(i).size() && !is_digits(data(i)[column])) return WeightType::f32;
+  return WeightType::u32;
+}
+
+// --- the ids ---
+
+std::optional<NameEvidence> EdgeInspection::names_because() const {
+  const Fields& top = data(0);
+  for (const unsigned column : {source_, target_})
+    if (column < top.size() && !is_numeric(top[column])) return NameEvidence{top[column], first_line()};
+  return zeros_;
+}
+
+/// The largest number among the ids, and the first that has leading zeros.
+void EdgeInspection::scan_ids() {
+  for_each_row(first_, [&](std::size_t i, const Fields& row) {
+    for (const unsigned column : {source_, target_}) {
+      if (column >= row.size() || !is_digits(row[column])) continue;
+      largest_ = std::max(largest_, parse_number(row[column]).value_or(0));
+      if (!zeros_ && has_leading_zero(row[column])) zeros_ = NameEvidence{row[column], line_number(i)};
+    }
+  });
+}
+
+void EdgeInspection::require_usable_ids() const {
+  const Fields& top    = data(0);
+  const auto    refuse = [&](const std::string& id, std::string_view why) {
+    throw bad_input("{}:{}: '{}' {}; if it is the name of a vertex, say --ids string", sample_.path, first_line(),
+                       printable(id), why);
+  };
+  const bool numbers = is_numeric(top[source_]) && is_numeric(top[target_]);
+  for (const unsigned column : {source_, target_}) {
+    const std::string& id = top[column];
+    if (id.empty()) continue;  // reading says so
+    if (numbers && !is_digits(id))
+      refuse(id, "is not a vertex id: ids that are numbers are whole and have no sign (0, 1, 2, ...)");
+    if (numbers) continue;
+    if (id.front() == '<') refuse(id, "looks like HTML or XML, not like an edge list");
+    if (is_punctuation(id))
+      refuse(id,
+             "stands where an id was expected; an edge is 'SOURCE TARGET', with nothing between but separators");
+    if (opens_a_bracket(id))
+      refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
+  }
+}
+
+std::uint64_t EdgeInspection::sparse_from() const {
+  const std::uint64_t bytes = std::max<std::uint64_t>(sample_.file_bytes, sample_.text.size());
+  const std::uint64_t edges = bytes * lines_.size() / std::max<std::uint64_t>(sample_.text.size(), 1);
+  return std::min(max_vertices, sparse_floor + sparse_factor * edges);
+}
+
+}  // namespace spillway

@@ -1,0 +1,121 @@
+// What the first lines of a text edge list tell: separators, header, columns, and whether ids are names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/edge_lines.hpp"
+
+namespace spillway {
+
+/// The first line of the lists Spillway writes: what a plain list cannot say, so that reading gives the same
+/// graph.
+inline constexpr std::string_view own_banner = "# Spillway edge list";
+
+using Fields = std::vector<std::string>;
+
+/// Decimal digits and nothing else.
+bool is_digits(std::string_view text);
+
+/// What stands between fields: `by` as EdgeLayout::delimiter has it, and perhaps `also` beside blanks.
+struct Separator {
+  char by   = ' ';
+  char also = 0;
+};
+
+/// The text that makes ids names, and the line it stands in.
+struct NameEvidence {
+  std::string   text;
+  std::uint64_t line = 0;
+};
+
+class EdgeInspection {
+ public:
+  EdgeInspection(const Sample& sample, const LoadOptions& options);
+
+  /// Text with at least two columns, and where ids are names, as many in every line: prose is not an edge list.
+  bool looks_like_edges() const;
+
+  bool          has_data() const { return first_ < lines_.size(); }
+  std::size_t   columns() const { return data(0).size(); }
+  Separator     separator() const { return separator_; }
+  const Fields& header() const { return header_; }
+  bool          quoted() const { return lines_[first_].text.find('"') != std::string_view::npos; }
+  std::uint64_t start() const { return lines_[first_].offset; }
+  std::uint64_t first_line() const { return line_number(first_); }
+  std::uint64_t header_line() const { return line_number(0); }
+  std::string   first_text() const { return std::string{lines_[first_].text}; }
+  std::string   header_text() const { return std::string{lines_[0].text}; }
+
+  /// The header was found by evidence that another reader may see otherwise.
+  bool header_is_a_guess() const;
+
+  unsigned                source() const { return source_; }
+  unsigned                target() const { return target_; }
+  std::optional<unsigned> weight() const { return weight_; }
+  bool                    weight_is_a_guess() const { return weight_is_a_guess_; }
+
+  /// Finds source, target and weights, by option, by the header's words, by position. What cannot be is an error.
+  void place_columns();
+
+  /// Why ids are names: a word in the first data line, or a number that is spelled with leading zeros.
+  std::optional<NameEvidence> names_because() const;
+
+  /// Refuses first lines whose ids are numbers that no vertex has (-1, 1.0), or that are no ids at all (->,
+  /// <html>).
+  void require_usable_ids() const;
+
+  WeightType weight_type_at(unsigned column) const;
+
+  /// Larger than indexing with the ids themselves could pay for.
+  bool          ids_are_sparse() const { return largest_ >= sparse_from(); }
+  std::uint64_t sparse_from() const;
+
+  bool states_own_banner() const;
+
+ private:
+  struct Line {
+    std::string_view text;
+    std::uint64_t    offset;
+  };
+
+  void                    split_lines();
+  std::uint64_t           line_number(std::size_t index) const;
+  const Fields&           data(std::size_t i) const { return rows_[first_ + i]; }
+  std::size_t             shown_rows() const { return rows_.size() - first_; }
+  std::vector<Fields>     trial(Separator separator) const;
+  bool                    fits(Separator separator, bool every_column) const;
+  Separator               separator_for_names() const;
+  Separator               choose_separator() const;
+  void                    find_header();
+  bool                    is_header(const Fields& top) const;
+  bool                    asked_for_by_name(const Fields& top) const;
+  bool                    stands_above_numbers(const Fields& top) const;
+  bool                    says_what_columns_are(const Fields& top) const;
+  bool                    appears_below(const std::string& word) const;
+  std::optional<unsigned> asked(const char* option, const std::string& column) const;
+  void place_ends(std::optional<unsigned> from, std::optional<unsigned> to, std::optional<unsigned> weights);
+  void scan_ids();
+  template <class Visit>
+  void              for_each_row(std::size_t first, Visit&& visit) const;
+  void              place_weights(std::optional<unsigned> asked_for);
+  bool              holds_numbers(unsigned column) const;
+  [[noreturn]] void refuse_columns() const;
+
+  const Sample&               sample_;
+  const LoadOptions&          options_;
+  std::vector<Line>           lines_;
+  std::vector<Fields>         rows_;  ///< of the first lines
+  Fields                      header_;
+  std::size_t                 first_ = 0;
+  Separator                   separator_;
+  unsigned                    source_ = 0;
+  unsigned                    target_ = 1;
+  std::optional<unsigned>     weight_;
+  bool                        weight_is_a_guess_ = false;
+  std::uint64_t               largest_           = 0;  ///< id
+  std::optional<NameEvidence> zeros_;                  ///< the first id with leading zeros
+};
+
+}  // namespace spillway

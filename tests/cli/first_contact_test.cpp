@@ -1,0 +1,78 @@
+// What the command line says of files as people have them: notes, the text and the JSON of info, run and convert.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command_line.hpp"
+
+namespace spillway {
+namespace {
+
+using Json = nlohmann::json;
+
+class FirstContactCommands : public testing::CommandLineTest {
+ protected:
+  Json json_of(const std::string& arguments) {
+    const auto outcome = spillway(arguments + " --json");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  }
+};
+
+TEST_F(FirstContactCommands, OneNoteSaysAllThatWasGuessed) {
+  folder_.write("a.csv", "ann,bob,5\nbob,cy,16777217\n");
+  const auto outcome = spillway("info a.csv");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(
+      outcome.err,
+      "note: ids are names, since 'ann' in line 1 is not a number; line 1, 'ann,bob,5', is an edge (--header yes "
+      "makes it a header); column 3 holds the weights, 5 to 16777217 (--weight-column none ignores it)\n");
+  EXPECT_NE(outcome.out.find("3, separated by comma; no header; source 1, target 2, weight 3"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("u32, 5 to 16777217"), std::string::npos) << outcome.out;
+  EXPECT_EQ(spillway("info a.csv --quiet").err, "");
+}
+
+TEST_F(FirstContactCommands, JsonTellsHowAListWasRead) {
+  folder_.write("a.csv", "wer,wen,km\n1,2,16777217\n2,3,4294967295\n");
+  const Json document = json_of("info a.csv --weight-column km --source-column wen --target-column 1");
+  const Json expected = {{"separator", "comma"}, {"header", {"wer", "wen", "km"}},
+                         {"columns", 3},         {"source_column", 2},
+                         {"target_column", 1},   {"weight_column", 3},
+                         {"ids", "numbers"},     {"guessed", Json::array()}};
+  EXPECT_EQ(document["graph"]["read"], expected);
+  EXPECT_EQ(document["weight_range"].dump(), "[16777217,4294967295]") << "whole weights are exact";
+
+  folder_.write("b.txt", "1 2 5\n2 1 6\n");
+  for (const char* command : {"info b.txt", "run bfs b.txt --source 1", "convert b.txt b.spill"}) {
+    const Json read = json_of(command)["graph"]["read"];
+    EXPECT_EQ(read["weight_column"], 3) << command;
+    EXPECT_EQ(read["header"], nullptr) << command;
+    EXPECT_EQ(read["guessed"], Json::array({"weight_column"})) << command;
+  }
+  EXPECT_FALSE(json_of("info b.spill")["graph"].contains("read"));
+  EXPECT_EQ(json_of("info b.txt --weight-column none")["graph"]["weights"], "none");
+}
+
+TEST_F(FirstContactCommands, ColumnsThatAreNotThereAreErrorsOfUsage) {
+  folder_.write("a.txt", "1 2\n");
+  expect_error("info a.txt --source-column 3", 2, "--source-column 3 asked for, but lines have 2 columns");
+  expect_error("info a.txt --source-column 1 --target-column 1", 2, "are both column 1");
+  expect_error("info a.txt --target-column who", 2, "no column is named 'who'");
+  spillway("convert a.txt a.spill");
+  expect_error("info a.spill --target-column 1", 2, "--target-column is for text edge lists");
+}
+
+TEST_F(FirstContactCommands, PipesAndFilesGiveTheSameGraph) {
+  folder_.write("a.txt", "0 1;5\n1 2;6\n");
+  EXPECT_EQ(spillway("convert a.txt -").out, spillway("convert - -", "cat a.txt | ").out);
+  EXPECT_NE(spillway("convert a.txt -").out.find("0 1 5\n1 2 6\n"), std::string::npos);
+}
+
+TEST_F(FirstContactCommands, ForeignFilesNamedSpillAreToldByTheirMagic) {
+  folder_.write("a.spill", std::string(200, 'x'));
+  expect_error("info a.spill", 3, "not a .spill file (bad magic number)");
+}
+
+}  // namespace
+}  // namespace spillway
