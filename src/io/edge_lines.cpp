@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "io/interner.hpp"
 #include "io/line_source.hpp"
+#include "io/text_forecast.hpp"
 
 namespace spillway {
 namespace {
@@ -575,10 +576,15 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
 }
 
 ReadResult read_edge_text(EdgeText text, ReadJob& job) {
-  expect_to_fit(text, job);
+  const std::uint64_t held = job.context.budget->used();
   for (;;) {
     try {
+      expect_to_fit(text, job);
       return EdgeTextReader{text, job}.read();
+    } catch (const MemoryRefusal&) {
+      job.size = forecast(text, job);
+      if (job.size) job.size->loading_bytes += held;
+      throw;
     } catch (const IdsAreWider&) {
       text.ids = IdKind::numbers;
     } catch (const WeightsAreFractional&) {
