@@ -469,16 +469,31 @@ std::uint64_t building_bytes(std::uint64_t vertices, EdgeIndex arcs, bool weight
   return vertices * sizeof(EdgeIndex) + arcs * (weighted ? sizeof(WeightedArc) : sizeof(Arc));
 }
 
-std::uint64_t building_peak(const BuildSize& size) {
-  const std::uint64_t record  = size.weighted ? sizeof(WeightedArc) : sizeof(Arc);
-  const std::uint64_t arc     = size.weighted ? 8 : 4;
-  const auto          threads = static_cast<std::uint64_t>(size.threads);
-  const std::uint64_t buckets =
-      std::max<std::uint64_t>({(size.vertices + bucket_width - 1) >> bucket_bits, size.buckets, 1});
+namespace {
+
+std::uint64_t bucket_count_of(const BuildSize& size) {
+  return std::max<std::uint64_t>({(size.vertices + bucket_width - 1) >> bucket_bits, size.buckets, 1});
+}
+
+std::uint64_t waiting_bytes(const BuildSize& size) {
+  return size.arcs * (size.weighted ? sizeof(WeightedArc) : sizeof(Arc));
+}
+
+}  // namespace
+
+std::uint64_t collecting_bytes(const BuildSize& size) {
   // Of each bucket's blocks the last is half empty: half of an eighth of it, or of the smallest.
-  const std::uint64_t waiting   = size.arcs * record;
-  const std::uint64_t blocks    = waiting + waiting / (2 * growth_divisor) + buckets * threads * first_block_bytes / 2;
-  const std::uint64_t collected = slab_bytes(blocks);
+  const std::uint64_t waiting = waiting_bytes(size);
+  const std::uint64_t appenders = bucket_count_of(size) * static_cast<std::uint64_t>(size.threads);
+  return slab_bytes(waiting + waiting / (2 * growth_divisor) + appenders * first_block_bytes / 2);
+}
+
+std::uint64_t building_peak(const BuildSize& size) {
+  const std::uint64_t arc       = size.weighted ? 8 : 4;
+  const auto          threads   = static_cast<std::uint64_t>(size.threads);
+  const std::uint64_t buckets   = bucket_count_of(size);
+  const std::uint64_t waiting   = waiting_bytes(size);
+  const std::uint64_t collected = collecting_bytes(size);
   // Blocks below a page are not given back while building goes on.
   const std::uint64_t kept_a_bucket = growth_divisor * block_page * threads;
   const std::uint64_t given_back    = waiting - std::min(waiting, buckets * kept_a_bucket);

@@ -199,6 +199,9 @@ struct BuildSize {
 /// uses more where there is more.
 std::uint64_t building_peak(const BuildSize& size);
 
+/// Bytes that arcs hold while they wait to be built.
+std::uint64_t collecting_bytes(const BuildSize& size);
+
 /// The fullest bucket when these arcs, or their reverses, are collected.
 EdgeIndex largest_bucket(const Csr& csr, bool by_target, int threads);
 

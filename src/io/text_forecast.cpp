@@ -215,8 +215,10 @@ class Pass {
     size.symmetric = job_.context.transform.undirected || job_.context.transform.symmetrize;
     size.held_bytes =
         rows_bytes(size.vertices, size.arcs, weighted()) + (has_table(size.vertices) ? table_bytes(size, all) : 0);
-    size.loading_bytes = read_buffers() + (numbers ? by_number(size, all) : looked_up(size, all));
-    merge_reverses(size);
+    const std::uint64_t base = read_buffers() + (numbers ? members_bytes(size, all) : lookup_bytes());
+    const std::uint64_t peak = numbers ? building_peak(build_size(size)) : renumbering_peak(size, all);
+    size.loading_bytes       = base + peak;
+    merge_reverses(size, base);
     return size;
   }
 
@@ -234,18 +236,21 @@ class Pass {
     return size.vertices * sizeof(std::uint64_t) + (text_.ids == IdKind::strings ? all.bytes() : 0);
   }
 
-  std::uint64_t by_number(const GraphSize& size, DistinctIds& all) const {
-    const EdgeIndex     fullest = in_bucket_.empty() ? 0 : *std::max_element(in_bucket_.begin(), in_bucket_.end());
-    const std::uint64_t build   = building_peak({.vertices       = size.vertices,
-                                                 .arcs           = size.arcs,
-                                                 .weighted       = weighted(),
-                                                 .threads        = job_.context.threads,
-                                                 .largest_bucket = fullest,
-                                                 .buckets        = in_bucket_.size()});
-    if (text_.vertices || text_.dense) return build;
-    // A bit for every id up to the largest, and the rank of every 64th (graph/vertex_set.hpp).
+  BuildSize build_size(const GraphSize& size) const {
+    const bool looked_up = text_.ids != IdKind::small_numbers;
+    return {.vertices       = size.vertices,
+            .arcs           = size.arcs,
+            .weighted       = weighted(),
+            .threads        = job_.context.threads,
+            .largest_bucket = looked_up || in_bucket_.empty() ? 0 : *std::max_element(in_bucket_.begin(), in_bucket_.end()),
+            .buckets        = looked_up ? 0 : in_bucket_.size()};
+  }
+
+  /// A bit for every id up to the largest, and the rank of every 64th (graph/vertex_set.hpp).
+  std::uint64_t members_bytes(const GraphSize& size, DistinctIds& all) const {
+    if (text_.vertices || text_.dense) return 0;
     const std::uint64_t members = (largest_ + 64) / 64 * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
-    return build + members + (size.vertices < largest_ + 1 ? table_bytes(size, all) : 0);
+    return members + (size.vertices < largest_ + 1 ? table_bytes(size, all) : 0);
   }
 
   /// What an interner counts when it has met `keys` different ids (io/interner.hpp).
@@ -258,31 +263,42 @@ class Pass {
     return (capacity + capacity / 2) * key_bytes + 3 * capacity * sizeof(Vertex) + arena;
   }
 
-  std::uint64_t looked_up(const GraphSize& size, DistinctIds& all) {
-    constexpr std::uint64_t edge = 3 * sizeof(std::uint32_t), block_edges = 64u << 10;
-    const bool              names = text_.ids == IdKind::strings;
-    const std::uint64_t     key = names ? sizeof(std::string_view) : sizeof(std::uint64_t);
-    const std::uint64_t     numbered = names ? 24 : 16;
-    std::uint64_t           tables = 0, met = 0;
+  /// Ids that were met, and what putting them in order takes.
+  std::uint64_t lookup_bytes() {
+    const bool          names    = text_.ids == IdKind::strings;
+    const std::uint64_t key      = names ? sizeof(std::string_view) : sizeof(std::uint64_t);
+    const std::uint64_t numbered = names ? 24 : 16;
+    std::uint64_t       bytes    = 0;
     for (Part& part : parts_) {
       const std::uint64_t ids = part.ids.count();
-      tables += interner_bytes(ids, key, names ? part.ids.bytes() : 0);
-      tables += (ids + ids / 64) * (numbered + 2 * key + sizeof(Vertex));  // while they are put in order
-      met += (part.edges + block_edges - 1) / block_edges * block_edges * edge;
+      bytes += interner_bytes(ids, key, names ? part.ids.bytes() : 0);
+      bytes += (ids + ids / 64) * (numbered + 2 * key + sizeof(Vertex));
     }
-    const std::uint64_t build = building_peak(
-        {.vertices = size.vertices, .arcs = size.arcs, .weighted = weighted(), .threads = job_.context.threads});
-    const std::uint64_t rows = rows_bytes(size.vertices, size.arcs, weighted());
-    return tables + std::max({met, build, rows + table_bytes(size, all)});
+    return bytes;
   }
 
-  /// --symmetrize on its own holds the arcs, their reverses and the union of both.
-  void merge_reverses(GraphSize& size) const {
+  /// Edges as they were met are given back block by block while they are collected under their final numbers.
+  std::uint64_t renumbering_peak(const GraphSize& size, DistinctIds& all) const {
+    constexpr std::uint64_t block_bytes = (64u << 10) * 3 * sizeof(std::uint32_t), steps = 32;
+    const std::uint64_t     met = edges() * 3 * sizeof(std::uint32_t) + parts_.size() * block_bytes;
+    BuildSize               build = build_size(size);
+    std::uint64_t           peak  = std::max(
+                   building_peak(build), rows_bytes(size.vertices, size.arcs, weighted()) + table_bytes(size, all));
+    for (std::uint64_t step = 0; step <= steps; ++step) {
+      build.arcs = size.arcs * step / steps;
+      peak       = std::max(peak, met - met * step / steps + collecting_bytes(build));
+    }
+    return peak;
+  }
+
+  /// --symmetrize on its own makes the reverses of finished rows, and then the union of both.
+  void merge_reverses(GraphSize& size, std::uint64_t base) const {
     const Transform& transform = job_.context.transform;
     if (!transform.symmetrize || transform.dedup || transform.undirected) return;
-    const std::uint64_t one_way = rows_bytes(size.vertices, size.arcs, weighted());
-    const std::uint64_t both    = rows_bytes(size.vertices, 2 * size.arcs, weighted());
-    size.loading_bytes          = std::max(size.loading_bytes, read_buffers() + 2 * one_way + both);
+    const std::uint64_t one_way  = rows_bytes(size.vertices, size.arcs, weighted());
+    const std::uint64_t both     = rows_bytes(size.vertices, 2 * size.arcs, weighted());
+    const std::uint64_t reversed = one_way + building_peak(build_size(size));
+    size.loading_bytes           = std::max({size.loading_bytes, base + reversed, base + 2 * one_way + both});
     size.held_bytes += both - one_way;
     size.arcs *= 2;
   }
