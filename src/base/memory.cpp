@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "base/fail.hpp"
+#include "base/refusal.hpp"
 #include "base/text.hpp"
 
 namespace spillway {
@@ -120,18 +122,55 @@ void MemoryBudget::expect(std::uint64_t bytes, std::string_view what) const {
 
 void MemoryBudget::refuse(std::uint64_t bytes, std::string_view what) const {
   const std::uint64_t held = used();
-  throw does_not_fit("no room for {}: {} needed{}, and {} {}; {}", what, human_bytes(bytes),
-                     held > 0 ? fmt::format(" beside {} already held", human_bytes(held)) : std::string{},
-                     stated_ ? "--host-memory allows" : "this machine has",
-                     human_bytes(limit_) + (stated_ ? "" : " free"),
-                     stated_ ? "raise --host-memory" : "free some, or use a machine with more");
+  throw MemoryRefusal{std::string{what}, bytes > most_bytes - std::min(held, most_bytes) ? bytes : held + bytes,
+                      limit_, stated_};
 }
+
+std::string sufficient_size(std::uint64_t bytes) {
+  static constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::uint64_t               unit = 1024;
+  std::size_t                 name = 0;
+  while (bytes / unit >= 1024 && name + 1 < units.size()) unit *= 1024, ++name;
+  // One digit after the point, in whole numbers: floating point could round down. Of KiB only whole ones are sizes.
+  const std::uint64_t steps  = unit == 1024 ? 1 : 10;
+  const std::uint64_t whole  = bytes / unit;
+  const std::uint64_t tenths = (bytes % unit * steps + unit - 1) / unit;
+  if (steps == 1 || tenths == 0 || tenths == steps)
+    return fmt::format("{}{}", whole + (tenths > 0 ? 1 : 0), units[name]);
+  return fmt::format("{}.{}{}", whole, tenths, units[name]);
+}
+
+namespace {
+
+std::string refusal_text(const std::string& what, std::uint64_t needed, std::uint64_t limit, bool stated,
+                         const std::string& ways_out) {
+  const std::string least = sufficient_size(needed);
+  const std::string text =
+      stated ? fmt::format("not enough memory for {}: needs {} of host memory, and --host-memory allows {}; give "
+                           "--host-memory {}",
+                           what, least, human_bytes(limit), least)
+             : fmt::format("not enough memory for {}: needs {} of host memory, and this machine has {} free; free "
+                           "some, or use a machine with more",
+                           what, least, human_bytes(limit));
+  return ways_out.empty() ? text : text + ". Or: " + ways_out;
+}
+
+}  // namespace
+
+MemoryRefusal::MemoryRefusal(std::string what, std::uint64_t needed, std::uint64_t limit, bool stated,
+                             std::string ways_out)
+    : Error(ExitCode::does_not_fit, refusal_text(what, needed, limit, stated, ways_out)),
+      what_(std::move(what)),
+      needed_(needed),
+      limit_(limit),
+      stated_(stated),
+      ways_out_(std::move(ways_out)) {}
 
 Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what)
     : budget_(std::move(budget)) {
   if (bytes == 0) return;
   if (bytes > most_bytes)
-    throw does_not_fit("no room for {}: {} needed, more than any machine has", what, human_bytes(bytes));
+    throw does_not_fit("not enough memory for {}: needs {}, more than any machine has", what, human_bytes(bytes));
   const bool          huge   = bytes >= huge_page_threshold;
   const std::uint64_t length = round_up(bytes, page_bytes());
   if (budget_) {
@@ -143,7 +182,7 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
     if (!data_) {
       if (budget_) budget_->give(length);
       budget_.reset();
-      throw does_not_fit("no room for {}: {} needed, which this machine refuses", what, human_bytes(length));
+      throw does_not_fit("not enough memory for {}: needs {}, which this machine refuses", what, human_bytes(length));
     }
     std::memset(data_, 0, bytes);
     bytes_ = length;
@@ -156,7 +195,7 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
   if (base == MAP_FAILED) {
     if (budget_) budget_->give(length);
     budget_.reset();
-    throw does_not_fit("no room for {}: {} needed, which this machine refuses", what, human_bytes(length));
+    throw does_not_fit("not enough memory for {}: needs {}, which this machine refuses", what, human_bytes(length));
   }
   auto* start = static_cast<std::byte*>(base);
   if (huge) {

@@ -1,8 +1,11 @@
 #include "cli/command.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <limits>
+
+#include <spillway/engine/memory.hpp>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -201,6 +204,16 @@ Json graph_json(const Graph& graph) {
                 {"format", graph.report().format}};
   if (graph.report().list) document["read"] = list_json(*graph.report().list);
   return document;
+}
+
+std::uint64_t resident_peak() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Json memory_json(const Graph& graph) {
+  return {{"host_peak", graph.budget()->peak()}, {"resident_peak", resident_peak()}};
 }
 
 ProgressBar progress_bar(const Common& common) {

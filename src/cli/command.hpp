@@ -94,6 +94,13 @@ void save_graph(const Graph& graph, const GraphPlace& place, const Common& commo
 /// The graph as the "graph" object of --json.
 Json graph_json(const Graph& graph);
 
+/// The "memory" object of --json: what was counted against the budget at most, and what the process held of the
+/// machine's memory at most, mapped files included.
+Json memory_json(const Graph& graph);
+
+/// The most physical memory that this process has held, in bytes.
+std::uint64_t resident_peak();
+
 /// A bar that draws when standard error is a terminal and nothing asked for silence.
 ProgressBar progress_bar(const Common& common);
 

@@ -56,7 +56,7 @@ void convert(const ConvertArguments& arguments, const Common& common) {
                       {"build", graph.report().build_ms},
                       {"load", load_ms},
                       {"write", write_ms}}},
-                    {"memory", {{"host_peak", graph.budget()->peak()}}}});
+                    {"memory", memory_json(graph)}});
   } else if (arguments.output != "-" && !common.quiet) {
     fmt::print("{}: {}, {}; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
                counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"),

@@ -72,7 +72,7 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
                       {"build", graph.report().build_ms},
                       {"make", make_ms},
                       {"write", write_ms}}},
-                    {"memory", {{"host_peak", graph.budget()->peak()}}}});
+                    {"memory", memory_json(graph)}});
   } else if (arguments.output != "-" && !common.quiet) {
     fmt::print("{}: {}, {}; generated in {:.2f} s, written in {:.2f} s\n", arguments.output,
                counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"),

@@ -102,7 +102,7 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
                                            printable(graph.ids().name(counts.max_degree_vertex))));
   if (graph.vertex_count() > 0) print_histogram(counts);
   fmt::print("\nmemory to run              gpu        host\n");
-  for (const Footprint& need : footprints(graph))
+  for (const Footprint& need : footprints(size_of(graph)))
     fmt::print("{:<22} {:>10}  {:>10}\n", need.way, need.device_bytes ? human_bytes(need.device_bytes) : "-",
                need.host_bytes ? human_bytes(need.host_bytes) : "-");
 }
@@ -114,7 +114,7 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
       bins.push_back(
           {{"from", bin == 0 ? 0 : std::uint64_t{1} << (bin - 1)}, {"vertices", counts.degree_bins[bin]}});
   Json needs = Json::array();
-  for (const Footprint& need : footprints(graph))
+  for (const Footprint& need : footprints(size_of(graph)))
     needs.push_back({{"way", need.way}, {"device_bytes", need.device_bytes}, {"host_bytes", need.host_bytes}});
   Json document{{"graph", graph_json(graph)},
                 {"loops", counts.loops},
@@ -125,7 +125,7 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
                 {"out_degrees", bins},
                 {"memory_to_run", needs},
                 {"time_ms", {{"load", load_ms}, {"count", count_ms}}},
-                {"memory", {{"host_peak", graph.budget()->peak()}}}};
+                {"memory", memory_json(graph)}};
   if (graph.weight_type() != WeightType::none && graph.arc_count() > 0)
     document["weight_range"] = {weight_json(graph, counts.min_weight), weight_json(graph, counts.max_weight)};
   return document;

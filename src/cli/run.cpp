@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
+#include "cli/run_memory.hpp"
 #include "io/result_writer.hpp"
 
 #include <spillway/plugin.hpp>
@@ -82,7 +83,9 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   for (std::uint64_t i = 0; i < repeat; ++i) {
     found.result = {};  // before the next takes its memory
-    found.result = asking(arguments, [&] { return algorithm.run(graph, question.parameters, options); });
+    found.result = within_memory(arguments, question.parameters, graph, common, [&] {
+      return asking(arguments, [&] { return algorithm.run(graph, question.parameters, options); });
+    });
     found.prepare_ms.push_back(found.result.statistics.prepare_ms);
     found.run_ms.push_back(found.result.statistics.run_ms);
     found.transfer_ms.push_back(found.result.statistics.transfer_ms);
@@ -204,7 +207,7 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
                           asked.size() > 1 ? " from " + printable(found.source) : "", found.verdict.problem);
     break;
   }
-  document["memory"]["host_peak"] = graph.budget()->peak();
+  document["memory"] = memory_json(graph);
   if (common.json) print_json(document);
   if (!problem.empty()) throw Error{ExitCode::verification_failed, problem};
 }

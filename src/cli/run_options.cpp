@@ -4,6 +4,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/run.hpp"
+#include "cli/run_memory.hpp"
 #include "plan/devices.hpp"
 
 #include <spillway/engine/pieces.hpp>
@@ -228,7 +229,13 @@ void check_ways(const RunArguments& arguments) {
 }
 
 Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
-  const Graph loaded = open(arguments.load.path, arguments.load.options(common, progress));
+  const Graph loaded = [&] {
+    try {
+      return open(arguments.load.path, arguments.load.options(common, progress));
+    } catch (const LoadRefusal& refusal) {
+      throw explained(refusal, arguments, common);
+    }
+  }();
   Graph       graph  = with_asked_weights(loaded, arguments, common);
   note_all(common, loaded.report().notes);
   check_weights(*arguments.algorithm, graph);

@@ -2,20 +2,33 @@
 
 #include <cmath>
 
+#include "base/text.hpp"
+
 namespace spillway {
 namespace {
 
 // Above this the number of bytes would no longer fit 64 bits; no machine comes near.
 constexpr std::uint64_t max_edges = std::uint64_t{1} << 56;
 
+/// --symmetrize on its own adds what is missing to finished rows; otherwise reverses are collected with the arcs.
+bool merges_reverses(const Transform& asked) { return asked.symmetrize && !asked.dedup && !asked.undirected; }
+
 }  // namespace
 
 void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context) {
   if (shape.edges > max_edges) throw does_not_fit("{} edges are more than any machine holds", shape.edges);
-  const bool      both_ways = context.transform.undirected || context.transform.symmetrize;
+  const bool      both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
   const EdgeIndex arcs      = both_ways ? shape.edges * 2 : shape.edges;
-  context.budget->expect(building_bytes(shape.vertices, arcs, options.weight_type != WeightType::none),
-                         "the generated graph");
+  const bool      weighted  = options.weight_type != WeightType::none;
+  std::uint64_t   peak      = building_peak(
+             {.vertices = shape.vertices, .arcs = arcs, .weighted = weighted, .threads = context.threads});
+  if (merges_reverses(context.transform)) {
+    // The arcs, their reverses and the union are held at once; where few pair off the union is as large as both.
+    const std::uint64_t one_way = rows_bytes(shape.vertices, shape.edges, weighted);
+    peak = std::max(peak, 2 * one_way + rows_bytes(shape.vertices, 2 * shape.edges, weighted));
+  }
+  context.budget->expect(peak, fmt::format("a graph of {} vertices and {} arcs", with_commas(shape.vertices),
+                                           with_commas(arcs)));
 }
 
 Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,

@@ -4,6 +4,7 @@
 
 #include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
+#include "base/refusal.hpp"
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
 
@@ -134,7 +135,7 @@ class RowBuilder {
   };
 
   RowBuilder(const BuildContext& context, WeightType weight_type, const VertexSet* members, std::uint64_t vertices,
-             EdgeIndex arcs)
+             EdgeIndex arcs, EdgeIndex largest_bucket)
       : context_(context), weight_type_(weight_type), members_(members), vertices_(vertices) {
     const std::shared_ptr<MemoryBudget> uncounted;  // targets are counted bucket by bucket, as buckets are freed
     offsets_ = Buffer<EdgeIndex>{vertices + 1, context.budget, "the row offsets"};
@@ -142,6 +143,7 @@ class RowBuilder {
     if (Record::weighted) weights_ = Buffer<std::uint32_t>{arcs, uncounted, "the weights"};
     scratch_bytes_ = std::max(scratch_floor_bytes, arcs * arc_bytes * scratch_percent / 100) /
                      static_cast<std::uint64_t>(context.threads);
+    reserve_ = std::min(arcs, largest_bucket * static_cast<std::uint64_t>(context.threads)) * arc_bytes + (1u << 20);
   }
 
   RowBuilder(const RowBuilder&) = delete;
@@ -249,8 +251,14 @@ class RowBuilder {
     if (bytes * 2 > scratch_bytes_) return false;
     if (scratch.records[0].size() >= total) return true;
     for (auto& copy : scratch.records) copy = {};
-    if (!context_.budget->has_room(bytes * 2 + (1u << 20))) return false;
-    for (auto& copy : scratch.records) copy = Buffer<Record>{total, context_.budget, "sorting the arcs"};
+    // What rows of other buckets will take comes first: sorting can do without.
+    if (!context_.budget->has_room(bytes * 2 + reserve_)) return false;
+    try {
+      for (auto& copy : scratch.records) copy = Buffer<Record>{total, context_.budget, "sorting the arcs"};
+    } catch (const MemoryRefusal&) {  // another thread was faster
+      for (auto& copy : scratch.records) copy = {};
+      return false;
+    }
     return true;
   }
 
@@ -355,6 +363,7 @@ class RowBuilder {
   const VertexSet*           members_;
   std::uint64_t              vertices_;
   std::uint64_t              scratch_bytes_;
+  std::uint64_t              reserve_;  ///< that sorting leaves to rows
   Buffer<EdgeIndex>          offsets_;
   Buffer<Vertex>             targets_;
   Buffer<std::uint32_t>      weights_;
@@ -405,14 +414,15 @@ BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count)
   }
 
   std::vector<EdgeIndex> bases(bucket_count), kept(bucket_count);
-  EdgeIndex              arcs = 0;
+  EdgeIndex              arcs = 0, fullest = 0;
   for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
     bases[bucket] = arcs;
     for (const auto& segment : segments_of(bucket)) arcs += segment.size();
+    fullest = std::max(fullest, arcs - bases[bucket]);
   }
 
   context_.progress->begin("building", arcs, ProgressUnit::edges);
-  RowBuilder<Record> rows{context_, weight_type_, members.get(), *vertex_count, arcs};
+  RowBuilder<Record> rows{context_, weight_type_, members.get(), *vertex_count, arcs, fullest};
   {
     std::vector<std::unique_ptr<typename RowBuilder<Record>::Scratch>> scratch(
         static_cast<std::size_t>(context_.threads));
@@ -434,8 +444,86 @@ BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count)
 template class ArcCollector<Arc>;
 template class ArcCollector<WeightedArc>;
 
+namespace {
+
+/// Slabs that hold `bytes` of blocks, as BlockPool::take grows them.
+std::uint64_t slab_bytes(std::uint64_t bytes) {
+  std::uint64_t held = 0;
+  for (std::uint64_t slab = first_slab_bytes; held < bytes && slab < largest_slab_bytes; slab *= 2) held += slab;
+  if (held >= bytes) return held;
+  return held + (bytes - held + largest_slab_bytes - 1) / largest_slab_bytes * largest_slab_bytes;
+}
+
+// Kronecker graphs with shuffled ids stay within this multiple of the mean.
+constexpr std::uint64_t usual_skew = 2;
+
+std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + block_page - 1) / block_page * block_page; }
+
+}  // namespace
+
+std::uint64_t rows_bytes(std::uint64_t vertices, EdgeIndex arcs, bool weighted) {
+  return whole_pages((vertices + 1) * sizeof(EdgeIndex)) + whole_pages(arcs * sizeof(Vertex)) * (weighted ? 2 : 1);
+}
+
 std::uint64_t building_bytes(std::uint64_t vertices, EdgeIndex arcs, bool weighted) {
   return vertices * sizeof(EdgeIndex) + arcs * (weighted ? sizeof(WeightedArc) : sizeof(Arc));
+}
+
+namespace {
+
+std::uint64_t bucket_count_of(const BuildSize& size) {
+  return std::max<std::uint64_t>({(size.vertices + bucket_width - 1) >> bucket_bits, size.buckets, 1});
+}
+
+std::uint64_t waiting_bytes(const BuildSize& size) {
+  return size.arcs * (size.weighted ? sizeof(WeightedArc) : sizeof(Arc));
+}
+
+}  // namespace
+
+std::uint64_t collecting_bytes(const BuildSize& size) {
+  // Of each bucket's blocks the last is half empty: half of an eighth of it, or of the smallest.
+  const std::uint64_t waiting = waiting_bytes(size);
+  const std::uint64_t appenders = bucket_count_of(size) * static_cast<std::uint64_t>(size.threads);
+  return slab_bytes(waiting + waiting / (2 * growth_divisor) + appenders * first_block_bytes / 2);
+}
+
+std::uint64_t building_peak(const BuildSize& size) {
+  const std::uint64_t arc       = size.weighted ? 8 : 4;
+  const auto          threads   = static_cast<std::uint64_t>(size.threads);
+  const std::uint64_t buckets   = bucket_count_of(size);
+  const std::uint64_t waiting   = waiting_bytes(size);
+  const std::uint64_t collected = collecting_bytes(size);
+  // Blocks below a page are not given back while building goes on.
+  const std::uint64_t kept_a_bucket = growth_divisor * block_page * threads;
+  const std::uint64_t given_back    = waiting - std::min(waiting, buckets * kept_a_bucket);
+  const std::uint64_t fullest =
+      size.largest_bucket > 0 ? size.largest_bucket : std::min(size.arcs, usual_skew * size.arcs / buckets);
+  const std::uint64_t at_once  = std::min(fullest * threads, size.arcs) * arc;  // rows being made before blocks go
+  const std::uint64_t surplus  = size.arcs * arc - std::min(size.arcs * arc, given_back);
+  return whole_pages((size.vertices + 1) * sizeof(EdgeIndex)) + collected + std::max(at_once, surplus);
+}
+
+EdgeIndex largest_bucket(const Csr& csr, bool by_target, int threads) {
+  const std::size_t bucket_count = static_cast<std::size_t>((csr.vertex_count() + bucket_width - 1) >> bucket_bits);
+  if (bucket_count == 0) return 0;
+  std::vector<EdgeIndex> arcs(bucket_count);
+  if (!by_target) {
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+      const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
+      arcs[bucket] =
+          csr.offsets[std::min<std::uint64_t>(first + bucket_width, csr.vertex_count())] - csr.offsets[first];
+    }
+  } else {
+    std::mutex mutex;
+    for_each_share(threads, csr.arc_count(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      std::vector<EdgeIndex> mine(bucket_count);
+      for (EdgeIndex i = begin; i < end; ++i) ++mine[csr.targets[i] >> bucket_bits];
+      const std::scoped_lock lock{mutex};
+      for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) arcs[bucket] += mine[bucket];
+    });
+  }
+  return *std::max_element(arcs.begin(), arcs.end());
 }
 
 }  // namespace spillway

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/fail.hpp"
+#include "base/refusal.hpp"
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
 
@@ -84,8 +85,21 @@ std::uint64_t first_unsorted_row(const Csr& csr, WeightType weight_type, int thr
   return found;
 }
 
+/// Loops count as twice where both arcs are added: they are few.
+BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+  const bool both_ways =
+      context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
+  EdgeIndex fullest = largest_bucket(csr, turned, context.threads);
+  if (both_ways) fullest += largest_bucket(csr, !turned, context.threads);
+  return {.vertices       = csr.vertex_count(),
+          .arcs           = csr.arc_count() * (both_ways ? 2 : 1),
+          .weighted       = weight_type != WeightType::none,
+          .threads        = context.threads,
+          .largest_bucket = fullest};
+}
+
 /// Streams all arcs through a collector: turned round, or as they stand.
-Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+Csr collected_within(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
   return with_collector(context, weight_type, [&](auto& collector) {
     for_each_row_range(csr, context.threads, [&](Vertex first, Vertex last, int thread) {
       auto& appender = collector.appender(thread);
@@ -100,6 +114,13 @@ Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& contex
     });
     return std::move(collector).finish(csr.vertex_count()).csr;
   });
+}
+
+/// The same, refused at once where the budget cannot hold it.
+Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+  const std::uint64_t peak = building_peak(rebuilding_size(csr, weight_type, context, turned));
+  return within_forecast(*context.budget, peak, turned ? "the in-edges" : "the rows of the graph",
+                         [&] { return collected_within(csr, weight_type, context, turned); });
 }
 
 }  // namespace

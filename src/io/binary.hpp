@@ -17,6 +17,11 @@ namespace spillway {
 // Large enough for a disk to stream, small enough to stay in a core's cache while it is taken apart.
 inline constexpr std::uint64_t chunk_bytes = 1u << 20;
 
+/// What reading in chunks holds: one a thread.
+inline std::uint64_t chunk_buffers(const ReadJob& job) {
+  return static_cast<std::uint64_t>(job.context.threads) * chunk_bytes;
+}
+
 /// A value at a place that may be unaligned; the caller knows that it is there.
 template <class T>
 T value_at(std::string_view bytes, std::size_t offset) {

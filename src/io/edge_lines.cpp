@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "io/interner.hpp"
 #include "io/line_source.hpp"
+#include "io/text_forecast.hpp"
 
 namespace spillway {
 namespace {
@@ -685,13 +686,14 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
 }
 
 WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
-  std::mutex  mutex;
-  WeightRange total{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  std::mutex            mutex;
+  constexpr WeightRange none{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  WeightRange           total = none;
   if (csr.weights.empty()) return {};
   const std::uint64_t count = csr.weights.size(), parts = static_cast<std::uint64_t>(threads);
   on_threads(threads, [&](int thread) {
     const std::uint64_t part = static_cast<std::uint64_t>(thread);
-    WeightRange         own  = total;
+    WeightRange         own  = none;
     for (std::uint64_t i = count * part / parts; i < count * (part + 1) / parts; ++i) {
       const std::uint32_t bits = csr.weights[i];
       const double        value =
@@ -707,12 +709,17 @@ WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
 }
 
 ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
-  expect_to_fit(text, job);
+  const std::uint64_t held = job.context.budget->used();
   for (;;) {
     try {
+      expect_to_fit(text, job);
       ReadResult result = EdgeTextReader{text, job}.read();
       note_rounding(text, result, job);
       return result;
+    } catch (const MemoryRefusal&) {
+      job.size = forecast(text, job);
+      if (job.size) job.size->loading_bytes += held;
+      throw;
     } catch (const Reread& again) {
       switch (again.finding) {
         case Finding::wider_ids:

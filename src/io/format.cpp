@@ -159,6 +159,67 @@ void ReadJob::require_plain_file(std::string_view format) const {
   if (sample.compressed) throw bad_input("{}: {} is read by position; decompress it first", path(), format);
 }
 
+void ReadJob::expect_rows(std::uint64_t vertices, EdgeIndex arcs, WeightType weight_type, bool undirected_file,
+                          std::uint64_t buffers) {
+  const bool          weighted  = weight_type != WeightType::none;
+  const bool          both_ways = !undirected_file && (context.transform.undirected || context.transform.symmetrize);
+  const EdgeIndex     kept      = both_ways ? 2 * arcs : arcs;
+  const std::uint64_t held      = context.budget->used() + rows_bytes(vertices, arcs, weighted);
+  size                          = {.vertices    = vertices,
+                                   .arcs        = kept,
+                                   .weight_type = weight_type,
+                                   .symmetric   = undirected_file || both_ways,
+                                   .estimated   = context.transform.any(),
+                                   .held_bytes  = rows_bytes(vertices, kept, weighted)};
+  size->loading_bytes           = held + buffers;
+  if (context.transform.any())
+    size->loading_bytes = held + building_peak({.vertices = vertices,
+                                                .arcs     = kept,
+                                                .weighted = weighted,
+                                                .threads  = context.threads});
+  context.budget->expect(rows_bytes(vertices, arcs, weighted),
+                         fmt::format("{}: a graph of {} arcs", path(), with_commas(arcs)));
+}
+
+namespace {
+
+/// Enough to read the header of any format, and to read small files as a whole.
+constexpr std::uint64_t probe_bytes = 8u << 20;
+
+/// What a file that could not be read within the budget holds. Where its reader was refused before it knew, it is
+/// asked again with enough memory for headers.
+GraphSize size_of_refused(const Format& format, const ReadJob& job) {
+  GraphSize size;
+  if (job.size) {
+    size = *job.size;
+  } else if (!job.sample.is_pipe) {
+    Sample  sample = sample_of(job.path());
+    ReadJob probe{.sample  = sample,
+                  .options = job.options,
+                  .context = {.budget    = std::make_shared<MemoryBudget>(probe_bytes),
+                              .transform = job.options.transform,
+                              .threads   = job.context.threads,
+                              .progress  = job.context.progress},
+                  .notes   = {}};
+    try {
+      const ReadResult result = format.read(probe);
+      size                    = {.vertices    = result.csr.vertex_count(),
+                                 .arcs        = result.csr.arc_count(),
+                                 .weight_type = result.weight_type,
+                                 .symmetric   = result.symmetric,
+                                 .estimated   = false,
+                                 .loading_bytes = probe.context.budget->peak(),
+                                 .held_bytes    = probe.context.budget->used()};
+    } catch (const MemoryRefusal&) {
+      if (probe.size) size = *probe.size;
+    }
+  }
+  size.format = format.name;
+  return size;
+}
+
+}  // namespace
+
 Graph open(const std::string& path, const LoadOptions& options) {
   if (path.empty()) throw usage_error("the name of the graph file is empty");
   Sample sample = sample_of(path);
@@ -176,7 +237,13 @@ Graph open(const std::string& path, const LoadOptions& options) {
                                   .progress  = options.progress ? options.progress : &Progress::none()},
                       .notes   = {}};
   const Stopwatch clock;
-  ReadResult      result = format.read(job);
+  ReadResult      result = [&] {
+    try {
+      return format.read(job);
+    } catch (const MemoryRefusal& refusal) {
+      throw LoadRefusal{refusal, size_of_refused(format, job)};
+    }
+  }();
   settle_weights(result, options, path);
 
   Graph::Parts parts;
@@ -227,6 +294,26 @@ std::vector<std::string> save(const Graph& graph, const std::string& path, const
   return notes;
 }
 
+namespace {
+
+/// Of rows that lie in a mapped file and are about to be built anew.
+GraphSize size_of_rebuilt(const Csr& csr, WeightType weight_type, bool undirected_file, const ReadJob& job) {
+  const Transform& transform = job.context.transform;
+  const EdgeIndex  arcs      = csr.arc_count() * (transform.undirected || transform.symmetrize ? 2 : 1);
+  const bool       weighted  = weight_type != WeightType::none;
+  return {.vertices      = csr.vertex_count(),
+          .arcs          = arcs,
+          .weight_type   = weight_type,
+          .symmetric     = undirected_file || transform.undirected || transform.symmetrize,
+          .loading_bytes = job.context.budget->used() + building_peak({.vertices = csr.vertex_count(),
+                                                                       .arcs     = arcs,
+                                                                       .weighted = weighted,
+                                                                       .threads  = job.context.threads}),
+          .held_bytes    = rows_bytes(csr.vertex_count(), arcs, weighted)};
+}
+
+}  // namespace
+
 ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected_file, ReadJob& job) {
   ReadResult      result;
   const Stopwatch clock;
@@ -234,8 +321,10 @@ ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected
   if (undirected_file)
     job.context.transform.undirected = job.context.transform.symmetrize = false;  // it is already
   check_indices(csr, weight_type, job.path(), threads);
-  if (job.context.transform.any() || !rows_sorted(csr, weight_type, threads))
+  if (job.context.transform.any() || !rows_sorted(csr, weight_type, threads)) {
+    if (!job.size) job.size = size_of_rebuilt(csr, weight_type, undirected_file, job);
     csr = rebuilt(csr, weight_type, job.context);
+  }
   result.csr         = std::move(csr);
   result.ids         = std::move(ids);
   result.weight_type = weight_type;

@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "graph/arc_collector.hpp"
+#include "graph/graph_size.hpp"
 #include "io/byte_stream.hpp"
 
 #include <spillway/graph.hpp>
@@ -35,6 +36,7 @@ struct ReadJob {
   BuildContext              context;
   std::vector<std::string>  notes;
   std::optional<ListLayout> list = {};  ///< how an edge list was understood
+  std::optional<GraphSize>  size = {};  ///< of the graph, as soon as it is known: told if it does not fit
 
   const std::string& path() const { return sample.path; }
   Progress&          progress() const { return *context.progress; }
@@ -43,6 +45,9 @@ struct ReadJob {
   std::unique_ptr<ByteStream> open() const;
   /// For formats that are read by position.
   void require_plain_file(std::string_view format) const;
+  /// For formats that hold rows: what the header says, before they are read.
+  void expect_rows(std::uint64_t vertices, EdgeIndex arcs, WeightType weight_type, bool undirected_file,
+                   std::uint64_t buffers = 0);
 };
 
 struct ReadResult {

@@ -31,6 +31,7 @@ class LigraReader {
     const bool       weighted = read_word();
     const WeightType kept     = kept_weights(job_, weighted ? WeightType::u32 : WeightType::none);
     read_counts(weighted);
+    job_.expect_rows(vertices_, arcs_, kept, /*undirected_file=*/false);
     const auto& budget = job_.context.budget;
     budget->expect((vertices_ + 1) * sizeof(EdgeIndex) + arcs_ * (kept == WeightType::none ? 4 : 8),
                    fmt::format("{}: a graph of {} arcs", job_.path(), with_commas(arcs_)));

@@ -28,8 +28,8 @@ TEST_F(Help, HasTheAlgorithmsOwnOptionsFirst) {
 
 TEST_F(Help, SpeaksTheLanguageOfTheField) {
   std::string all = spillway("man").out + spillway("run --help-all").out + spillway("algorithms").out;
-  for (const char* word : {"reckon", "brought", "coded", "hang together", "is not known here", "first 8 bytes are others",
-                           "Most memory to hold", "way of GPUs"})
+  for (const char* word : {"reckon", "brought", "coded", "hang together", "is not known here",
+                           "first 8 bytes are others", "Most memory to hold", "way of GPUs"})
     EXPECT_EQ(all.find(word), std::string::npos) << word;
   for (const char* word : {"weakly connected components", "Host memory limit, mapped files excluded"})
     EXPECT_NE(all.find(word), std::string::npos) << word;
