@@ -61,7 +61,7 @@ void list_devices(const Common& common, bool again) {
       list.push_back(to_json(all[i]));
       if (i > 0) list.back()["rates"] = rates[i - 1] ? rates_json(*rates[i - 1]) : Json(nullptr);
     }
-    print_json(Json{{"devices", list}, {"cuda_absence", cuda.absence}});
+    print_json(Json{{"devices", list}, {"no_gpu_reason", cuda.absence}});
     return;
   }
   fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {}\n", "device", "cores", "memory", "free", "model");

@@ -115,7 +115,8 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
           {{"from", bin == 0 ? 0 : std::uint64_t{1} << (bin - 1)}, {"vertices", counts.degree_bins[bin]}});
   Json needs = Json::array();
   for (const Footprint& need : footprints(size_of(graph)))
-    needs.push_back({{"way", need.way}, {"device_bytes", need.device_bytes}, {"host_bytes", need.host_bytes}});
+    needs.push_back(
+        {{"configuration", need.way}, {"device_bytes", need.device_bytes}, {"host_bytes", need.host_bytes}});
   Json document{{"graph", graph_json(graph)},
                 {"loops", counts.loops},
                 {"duplicates", counts.duplicates},

@@ -78,6 +78,9 @@ int run(int argc, char** argv) {
   add_build(root, context);
   add_devices(root, context);
   add_help(root, context, parser);
+  if (argc > 2 && argv[1] == std::string_view{"help"} && !words.front().starts_with('-') &&
+      !parser.has_command(words.front()))
+    throw usage_error("unknown command '{}'; `spillway help` lists them", printable(words.front()));
 
   if (argc == 1) {
     fmt::print("{}", parser.help());

@@ -83,8 +83,10 @@ const CLI::App& deepest(const CLI::App& app) {
 /// The likeliest cause of whatever else is missing is a word that no option takes: it is named, and what was
 /// probably meant.
 std::string unknown_word(const CLI::App& command, const std::string& taker, const std::string& word) {
-  const auto        near = nearest_word(word, words_of(command));
-  const std::string hint = near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{};
+  const auto near = nearest_word(word, words_of(command));
+  // --source-column is not what --source was meant to be.
+  const bool        meant = near && !near->starts_with(word + "-");
+  const std::string hint  = meant ? fmt::format(" (did you mean '{}'?)", *near) : std::string{};
   if (!taker.empty()) return fmt::format("{} takes no {}{}", taker, printable(word), hint);
   const char* const what = word.starts_with('-') ? "option" : command.get_parent() ? "argument" : "command";
   return fmt::format("unknown {} '{}'{}", what, printable(word), hint);
@@ -178,6 +180,12 @@ Command     Parser::root() { return Command{app_.get()}; }
 std::string Parser::help() const { return app_->help(); }
 CommandInfo Parser::description() const { return command_info(*app_); }
 void        Parser::show_all() { formatter_->all = true; }
+
+bool Parser::has_command(const std::string& name) const {
+  const auto commands =
+      app_->get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+  return !commands.empty();
+}
 
 std::optional<int> Parser::parse(std::vector<std::string> words, const std::string& taker) {
   try {

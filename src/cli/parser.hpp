@@ -93,6 +93,7 @@ class Parser {
   Command     root();
   std::string help() const;
   CommandInfo description() const;
+  bool        has_command(const std::string& name) const;
   /// Help shows options for study, too.
   void show_all();
   /// Nothing where all was understood. Otherwise help or a complaint has been printed, and the program is to end

@@ -77,7 +77,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                double plan_ms) {
   Json table = Json::array();
   for (const Prediction& way : predictions(plan))
-    table.push_back({{"edges_active", way.share},
+    table.push_back({{"active_share", way.share},
                      {"in_place_ms", way.read},
                      {"gathered_ms", way.gathered},
                      {"whole_partitions_ms", way.sent},

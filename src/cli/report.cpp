@@ -68,8 +68,8 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"ballot", iteration.balloted},
                     {"transfer", transfer_text(iteration)},
                     {"chunks", iteration.windows},
-                    {"bytes_sent", iteration.bytes_sent},
-                    {"bytes_read", iteration.bytes_read},
+                    {"bytes_transferred", iteration.bytes_sent},
+                    {"bytes_read_in_place", iteration.bytes_read},
                     {"predicted_ms", iteration.reckoned_ms},
                     {"gathering_ms", iteration.gathering_ms},
                     {"ms", iteration.milliseconds}});

@@ -236,7 +236,7 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
       throw explained(refusal, arguments, common);
     }
   }();
-  Graph       graph  = with_asked_weights(loaded, arguments, common);
+  Graph graph = with_asked_weights(loaded, arguments, common);
   note_all(common, loaded.report().notes);
   check_weights(*arguments.algorithm, graph);
   return graph;

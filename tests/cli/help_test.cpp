@@ -49,14 +49,14 @@ TEST_F(Help, CompletesWords) {
   folder_.write("try.sh",
                 "source ./complete.sh\n"
                 "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _spillway; echo \"${COMPREPLY[*]}\"; }\n"
-                "try spillway pl\ntry spillway run pager\ntry spillway run bfs --sour\n"
+                "try spillway pl\ntry spillway run pager\ntry spillway run bfs --dire\n"
                 "try spillway generate kr\ntry spillway convert --in-e\n");
   const std::string command = "cd " + (folder_ / "") + " && bash try.sh";
   std::FILE* const  pipe    = popen(command.c_str(), "r");
   std::string       out;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) out += static_cast<char>(c);
   EXPECT_EQ(pclose(pipe), 0);
-  EXPECT_EQ(out, "plan\npagerank\n--source\nkron\n--in-edges\n");
+  EXPECT_EQ(out, "plan\npagerank\n--direction\nkron\n--in-edges\n");
   for (const char* shell : {"zsh", "fish"})
     EXPECT_NE(spillway(std::string{"completions "} + shell).out.find("pagerank"), std::string::npos);
   expect_error("completions tcsh", 2, "tcsh");

@@ -18,18 +18,18 @@ bool has_open_keys(const std::string& path) {
   return false;
 }
 
+/// What is null or empty says nothing of its fields. With several sources each has what else the answer has.
 void collect(const nlohmann::json& value, const std::string& path, Paths& paths) {
+  constexpr std::string_view each_source = "runs[].";
   if (value.is_object()) {
-    if (value.empty()) paths.insert(path);
     for (const auto& [key, inner] : value.items()) {
       const std::string name = has_open_keys(path) ? "*" : key;
       collect(inner, path.empty() ? name : path + "." + name, paths);
     }
   } else if (value.is_array()) {
-    if (value.empty()) paths.insert(path + "[]");
     for (const auto& inner : value) collect(inner, path + "[]", paths);
-  } else {
-    paths.insert(path);
+  } else if (!value.is_null()) {
+    paths.insert(path.starts_with(each_source) ? path.substr(each_source.size()) : path);
   }
 }
 
@@ -74,7 +74,7 @@ TEST_F(Json, IsDocumented) {
   run("info", "info names.csv");
   run("convert", "convert g.txt g.spill");
   run("info", "info g.spill");
-  run("generate", "generate path --vertices 5 p.spill");
+  run("generate", "generate star --vertices 5 p.spill");
   run("verify", "verify g.spill");
   run("algorithms", "algorithms");
   run("devices", "devices");
@@ -90,7 +90,12 @@ TEST_F(Json, IsDocumented) {
   run("errors", "info missing.txt", 3);
 
   const Documented documented;
-  const Paths&     everywhere = documented.fields.at("every object");
+  Paths            everywhere = documented.fields.at("every object");
+  everywhere.insert(documented.fields.at("graph").begin(), documented.fields.at("graph").end());
+  everywhere.insert(documented.optional.at("graph").begin(), documented.optional.at("graph").end());
+  Paths all;
+  for (const auto& [heading, paths] : printed_) all.insert(paths.begin(), paths.end());
+  for (const std::string& path : everywhere) EXPECT_TRUE(all.contains(path)) << "nothing prints `" << path << "`";
   for (const auto& [heading, paths] : printed_) {
     ASSERT_TRUE(documented.fields.contains(heading)) << heading;
     for (const std::string& path : paths)

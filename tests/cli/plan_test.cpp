@@ -33,7 +33,7 @@ TEST_F(PlanCommand, SaysWhereAndHow) {
   EXPECT_EQ(windows["method"], "mixed");
   EXPECT_EQ(windows["device_memory"], 1 << 20);
   ASSERT_FALSE(windows["predicted"].empty());
-  EXPECT_EQ(windows["predicted"][0]["edges_active"], 1.0);
+  EXPECT_EQ(windows["predicted"][0]["active_share"], 1.0);
   EXPECT_GT(windows["predicted"][0]["whole_partitions_ms"], 0.0);
 }
 
