@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "io/edge_inspection.hpp"
+#include "io/reading.hpp"
 #include "io/row_text.hpp"
 
 namespace spillway {
@@ -167,6 +168,9 @@ class Guesses {
     }
     if (inspection_.separator().also)
       add("separator", fmt::format("columns are separated by {}", layout.separator));
+    bool lines_differ = false;
+    if (job_.options.format == "auto" && job_.sample.whole && fits_metis(job_.sample.text, lines_differ))
+      add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
     tell_weights(result, layout);
     layout.guessed = std::move(guessed_);
     if (!clauses_.empty()) job_.notes.insert(job_.notes.begin(), std::move(clauses_));

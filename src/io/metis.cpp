@@ -74,9 +74,9 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-/// True when the whole text fits its header, every edge stands on the lines of both its ends, and the text cannot
-/// be an edge list, whose lines are equally long. Two numbers above a blank line say too little.
-bool fits_exactly(std::string_view text) {
+}  // namespace
+
+bool fits_metis(std::string_view text, bool& lines_differ) {
   std::optional<Header>                                header;
   std::string                                          problem;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> arcs, reversed;
@@ -106,11 +106,14 @@ bool fits_exactly(std::string_view text) {
       reversed.emplace_back(neighbor, rows);
     }
   }
-  if (!header || shortest == longest || rows != header->vertices || arcs.size() != 2 * header->edges) return false;
+  lines_differ = shortest != longest;
+  if (!header || rows != header->vertices || arcs.size() != 2 * header->edges) return false;
   std::sort(arcs.begin(), arcs.end());
   std::sort(reversed.begin(), reversed.end());
   return arcs == reversed;
 }
+
+namespace {
 
 /// The first line that is no comment begins with a number. Matrix Market has such comments too.
 bool starts_with_number(std::string_view text) {
@@ -124,7 +127,8 @@ bool starts_with_number(std::string_view text) {
 /// METIS's message rather than being read as a list of edges.
 bool recognises_metis(const Sample& sample) {
   if (named_with(sample.path, "graph") || named_with(sample.path, "metis")) return starts_with_number(sample.text);
-  return sample.whole && fits_exactly(sample.text);
+  bool lines_differ = false;  // those of an edge list do not
+  return sample.whole && fits_metis(sample.text, lines_differ) && lines_differ;
 }
 
 class MetisReader {

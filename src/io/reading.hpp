@@ -22,6 +22,10 @@ std::optional<std::uint32_t> weight_bits(double value, WeightType type);
 /// from_rows for a format that lists both arcs of every edge; a file that does not is refused.
 ReadResult from_symmetric_rows(Csr csr, IdMap ids, WeightType weight_type, std::string_view format, ReadJob& job);
 
+/// True when the whole text fits a METIS header, and every edge stands on the lines of both its ends. Two numbers
+/// above a blank line say too little. Where all lines have as many words, it may be an edge list as well.
+bool fits_metis(std::string_view text, bool& lines_differ);
+
 /// An arc as a message shows it: "3 -> 5 (weight 2)".
 std::string arc_name(const IdMap& ids, Vertex source, Vertex target, WeightType weight_type, std::uint32_t weight);
 

@@ -260,6 +260,9 @@ TEST(FirstContact, FormatsThatNobodyAskedForNeedMoreThanAFit) {
   EXPECT_NE(failure_of([] { read("3 2\n2 3\n1\n2\n", {}, "bare"); }).first, ExitCode::done)
       << "both ends of an edge must list it";
   EXPECT_EQ(read("3 2\n2 3\n1\n1\n", {}, "bare").report().format, "metis");
+  const Graph either = read("3 3\n2 3\n1 3\n1 2\n", {}, "bare");
+  EXPECT_EQ(either.report().format, "edgelist");
+  expect_says(notes_of(either), "it fits METIS (--format metis)");
   EXPECT_EQ(read("1 0\n\n", {}, "one.graph").report().format, "metis") << "a suffix asks for it";
   expect_says(refusal(std::string(25, '\0'), {}, "zeros"), "unknown graph format");
   expect_says(refusal(std::string("\1\0\0\0\0\0\0\0\0\0\0\0", 12), {}, "twelve"), "unknown graph format");
