@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <spillway/engine/memory.hpp>
+
 #include "base/text.hpp"
 #include "io/result_writer.hpp"
 #include "plan/rates.hpp"
@@ -63,6 +65,9 @@ std::vector<Vertex> top_vertices(const Result& result, const Graph& graph, std::
   std::vector<Vertex> best;
   if (result.columns.empty() || top == 0) return best;
   const Column& column = result.columns.front();
+  // However many are asked for, there are no more than vertices; a vector that grows may hold twice what it needs.
+  Charge memory{graph.budget(), "the list of --top"};
+  memory.raise_to(2 * std::min(top, graph.vertex_count()) * sizeof(Vertex));
   std::visit(
       [&](const auto& values) {
         const auto before = [&](Vertex a, Vertex b) {

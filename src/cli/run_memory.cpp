@@ -12,7 +12,8 @@ bool pulls(const RunArguments& arguments) { return arguments.direction == "pull"
 
 /// The command that makes a file of which nothing counts, with in-edges where runs would build them.
 std::string conversion(const std::string& path, bool in_edges) {
-  return fmt::format("'spillway convert {} GRAPH.spill{}'", path == "-" ? "FILE" : path, in_edges ? " --in-edges" : "");
+  return fmt::format("'spillway convert {} GRAPH.spill{}'", path == "-" ? "FILE" : path,
+                     in_edges ? " --in-edges" : "");
 }
 
 /// All ways that exist for this algorithm on this graph, in one sentence.
@@ -28,8 +29,8 @@ std::string ways_out(const RunArguments& arguments, const ParameterValues& value
                                conversion(arguments.load.path, true),
                                mapped ? "" : ", in a file that is mapped and not counted"));
   else if (!mapped)
-    ways.push_back(fmt::format("{} makes a file that is mapped and not counted",
-                               conversion(arguments.load.path, false)));
+    ways.push_back(
+        fmt::format("{} makes a file that is mapped and not counted", conversion(arguments.load.path, false)));
   std::string text;
   for (const std::string& way : ways) text += (text.empty() ? "" : "; ") + way;
   return text;
@@ -42,13 +43,14 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
   const ParameterValues values = completed_parameters(*arguments.algorithm, arguments.given);
   const RunMemory       run    = memory_of_run(arguments.algorithm->name, values, size, nullptr,
                                                thread_count(common.threads), pulls(arguments));
-  return refusal.raised_to(size.held_bytes + run.peak).with_ways_out(ways_out(arguments, values, size, run.builds_in));
+  return refusal.raised_to(size.held_bytes + run.peak)
+      .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }
 
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
                         const Graph& graph, std::uint64_t held, const Common& common) {
-  GraphSize size = size_of(graph);
-  size.has_in    = graph.has_in();
+  GraphSize size      = size_of(graph);
+  size.has_in         = graph.has_in();
   const RunMemory run = memory_of_run(arguments.algorithm->name, values, size, &graph,
                                       thread_count(common.threads), pulls(arguments));
   return refusal.raised_to(held + run.peak).with_ways_out(ways_out(arguments, values, size, run.builds_in));
