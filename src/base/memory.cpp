@@ -131,7 +131,8 @@ std::string sufficient_size(std::uint64_t bytes) {
   std::uint64_t               unit = 1024;
   std::size_t                 name = 0;
   while (bytes / unit >= 1024 && name + 1 < units.size()) unit *= 1024, ++name;
-  // One digit after the point, in whole numbers: floating point could round down. Of KiB only whole ones are sizes.
+  // One digit after the point, in whole numbers: floating point could round down. Of KiB only whole ones are
+  // sizes.
   const std::uint64_t steps  = unit == 1024 ? 1 : 10;
   const std::uint64_t whole  = bytes / unit;
   const std::uint64_t tenths = (bytes % unit * steps + unit - 1) / unit;
@@ -146,12 +147,14 @@ std::string refusal_text(const std::string& what, std::uint64_t needed, std::uin
                          const std::string& ways_out) {
   const std::string least = sufficient_size(needed);
   const std::string text =
-      stated ? fmt::format("not enough memory for {}: needs {} of host memory, and --host-memory allows {}; give "
-                           "--host-memory {}",
-                           what, least, human_bytes(limit), least)
-             : fmt::format("not enough memory for {}: needs {} of host memory, and this machine has {} free; free "
-                           "some, or use a machine with more",
-                           what, least, human_bytes(limit));
+      stated ? fmt::format(
+                   "not enough memory for {}: needs {} of host memory, and --host-memory allows {}; give "
+                   "--host-memory {}",
+                   what, least, human_bytes(limit), least)
+             : fmt::format(
+                   "not enough memory for {}: needs {} of host memory, and this machine has {} free; free "
+                   "some, or use a machine with more",
+                   what, least, human_bytes(limit));
   return ways_out.empty() ? text : text + ". Or: " + ways_out;
 }
 
@@ -182,7 +185,8 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
     if (!data_) {
       if (budget_) budget_->give(length);
       budget_.reset();
-      throw does_not_fit("not enough memory for {}: needs {}, which this machine refuses", what, human_bytes(length));
+      throw does_not_fit("not enough memory for {}: needs {}, which this machine refuses", what,
+                         human_bytes(length));
     }
     std::memset(data_, 0, bytes);
     bytes_ = length;
@@ -195,7 +199,8 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
   if (base == MAP_FAILED) {
     if (budget_) budget_->give(length);
     budget_.reset();
-    throw does_not_fit("not enough memory for {}: needs {}, which this machine refuses", what, human_bytes(length));
+    throw does_not_fit("not enough memory for {}: needs {}, which this machine refuses", what,
+                       human_bytes(length));
   }
   auto* start = static_cast<std::byte*>(base);
   if (huge) {

@@ -15,7 +15,8 @@ namespace spillway {
 /// Error{does_not_fit} of a MemoryBudget. `needed` is the least limit that is known to be necessary so far.
 class SPILLWAY_API MemoryRefusal : public Error {
  public:
-  MemoryRefusal(std::string what, std::uint64_t needed, std::uint64_t limit, bool stated, std::string ways_out = {});
+  MemoryRefusal(std::string what, std::uint64_t needed, std::uint64_t limit, bool stated,
+                std::string ways_out = {});
 
   std::uint64_t needed() const noexcept { return needed_; }
   std::uint64_t limit() const noexcept { return limit_; }

@@ -212,6 +212,11 @@ std::uint64_t resident_peak() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+std::string words_on_residence(const Graph& graph) {
+  if (graph.report().format != "spill") return {};
+  return fmt::format(", {} resident at most", human_bytes(resident_peak()));
+}
+
 Json memory_json(const Graph& graph) {
   return {{"host_peak", graph.budget()->peak()}, {"resident_peak", resident_peak()}};
 }

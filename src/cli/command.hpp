@@ -98,6 +98,9 @@ Json graph_json(const Graph& graph);
 /// machine's memory at most, mapped files included.
 Json memory_json(const Graph& graph);
 
+/// Where the file is mapped, which the budget does not count: ", 1.2 GiB resident at most"; else nothing.
+std::string words_on_residence(const Graph& graph);
+
 /// The most physical memory that this process has held, in bytes.
 std::uint64_t resident_peak();
 

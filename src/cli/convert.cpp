@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "io/format.hpp"
 
 namespace spillway::cli {
@@ -42,9 +43,14 @@ void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
-  const Graph graph = open(arguments.load.path, arguments.load.options(common, bar));
+  const Graph graph = [&] {
+    const InterruptWatch watch{bar};  // until something is written
+    Graph                loaded = open(arguments.load.path, arguments.load.options(common, bar));
+    if (arguments.in_edges) loaded.in();
+    return loaded;
+  }();
+  check_cancelled(bar);
   note_all(common, graph.report().notes);
-  if (arguments.in_edges) graph.in();
   const double load_ms = clock.lap();
   save_graph(graph, {.path = arguments.output, .format = arguments.to, .id_map = arguments.id_map}, common, bar);
   const double write_ms = clock.lap();

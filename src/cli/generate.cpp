@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "io/format.hpp"
 
 #include <spillway/generate.hpp>
@@ -57,8 +58,12 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   options.progress    = &bar;
   set_weights(options, arguments);
 
-  Stopwatch    clock;
-  const Graph  graph   = generate(arguments.kind, arguments.values, options);
+  Stopwatch   clock;
+  const Graph graph = [&] {
+    const InterruptWatch watch{bar};
+    return generate(arguments.kind, arguments.values, options);
+  }();
+  check_cancelled(bar);
   const double make_ms = clock.lap();
   save_graph(graph, {.path = arguments.output, .format = arguments.to}, common, bar);
   const double write_ms = clock.lap();

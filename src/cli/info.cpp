@@ -1,13 +1,16 @@
 // spillway info GRAPH: what is in the file, and what it would take to run on it.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "graph/csr.hpp"
 #include "plan/footprint.hpp"
 
@@ -85,6 +88,21 @@ std::string columns_text(const ListLayout& list) {
                      list.weight_column > 0 ? "weight " + column(list.weight_column) : "no weight");
 }
 
+void print_footprints(const GraphSize& size) {
+  fmt::print("\nmemory to run              gpu        host\n");
+  for (const Footprint& need : footprints(size))
+    fmt::print("{:<22} {:>10}  {:>10}\n", need.way, need.device_bytes ? human_bytes(need.device_bytes) : "-",
+               need.host_bytes ? human_bytes(need.host_bytes) : "-");
+}
+
+Json footprints_json(const GraphSize& size) {
+  Json needs = Json::array();
+  for (const Footprint& need : footprints(size))
+    needs.push_back(
+        {{"configuration", need.way}, {"device_bytes", need.device_bytes}, {"host_bytes", need.host_bytes}});
+  return needs;
+}
+
 void print_text(const Graph& graph, const GraphStatistics& counts, const std::string& path) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<18} {}\n", name, value); };
   line("file", fmt::format("{} ({})", path, graph.report().format));
@@ -101,10 +119,7 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
     line("largest out-degree", fmt::format("{} (vertex {})", with_commas(counts.max_degree),
                                            printable(graph.ids().name(counts.max_degree_vertex))));
   if (graph.vertex_count() > 0) print_histogram(counts);
-  fmt::print("\nmemory to run              gpu        host\n");
-  for (const Footprint& need : footprints(size_of(graph)))
-    fmt::print("{:<22} {:>10}  {:>10}\n", need.way, need.device_bytes ? human_bytes(need.device_bytes) : "-",
-               need.host_bytes ? human_bytes(need.host_bytes) : "-");
+  print_footprints(size_of(graph));
 }
 
 Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, double count_ms) {
@@ -113,10 +128,6 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
     if (counts.degree_bins[bin] > 0)
       bins.push_back(
           {{"from", bin == 0 ? 0 : std::uint64_t{1} << (bin - 1)}, {"vertices", counts.degree_bins[bin]}});
-  Json needs = Json::array();
-  for (const Footprint& need : footprints(size_of(graph)))
-    needs.push_back(
-        {{"configuration", need.way}, {"device_bytes", need.device_bytes}, {"host_bytes", need.host_bytes}});
   Json document{{"graph", graph_json(graph)},
                 {"loops", counts.loops},
                 {"duplicates", counts.duplicates},
@@ -124,7 +135,7 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
                 {"sinks", counts.sinks},
                 {"max_out_degree", counts.max_degree},
                 {"out_degrees", bins},
-                {"memory_to_run", needs},
+                {"memory_to_run", footprints_json(size_of(graph))},
                 {"time_ms", {{"load", load_ms}, {"count", count_ms}}},
                 {"memory", memory_json(graph)}};
   if (graph.weight_type() != WeightType::none && graph.arc_count() > 0)
@@ -132,14 +143,72 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
   return document;
 }
 
+/// What can be told of a graph that is not held.
+void print_size(const GraphSize& size, const MemoryRefusal& refusal, const std::string& path,
+                const Common& common) {
+  std::error_code     unknown;
+  const std::uint64_t file_bytes = std::filesystem::file_size(path, unknown);
+  const auto          known      = [&](std::uint64_t value) {
+    return size.vertices == 0 && size.arcs == 0 ? std::string{"unknown"}
+                                                              : (size.estimated ? "about " : "") + with_commas(value);
+  };
+  note(common, fmt::format("the graph does not fit, so {} not counted: {}",
+                           size.estimated ? "sizes are estimates, and degrees, loops and duplicates are"
+                                          : "degrees, loops and duplicates are",
+                           refusal.what()));
+  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<18} {}\n", name, value); };
+  line("file", fmt::format("{} ({}{})", path, size.format, unknown ? "" : ", " + human_bytes(file_bytes)));
+  line("vertices", known(size.vertices));
+  line("arcs", known(size.arcs) + (size.symmetric ? " (symmetric: both arcs of every edge)" : ""));
+  line("weights", std::string{to_string(size.weight_type)});
+  line("memory to load", fmt::format("{} of host memory", sufficient_size(refusal.needed())));
+  if (size.vertices > 0) print_footprints(size);
+}
+
+Json size_json(const GraphSize& size, const MemoryRefusal& refusal) {
+  return {{"graph",
+           {{"vertices", size.vertices},
+            {"arcs", size.arcs},
+            {"weights", std::string{to_string(size.weight_type)}},
+            {"symmetric", size.symmetric},
+            {"format", size.format},
+            {"estimated", size.estimated}}},
+          {"estimated", true},
+          {"fits", false},
+          {"why", refusal.what()},
+          {"memory_to_load", refusal.needed()},
+          {"memory_to_run", footprints_json(size)},
+          {"memory", {{"host_peak", 0}, {"resident_peak", resident_peak()}}}};
+}
+
+void tell_size(const GraphSize& size, const MemoryRefusal& refusal, const std::string& path,
+               const Common& common) {
+  if (common.json)
+    print_json(size_json(size, refusal));
+  else
+    print_size(size, refusal, path, common);
+}
+
 void info(const LoadArguments& arguments, const Common& common) {
-  ProgressBar bar = progress_bar(common);
-  Stopwatch   clock;
-  const Graph graph = open(arguments.path, arguments.options(common, bar));
+  ProgressBar          bar = progress_bar(common);
+  const InterruptWatch watch{bar};
+  Stopwatch            clock;
+  std::optional<Graph> loaded;
+  try {
+    loaded = open(arguments.path, arguments.options(common, bar));
+  } catch (const LoadRefusal& refusal) {
+    return tell_size(refusal.size(), refusal, arguments.path, common);
+  }
+  const Graph& graph = *loaded;
   note_all(common, graph.report().notes);
-  const double          load_ms  = clock.lap();
-  const GraphStatistics counts   = statistics(graph, thread_count(common.threads), bar);
-  const double          count_ms = clock.lap();
+  const double    load_ms = clock.lap();
+  GraphStatistics counts;
+  try {
+    counts = statistics(graph, thread_count(common.threads), bar);
+  } catch (const MemoryRefusal& refusal) {
+    return tell_size(size_of(graph), refusal, arguments.path, common);
+  }
+  const double count_ms = clock.lap();
   if (common.json) {
     print_json(to_json(graph, counts, load_ms, count_ms));
   } else {

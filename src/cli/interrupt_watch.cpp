@@ -28,21 +28,21 @@ void sleep_through(milliseconds time, const std::stop_token& done) {
   sleeper.wait_for(lock, done, time, [] { return false; });
 }
 
-void watch(const std::stop_token& done, ProgressBar& bar) {
-  while (!done.stop_requested() && !bar.cancelled()) sleep_through(look_every, done);
+void watch(const std::stop_token& done, Progress& progress) {
+  while (!done.stop_requested() && !progress.cancelled()) sleep_through(look_every, done);
   sleep_through(grace, done);
   if (done.stop_requested()) return;
-  bar.end();
+  progress.end();
   complain("interrupted");
   _exit(static_cast<int>(ExitCode::interrupted));  // destructors are not safe while the work goes on
 }
 
 }  // namespace
 
-InterruptWatch::InterruptWatch(ProgressBar& bar) {
+InterruptWatch::InterruptWatch(Progress& progress) {
   std::fflush(stdout);  // answers that are there already are not to go with the rest
   try {
-    watcher_.emplace([&bar](const std::stop_token& done) { watch(done, bar); });
+    watcher_.emplace([&progress](const std::stop_token& done) { watch(done, progress); });
   } catch (const std::system_error&) {  // the work is worth more than its prompt end
   }
 }

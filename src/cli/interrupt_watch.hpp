@@ -1,11 +1,11 @@
-// Ctrl-C for work that does not look at it: checks of results are plain serial code, and those of plug-ins are
-// anybody's.
+// Ctrl-C for work that does not look at it, or not often enough: checks of mapped files, building in-edges, checks
+// of results, and whatever plug-ins do.
 #pragma once
 
 #include <optional>
 #include <thread>
 
-#include "trace/progress_bar.hpp"
+#include <spillway/progress.hpp>
 
 namespace spillway::cli {
 
@@ -13,7 +13,7 @@ namespace spillway::cli {
 /// that leaves nothing half-made behind: no file may be open for writing.
 class InterruptWatch {
  public:
-  explicit InterruptWatch(ProgressBar& bar);
+  explicit InterruptWatch(Progress& progress);
 
  private:
   std::optional<std::jthread> watcher_;  ///< none where the system grants no thread

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
+#include "cli/run_memory.hpp"
 
 #include <spillway/engine/pieces.hpp>
 #include <spillway/engine/stopwatch.hpp>
@@ -110,17 +113,49 @@ ParameterValues parameters_of(const RunArguments& arguments, const Graph& graph)
   return completed_parameters(*arguments.algorithm, given);
 }
 
+/// A plan is made with the graph and its state at hand; without room for them it is what a run would need.
+void tell_that_it_does_not_fit(const MemoryRefusal& refusal, const Graph* graph, const RunArguments& arguments,
+                               const Common& common) {
+  if (common.json) {
+    Json document{{"algorithm", arguments.algorithm->name}};
+    if (graph) document["graph"] = graph_json(*graph);
+    document.update(Json{{"estimated", true},
+                         {"fits", false},
+                         {"why", {refusal.what()}},
+                         {"host_memory_needed", refusal.needed()},
+                         {"memory", {{"resident_peak", resident_peak()}}}});
+    return print_json(document);
+  }
+  fmt::print("{:<12} {} on {}\n", "run", arguments.algorithm->name, arguments.load.path);
+  fmt::print("{:<12} about {} of host memory, estimated\n", "needs", sufficient_size(refusal.needed()));
+  fmt::print("{:<12} {}\n", "why", refusal.what());
+}
+
 void plan(RunArguments& arguments, const Common& common) {
   check_ways(arguments);
   read_id_files(arguments);
-  ProgressBar           bar = progress_bar(common);
-  Stopwatch             clock;
-  const Graph           graph      = asked_graph(arguments, common, bar);
+  ProgressBar          bar = progress_bar(common);
+  const InterruptWatch watch{bar};
+  Stopwatch            clock;
+  std::optional<Graph> loaded;
+  try {
+    loaded = asked_graph(arguments, common, bar);
+  } catch (const MemoryRefusal& refusal) {
+    return tell_that_it_does_not_fit(refusal, nullptr, arguments, common);
+  }
+  const Graph&          graph      = *loaded;
   const double          load_ms    = clock.lap();
   const ParameterValues parameters = parameters_of(arguments, graph);
-  const Plan            plan       = asking(arguments, [&] {
-    return plan_of(*arguments.algorithm, graph, parameters, run_options_of(arguments, common, bar));
-  });
+  Plan                  plan;
+  try {
+    plan = within_memory(arguments, parameters, graph, common, [&] {
+      return asking(arguments, [&] {
+        return plan_of(*arguments.algorithm, graph, parameters, run_options_of(arguments, common, bar));
+      });
+    });
+  } catch (const MemoryRefusal& refusal) {
+    return tell_that_it_does_not_fit(refusal, &graph, arguments, common);
+  }
   check_cancelled(bar);
   if (common.json)
     print_json(plan_json(plan, graph, arguments, load_ms, clock.lap()));

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <spillway/engine/memory.hpp>
+
 #include "base/text.hpp"
 #include "io/result_writer.hpp"
 #include "plan/rates.hpp"
@@ -92,7 +93,9 @@ namespace {
 std::vector<Vertex> top_vertices(ColumnOrder order, const Result& result, const Graph& graph, std::uint64_t top) {
   const Column&       column = result.columns.front();
   std::vector<Vertex> best;
-  graph.budget()->expect(std::min(top, graph.vertex_count()) * sizeof(Vertex), "the vertices that --top lists");
+  // However many are asked for, there are no more than vertices; a vector that grows may hold twice what it needs.
+  Charge memory{graph.budget(), "the list of --top"};
+  memory.raise_to(2 * std::min(top, graph.vertex_count()) * sizeof(Vertex));
   std::visit(
       [&](const auto& values) {
         const auto before = [&](Vertex a, Vertex b) {
@@ -120,17 +123,41 @@ struct Group {
   std::uint64_t size;
 };
 
-/// All groups of a column whose entries are vertices, the largest first.
-std::vector<Group> groups_of(const Column& column, const Graph& graph) {
+struct Groups {
+  std::uint64_t      count = 0;
+  std::vector<Group> largest;  ///< the largest first
+};
+
+/// The groups of a column whose entries are vertices: how many, and the `top` largest.
+Groups groups_of(const Column& column, const Graph& graph, std::uint64_t top) {
   const auto&                 labels = std::get<Array<std::uint32_t>>(column.values);
   const Buffer<std::uint32_t> sizes{graph.vertex_count(), graph.budget(), "the sizes of groups"};
+  Charge                      memory{graph.budget(), "the list of --top"};
+  memory.raise_to(2 * std::min(top, graph.vertex_count()) * sizeof(Group));
   for (const std::uint32_t label : labels.span())
     if (label < sizes.size()) ++sizes[label];
-  std::vector<Group> groups;
-  for (std::uint64_t v = 0; v < sizes.size(); ++v)
-    if (sizes[v] > 0) groups.push_back({static_cast<Vertex>(v), sizes[v]});
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.size > b.size; });
+  const auto before = [](const Group& a, const Group& b) {
+    return a.size != b.size ? a.size > b.size : a.label < b.label;
+  };
+  Groups groups;
+  for (std::uint64_t v = 0; v < sizes.size(); ++v) {
+    const Group group{static_cast<Vertex>(v), sizes[v]};
+    groups.count += group.size > 0;
+    if (group.size == 0 || (groups.largest.size() == top && !before(group, groups.largest.front()))) continue;
+    if (groups.largest.size() == top) {
+      std::pop_heap(groups.largest.begin(), groups.largest.end(), before);
+      groups.largest.pop_back();
+    }
+    groups.largest.push_back(group);
+    std::push_heap(groups.largest.begin(), groups.largest.end(), before);
+  }
+  std::sort_heap(groups.largest.begin(), groups.largest.end(), before);
   return groups;
+}
+
+/// A summary is not worth failing for.
+bool has_room_to_count(const Graph& graph) {
+  return graph.budget()->has_room(graph.vertex_count() * sizeof(std::uint32_t) + 2 * sizeof(Group));
 }
 
 bool is_grouped(const Algorithm& algorithm, const Result& result) {
@@ -168,10 +195,8 @@ bool has_fact(const Result& result, std::string_view name) {
 void print_groups(std::FILE* out, const Result& result, const Graph& graph, std::uint64_t top) {
   const Column& column = result.columns.front();
   fmt::print(out, "{:>20} {:>14}\n", column.name, "vertices");
-  for (const Group& group : groups_of(column, graph)) {
-    if (top-- == 0) break;
+  for (const Group& group : groups_of(column, graph, top).largest)
     fmt::print(out, "{:>20} {:>14}\n", printable(graph.ids().name(group.label)), with_commas(group.size));
-  }
 }
 
 }  // namespace
@@ -195,8 +220,8 @@ void print_summary(std::FILE* out, const Algorithm& algorithm, const Result& res
   if (result.columns.empty() || graph.vertex_count() == 0) return;
   const Column& column = result.columns.front();
   if (is_grouped(algorithm, result)) {
-    if (has_fact(result, "largest")) return;
-    const Group largest = groups_of(column, graph).front();
+    if (has_fact(result, "largest") || !has_room_to_count(graph)) return;
+    const Group largest = groups_of(column, graph, 1).largest.front();
     fmt::print(out, "largest: {} ({} {})\n", counted(largest.size, "vertex", "vertices"), column.name,
                printable(graph.ids().name(largest.label)));
     return;
@@ -243,11 +268,9 @@ Json top_json(const Algorithm& algorithm, const Result& result, const Graph& gra
   Json list = Json::array();
   if (result.columns.empty()) return list;
   if (is_grouped(algorithm, result)) {
-    for (const Group& group : groups_of(result.columns.front(), graph)) {
-      if (list.size() == top) break;
+    for (const Group& group : groups_of(result.columns.front(), graph, top).largest)
       list.push_back({{result.columns.front().name, Json::parse(json_id(group.label, graph.ids()))},
                       {"vertices", group.size}});
-    }
     return list;
   }
   for (const Vertex v : top_vertices(order_of(algorithm, result.columns.front()), result, graph, top)) {
@@ -264,10 +287,11 @@ Json summary_json(const Algorithm& algorithm, const Result& result, const Graph&
   if (result.columns.empty() || graph.vertex_count() == 0) return summary;
   const Column& column = result.columns.front();
   if (is_grouped(algorithm, result)) {
-    const auto groups        = groups_of(column, graph);
-    summary["groups"]        = groups.size();
-    summary["largest_group"] = {{column.name, Json::parse(json_id(groups.front().label, graph.ids()))},
-                                {"vertices", groups.front().size}};
+    if (!has_room_to_count(graph)) return summary;
+    const Groups groups      = groups_of(column, graph, 1);
+    summary["groups"]        = groups.count;
+    summary["largest_group"] = {{column.name, Json::parse(json_id(groups.largest.front().label, graph.ids()))},
+                                {"vertices", groups.largest.front().size}};
     return summary;
   }
   const bool    distances = order_of(algorithm, column) == ColumnOrder::smallest_first;

@@ -82,7 +82,8 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   Answer              found{
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   for (std::uint64_t i = 0; i < repeat; ++i) {
-    found.result = {};  // before the next takes its memory
+    const InterruptWatch watch{bar};  // checking a mapped file and building in-edges do not look
+    found.result = {};                // before the next takes its memory
     found.result = within_memory(arguments, question.parameters, graph, common, [&] {
       return asking(arguments, [&] { return algorithm.run(graph, question.parameters, options); });
     });
@@ -147,6 +148,7 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
                found.transfer_ms.front() / 1000);
   else
     fmt::print(out, "{}", words_on_edges(statistics));
+  fmt::print(out, "{}", words_on_residence(graph));
   if (found.verified && found.verdict.problem.empty()) fmt::print(out, ", verified: {}", found.verdict.how);
   fmt::print(out, "\n");
 }

@@ -3,6 +3,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "cli/interrupt_watch.hpp"
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
 #include "plan/devices.hpp"
@@ -230,6 +231,7 @@ void check_ways(const RunArguments& arguments) {
 
 Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
   const Graph loaded = [&] {
+    const InterruptWatch watch{progress};
     try {
       return open(arguments.load.path, arguments.load.options(common, progress));
     } catch (const LoadRefusal& refusal) {

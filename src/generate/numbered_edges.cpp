@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "graph/build_size.hpp"
 
 namespace spillway {
 namespace {
@@ -17,18 +18,18 @@ bool merges_reverses(const Transform& asked) { return asked.symmetrize && !asked
 
 void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context) {
   if (shape.edges > max_edges) throw does_not_fit("{} edges are more than any machine holds", shape.edges);
-  const bool      both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
-  const EdgeIndex arcs      = both_ways ? shape.edges * 2 : shape.edges;
-  const bool      weighted  = options.weight_type != WeightType::none;
-  std::uint64_t   peak      = building_peak(
-             {.vertices = shape.vertices, .arcs = arcs, .weighted = weighted, .threads = context.threads});
+  const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
+  const EdgeIndex arcs = both_ways ? shape.edges * 2 : shape.edges;
+  const bool      weighted = options.weight_type != WeightType::none;
+  std::uint64_t   peak =
+      building_peak({.vertices = shape.vertices, .arcs = arcs, .weighted = weighted, .threads = context.threads});
   if (merges_reverses(context.transform)) {
     // The arcs, their reverses and the union are held at once; where few pair off the union is as large as both.
     const std::uint64_t one_way = rows_bytes(shape.vertices, shape.edges, weighted);
     peak = std::max(peak, 2 * one_way + rows_bytes(shape.vertices, 2 * shape.edges, weighted));
   }
-  context.budget->expect(peak, fmt::format("a graph of {} vertices and {} arcs", with_commas(shape.vertices),
-                                           with_commas(arcs)));
+  context.budget->expect(
+      peak, fmt::format("a graph of {} vertices and {} arcs", with_commas(shape.vertices), with_commas(arcs)));
 }
 
 Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,

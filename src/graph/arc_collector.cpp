@@ -5,6 +5,7 @@
 #include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
 #include "base/refusal.hpp"
+#include "graph/build_size.hpp"
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
 
@@ -143,7 +144,8 @@ class RowBuilder {
     if (Record::weighted) weights_ = Buffer<std::uint32_t>{arcs, uncounted, "the weights"};
     scratch_bytes_ = std::max(scratch_floor_bytes, arcs * arc_bytes * scratch_percent / 100) /
                      static_cast<std::uint64_t>(context.threads);
-    reserve_ = std::min(arcs, largest_bucket * static_cast<std::uint64_t>(context.threads)) * arc_bytes + (1u << 20);
+    reserve_ =
+        std::min(arcs, largest_bucket * static_cast<std::uint64_t>(context.threads)) * arc_bytes + (1u << 20);
   }
 
   RowBuilder(const RowBuilder&) = delete;
@@ -483,7 +485,7 @@ std::uint64_t waiting_bytes(const BuildSize& size) {
 
 std::uint64_t collecting_bytes(const BuildSize& size) {
   // Of each bucket's blocks the last is half empty: half of an eighth of it, or of the smallest.
-  const std::uint64_t waiting = waiting_bytes(size);
+  const std::uint64_t waiting   = waiting_bytes(size);
   const std::uint64_t appenders = bucket_count_of(size) * static_cast<std::uint64_t>(size.threads);
   return slab_bytes(waiting + waiting / (2 * growth_divisor) + appenders * first_block_bytes / 2);
 }
@@ -499,13 +501,14 @@ std::uint64_t building_peak(const BuildSize& size) {
   const std::uint64_t given_back    = waiting - std::min(waiting, buckets * kept_a_bucket);
   const std::uint64_t fullest =
       size.largest_bucket > 0 ? size.largest_bucket : std::min(size.arcs, usual_skew * size.arcs / buckets);
-  const std::uint64_t at_once  = std::min(fullest * threads, size.arcs) * arc;  // rows being made before blocks go
-  const std::uint64_t surplus  = size.arcs * arc - std::min(size.arcs * arc, given_back);
+  const std::uint64_t at_once = std::min(fullest * threads, size.arcs) * arc;  // rows being made before blocks go
+  const std::uint64_t surplus = size.arcs * arc - std::min(size.arcs * arc, given_back);
   return whole_pages((size.vertices + 1) * sizeof(EdgeIndex)) + collected + std::max(at_once, surplus);
 }
 
 EdgeIndex largest_bucket(const Csr& csr, bool by_target, int threads) {
-  const std::size_t bucket_count = static_cast<std::size_t>((csr.vertex_count() + bucket_width - 1) >> bucket_bits);
+  const std::size_t bucket_count =
+      static_cast<std::size_t>((csr.vertex_count() + bucket_width - 1) >> bucket_bits);
   if (bucket_count == 0) return 0;
   std::vector<EdgeIndex> arcs(bucket_count);
   if (!by_target) {

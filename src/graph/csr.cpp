@@ -5,6 +5,7 @@
 
 #include "base/fail.hpp"
 #include "base/refusal.hpp"
+#include "graph/build_size.hpp"
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
 
@@ -87,9 +88,8 @@ std::uint64_t first_unsorted_row(const Csr& csr, WeightType weight_type, int thr
 
 /// Loops count as twice where both arcs are added: they are few.
 BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
-  const bool both_ways =
-      context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
-  EdgeIndex fullest = largest_bucket(csr, turned, context.threads);
+  const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
+  EdgeIndex  fullest   = largest_bucket(csr, turned, context.threads);
   if (both_ways) fullest += largest_bucket(csr, !turned, context.threads);
   return {.vertices       = csr.vertex_count(),
           .arcs           = csr.arc_count() * (both_ways ? 2 : 1),

@@ -6,6 +6,7 @@
 
 #include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
+#include "graph/build_size.hpp"
 
 namespace spillway {
 namespace {
@@ -83,7 +84,9 @@ class RowFilter {
     });
     std::partial_sum(offsets.data(), offsets.data() + offsets.size(), offsets.data());
 
-    const EdgeIndex       arcs = offsets[list_.size()];
+    const EdgeIndex arcs     = offsets[list_.size()];
+    const bool      weighted = !csr_.weights.empty();
+    budget_->expect(rows_bytes(0, arcs, weighted), "the arcs of the subgraph");
     Buffer<Vertex>        targets{arcs, budget_, "the arcs"};
     Buffer<std::uint32_t> weights{csr_.weights.empty() ? 0 : arcs, budget_, "the weights"};
     for_each_row([&](std::uint64_t i, Vertex v) {

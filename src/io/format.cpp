@@ -161,22 +161,21 @@ void ReadJob::require_plain_file(std::string_view format) const {
 
 void ReadJob::expect_rows(std::uint64_t vertices, EdgeIndex arcs, WeightType weight_type, bool undirected_file,
                           std::uint64_t buffers) {
-  const bool          weighted  = weight_type != WeightType::none;
-  const bool          both_ways = !undirected_file && (context.transform.undirected || context.transform.symmetrize);
-  const EdgeIndex     kept      = both_ways ? 2 * arcs : arcs;
-  const std::uint64_t held      = context.budget->used() + rows_bytes(vertices, arcs, weighted);
-  size                          = {.vertices    = vertices,
-                                   .arcs        = kept,
-                                   .weight_type = weight_type,
-                                   .symmetric   = undirected_file || both_ways,
-                                   .estimated   = context.transform.any(),
-                                   .held_bytes  = rows_bytes(vertices, kept, weighted)};
-  size->loading_bytes           = held + buffers;
+  const bool      weighted  = weight_type != WeightType::none;
+  const bool      both_ways = !undirected_file && (context.transform.undirected || context.transform.symmetrize);
+  const EdgeIndex kept      = both_ways ? 2 * arcs : arcs;
+  const std::uint64_t held  = context.budget->used() + rows_bytes(vertices, arcs, weighted);
+  size                      = {.vertices    = vertices,
+                               .arcs        = kept,
+                               .weight_type = weight_type,
+                               .symmetric   = undirected_file || both_ways,
+                               .estimated   = context.transform.any(),
+                               .held_bytes  = rows_bytes(vertices, kept, weighted)};
+  size->loading_bytes       = held + buffers;
   if (context.transform.any())
-    size->loading_bytes = held + building_peak({.vertices = vertices,
-                                                .arcs     = kept,
-                                                .weighted = weighted,
-                                                .threads  = context.threads});
+    size->loading_bytes =
+        held +
+        building_peak({.vertices = vertices, .arcs = kept, .weighted = weighted, .threads = context.threads});
   context.budget->expect(rows_bytes(vertices, arcs, weighted),
                          fmt::format("{}: a graph of {} arcs", path(), with_commas(arcs)));
 }
@@ -203,11 +202,11 @@ GraphSize size_of_refused(const Format& format, const ReadJob& job) {
                   .notes   = {}};
     try {
       const ReadResult result = format.read(probe);
-      size                    = {.vertices    = result.csr.vertex_count(),
-                                 .arcs        = result.csr.arc_count(),
-                                 .weight_type = result.weight_type,
-                                 .symmetric   = result.symmetric,
-                                 .estimated   = false,
+      size                    = {.vertices      = result.csr.vertex_count(),
+                                 .arcs          = result.csr.arc_count(),
+                                 .weight_type   = result.weight_type,
+                                 .symmetric     = result.symmetric,
+                                 .estimated     = false,
                                  .loading_bytes = probe.context.budget->peak(),
                                  .held_bytes    = probe.context.budget->used()};
     } catch (const MemoryRefusal&) {

@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "graph/arc_collector.hpp"
+#include "graph/build_size.hpp"
 #include "graph/graph_size.hpp"
 #include "io/byte_stream.hpp"
 

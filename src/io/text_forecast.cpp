@@ -114,7 +114,8 @@ class Pass {
   Part& part_at(std::uint64_t consumed) {
     if (job_.sample.compressed) return parts_[pieces_++ % parts_.size()];
     const std::uint64_t bytes = std::max<std::uint64_t>(job_.sample.file_bytes, 1);
-    const auto          share = static_cast<double>(std::min(consumed, bytes) - (consumed > 0)) / static_cast<double>(bytes);
+    const auto          share =
+        static_cast<double>(std::min(consumed, bytes) - (consumed > 0)) / static_cast<double>(bytes);
     return parts_[static_cast<std::size_t>(share * static_cast<double>(parts_.size()))];
   }
 
@@ -122,7 +123,8 @@ class Pass {
   std::size_t lines(std::string_view text, Part& part, bool last) {
     std::size_t begin = 0;
     for (;;) {
-      const void* found = begin < text.size() ? std::memchr(text.data() + begin, '\n', text.size() - begin) : nullptr;
+      const void* found =
+          begin < text.size() ? std::memchr(text.data() + begin, '\n', text.size() - begin) : nullptr;
       const std::size_t end =
           found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) : text.size();
       if (!found && !last) return begin;
@@ -168,7 +170,8 @@ class Pass {
     std::string_view field = line.substr(0, end);
     line.remove_prefix(std::min(end + 1, line.size()));
     while (!field.empty() && blank(field.back())) field.remove_suffix(1);
-    if (text_.layout.quoted && field.size() >= 2 && field.front() == '"') field = field.substr(1, field.size() - 2);
+    if (text_.layout.quoted && field.size() >= 2 && field.front() == '"')
+      field = field.substr(1, field.size() - 2);
     return field;
   }
 
@@ -222,7 +225,7 @@ class Pass {
     return size;
   }
 
-  bool weighted() const { return text_.weight_type != WeightType::none; }
+  bool          weighted() const { return text_.weight_type != WeightType::none; }
   std::uint64_t read_buffers() const { return parts_.size() * (std::uint64_t{1} << 20); }
 
   /// Ids need a table unless they follow one another; a percent of difference is within the estimate.
@@ -238,12 +241,13 @@ class Pass {
 
   BuildSize build_size(const GraphSize& size) const {
     const bool looked_up = text_.ids != IdKind::small_numbers;
-    return {.vertices       = size.vertices,
-            .arcs           = size.arcs,
-            .weighted       = weighted(),
-            .threads        = job_.context.threads,
-            .largest_bucket = looked_up || in_bucket_.empty() ? 0 : *std::max_element(in_bucket_.begin(), in_bucket_.end()),
-            .buckets        = looked_up ? 0 : in_bucket_.size()};
+    return {.vertices = size.vertices,
+            .arcs     = size.arcs,
+            .weighted = weighted(),
+            .threads  = job_.context.threads,
+            .largest_bucket =
+                looked_up || in_bucket_.empty() ? 0 : *std::max_element(in_bucket_.begin(), in_bucket_.end()),
+            .buckets = looked_up ? 0 : in_bucket_.size()};
   }
 
   /// A bit for every id up to the largest, and the rank of every 64th (graph/vertex_set.hpp).
@@ -280,10 +284,10 @@ class Pass {
   /// Edges as they were met are given back block by block while they are collected under their final numbers.
   std::uint64_t renumbering_peak(const GraphSize& size, DistinctIds& all) const {
     constexpr std::uint64_t block_bytes = (64u << 10) * 3 * sizeof(std::uint32_t), steps = 32;
-    const std::uint64_t     met = edges() * 3 * sizeof(std::uint32_t) + parts_.size() * block_bytes;
+    const std::uint64_t     met   = edges() * 3 * sizeof(std::uint32_t) + parts_.size() * block_bytes;
     BuildSize               build = build_size(size);
-    std::uint64_t           peak  = std::max(
-                   building_peak(build), rows_bytes(size.vertices, size.arcs, weighted()) + table_bytes(size, all));
+    std::uint64_t           peak =
+        std::max(building_peak(build), rows_bytes(size.vertices, size.arcs, weighted()) + table_bytes(size, all));
     for (std::uint64_t step = 0; step <= steps; ++step) {
       build.arcs = size.arcs * step / steps;
       peak       = std::max(peak, met - met * step / steps + collecting_bytes(build));

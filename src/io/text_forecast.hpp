@@ -6,8 +6,8 @@
 
 namespace spillway {
 
-/// Counts the lines of the text, and estimates its distinct ids to about 1 %. It takes as long as reading the file;
-/// a pipe cannot be read twice and yields nothing.
+/// Counts the lines of the text, and estimates its distinct ids to about 1 %. It takes as long as reading the
+/// file; a pipe cannot be read twice and yields nothing.
 std::optional<GraphSize> forecast(const EdgeText& text, const ReadJob& job);
 
 }  // namespace spillway

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "graph/arc_collector.hpp"
+#include "graph/build_size.hpp"
 
 namespace spillway {
 namespace {
@@ -18,25 +18,26 @@ constexpr std::uint64_t place_bytes_per_vertex = 24;
 /// Rows that a run makes before it begins, where the graph does not have them.
 enum class Rows { as_they_are, in, simple };
 
-/// What a run of one algorithm holds beside the graph's out-edges. tests/cli/budget_test.cpp holds every line to what
-/// runs really take.
+/// What a run of one algorithm holds beside the graph's out-edges. tests/cli/budget_test.cpp holds every line to
+/// what runs really take.
 struct Demand {
   std::string_view name;
   Rows             rows;
-  double           vertex;     ///< bytes for each vertex
-  double           arc   = 0;  ///< bytes for each arc of those rows
-  double           fixed = 0;  ///< bytes, however small the graph
+  double           vertex;            ///< bytes for each vertex
+  double           arc      = 0;      ///< bytes for each arc of those rows
+  double           fixed    = 0;      ///< bytes, however small the graph
   bool             may_pull = false;  ///< --direction pull and --deterministic make in-edges necessary
+  double           earlier  = 0;      ///< bytes for each vertex that are held while rows are made
 };
 
 constexpr double sssp_bins = 1.75 * (1u << 20);  // a slab or two for each thread's buckets
 
 // clang-format off
 constexpr std::array demands{
-    Demand{"bc",                Rows::in,          60.5},
+    Demand{"bc",                Rows::in,          60.5, 0, 0, false, 36},
     Demand{"bfs",               Rows::as_they_are, 16.5, 0, 0, true},
-    Demand{"bp",                Rows::simple,      48,   16},
-    Demand{"bp vertex",         Rows::simple,      64},
+    Demand{"bp",                Rows::simple,      48,   16, 0, false, 16},
+    Demand{"bp vertex",         Rows::simple,      64,   0, 0, false, 16},
     Demand{"cc",                Rows::as_they_are, 8},
     Demand{"cc propagate",      Rows::in,          12.5},
     Demand{"cdlp",              Rows::in,          9,    0, 128u << 10},
@@ -105,13 +106,16 @@ RunMemory memory_of_run(const std::string& algorithm, const ParameterValues& val
                         const Graph* graph, int threads, bool pulls) {
   Demand demand = demand_of(algorithm, values, size);
   if (pulls && demand.may_pull) demand.rows = Rows::in;
-  const bool builds_in     = demand.rows == Rows::in && !size.symmetric && !size.has_in;
-  const bool builds_simple = demand.rows == Rows::simple;
-  const bool weighted      = builds_in && size.weight_type != WeightType::none;
-  const EdgeIndex arcs     = builds_simple && !size.symmetric ? 2 * size.arcs : size.arcs;
+  const bool      builds_in     = demand.rows == Rows::in && !size.symmetric && !size.has_in;
+  const bool      builds_simple = demand.rows == Rows::simple;
+  const bool      weighted      = builds_in && size.weight_type != WeightType::none;
+  const EdgeIndex arcs          = builds_simple && !size.symmetric ? 2 * size.arcs : size.arcs;
   std::uint64_t   building = 0, rows = 0;
   if (builds_in || builds_simple) {
-    BuildSize build{.vertices = size.vertices, .arcs = builds_simple ? 2 * size.arcs : arcs, .weighted = weighted, .threads = threads};
+    BuildSize build{.vertices = size.vertices,
+                    .arcs     = builds_simple ? 2 * size.arcs : arcs,
+                    .weighted = weighted,
+                    .threads  = threads};
     if (graph) build.largest_bucket = largest_bucket(graph->out(), true, threads);
     if (graph && builds_simple) build.largest_bucket += largest_bucket(graph->out(), false, threads);
     building = building_peak(build);
@@ -119,7 +123,7 @@ RunMemory memory_of_run(const std::string& algorithm, const ParameterValues& val
   }
   const auto state = scaled(demand.vertex, size.vertices) + scaled(demand.arc, arcs) +
                      static_cast<std::uint64_t>(demand.fixed + rounding_bytes);
-  return {.peak = std::max(building, rows + state), .builds_in = builds_in};
+  return {.peak = std::max(building + scaled(demand.earlier, size.vertices), rows + state), .builds_in = builds_in};
 }
 
 std::vector<Footprint> footprints(const GraphSize& size) {

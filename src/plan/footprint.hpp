@@ -1,5 +1,5 @@
-// How much memory running on a graph takes, where: said by `info`, before anything is run, and by errors of runs that
-// do not fit.
+// How much memory running on a graph takes, where: said by `info`, before anything is run, and by errors of runs
+// that do not fit.
 #pragma once
 
 #include <cstdint>

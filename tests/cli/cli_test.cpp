@@ -78,7 +78,8 @@ TEST_F(CommandLine, EndsWithTheRightCode) {
   EXPECT_EQ(spillway("info bad.txt").code, 3);
   EXPECT_EQ(spillway("info missing.txt").code, 3);
   EXPECT_EQ(spillway("info .").code, 3);
-  EXPECT_EQ(spillway("info large.txt --host-memory 1M").code, 4);
+  EXPECT_EQ(spillway("run degrees large.txt --host-memory 1M").code, 4);
+  EXPECT_EQ(spillway("info large.txt --host-memory 1M").code, 0);
   EXPECT_EQ(spillway("info good.txt --host-memory many").code, 2);
   EXPECT_EQ(spillway("run degrees good.txt --output d.xyz").code, 2);
   EXPECT_EQ(spillway("run degrees good.txt --device cuda").code, 2);
