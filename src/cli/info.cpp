@@ -6,6 +6,7 @@
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "graph/csr.hpp"
@@ -112,6 +113,7 @@ void info(const LoadArguments& arguments, const Common& common) {
   const double          load_ms  = clock.lap();
   const GraphStatistics counts   = statistics(graph, thread_count(common.threads), bar);
   const double          count_ms = clock.lap();
+  check_mapped_files();
   if (common.json) {
     print_json(to_json(graph, counts, load_ms, count_ms));
   } else {

@@ -9,6 +9,7 @@
 #include <spillway/engine/stopwatch.hpp>
 
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
@@ -58,6 +59,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   const bool by_choice = found.result.statistics.device == "cpu" && found.result.statistics.device_note.empty();
   if (arguments.device_memory && by_choice && !sends(arguments))
     note(common, "--device-memory bounds GPUs and methods that send edges: it has changed nothing");
+  check_mapped_files();
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {
@@ -66,6 +68,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   });
   found.verified = true;
   check_cancelled(bar);  // of a check that was done before the watch lost patience
+  check_mapped_files();
   return found;
 }
 
