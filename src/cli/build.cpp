@@ -20,6 +20,7 @@
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/overwriting.hpp"
 #include "plan/devices.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
@@ -233,16 +234,19 @@ void check_offers_something(const BuildArguments& arguments, const std::string& 
 
 void build(const BuildArguments& arguments, const Common& common) {
   check_source(arguments.source);
-  const std::string path = arguments.output.empty()
-                               ? std::filesystem::path{arguments.source}.replace_extension(".so").string()
-                               : arguments.output;
-  if (same_file(path, arguments.source)) throw usage_error("-o {}: this is the source itself", path);
-  OutputFile output{path};
-  if (output.temporary().empty()) throw usage_error("-o {}: a plug-in needs a regular file", path);
+  const std::string  path   = arguments.output.empty()
+                                  ? std::filesystem::path{arguments.source}.replace_extension(".so").string()
+                                  : arguments.output;
+  std::vector<Input> inputs = files_among(arguments.flags, "the compiler is given it");
+  inputs.push_back({arguments.source, "the source itself"});
+  refuse_to_overwrite("-o", path, inputs);
+  OutputFile output{path, OutputFile::Writer::another_program};
+  if (output.is_direct()) throw usage_error("-o {}: a plug-in needs a regular file", path);
   Stopwatch    clock;
-  const Words  command = compile(arguments, output.temporary());
+  const Words  command = compile(arguments, output.place_for_program());
   const double ms      = clock.lap();
-  check_offers_something(arguments, output.temporary());
+  check_offers_something(arguments, output.place_for_program());
+  output.take_from_program();
   output.commit();
   if (common.json) {
     print_json(Json{{"source", arguments.source},

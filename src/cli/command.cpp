@@ -152,8 +152,7 @@ void note_all(const Common& common, const std::vector<std::string>& notes) {
 
 namespace {
 
-void write_id_map(const Graph& graph, const std::string& path) {
-  OutputFile  file{path};
+void write_id_map(const Graph& graph, OutputFile& file) {
   std::string text;
   for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
     graph.ids().append_name(text, static_cast<Vertex>(v));
@@ -163,16 +162,20 @@ void write_id_map(const Graph& graph, const std::string& path) {
     text.clear();
   }
   file.append(text);
-  file.commit();
 }
 
 }  // namespace
 
 void save_graph(const Graph& graph, const GraphPlace& place, const Common& common, Progress& progress) {
-  if (place.id_map) write_id_map(graph, *place.id_map);
+  const Format&             format = format_to_write(place.path, place.format);
+  OutputFile                file{place.path};
+  std::optional<OutputFile> id_map;
+  if (place.id_map) id_map.emplace(*place.id_map);
+  const auto notes = write_graph(graph, format, file, progress);
+  if (id_map) write_id_map(graph, *id_map);
+  id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
   // With a table of all ids beside it, what the graph's own file leaves out is not lost.
-  for (const std::string& text : save(graph, place.path, place.format, &progress))
-    place.id_map ? note(common, text) : warn(text);
+  for (const std::string& text : notes) place.id_map ? note(common, text) : warn(text);
 }
 
 namespace {

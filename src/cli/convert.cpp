@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
+#include "cli/overwriting.hpp"
 #include "io/format.hpp"
 
 namespace spillway::cli {
@@ -29,13 +30,17 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (arguments.in_edges && !lower_case(arguments.output).ends_with(".spill") && arguments.to != "spill")
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
   format_to_write(arguments.output, arguments.to);
+  const std::vector<Input> inputs = inputs_of(arguments.load);
+  refuse_to_overwrite("OUT", arguments.output, inputs);
   check_can_write(arguments.output);
   if (!arguments.id_map) return;
   if (arguments.id_map->empty()) throw usage_error("--id-map: the name of the file is empty");
-  for (const std::string& other : {arguments.load.path, arguments.output})
-    if (same_file(*arguments.id_map, other))
-      throw usage_error("--id-map {}: this is the graph itself; give the table a file of its own",
-                        *arguments.id_map);
+  if (common.json && *arguments.id_map == "-")
+    throw usage_error("--json and --id-map cannot both go to standard output");
+  if (same_file(*arguments.id_map, arguments.output))
+    throw usage_error("--id-map {}: this is the graph itself; give the table a file of its own",
+                      *arguments.id_map);
+  refuse_to_overwrite("--id-map", *arguments.id_map, inputs);
   check_can_write(*arguments.id_map);
 }
 

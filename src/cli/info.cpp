@@ -8,6 +8,7 @@
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
@@ -209,6 +210,7 @@ void info(const LoadArguments& arguments, const Common& common) {
     return tell_size(size_of(graph), refusal, arguments.path, common);
   }
   const double count_ms = clock.lap();
+  check_mapped_files();
   if (common.json) {
     print_json(to_json(graph, counts, load_ms, count_ms));
   } else {

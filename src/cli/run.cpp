@@ -10,6 +10,7 @@
 #include <spillway/engine/stopwatch.hpp>
 
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
@@ -95,6 +96,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
   note_idle_options(found.result, arguments, common);
+  check_mapped_files();
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};
   found.verdict  = asking(arguments, [&] {
@@ -103,6 +105,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   });
   found.verified = true;
   check_cancelled(bar);  // of a check that was done before the watch lost patience
+  check_mapped_files();
   return found;
 }
 

@@ -6,19 +6,17 @@
 #include "base/fail.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "cli/overwriting.hpp"
 #include "cli/run.hpp"
 #include "io/format.hpp"
 #include "io/result_writer.hpp"
+
+#include <spillway/plugin.hpp>
 
 namespace spillway::cli {
 namespace {
 
 constexpr std::string_view source_mark = "{source}";
-
-struct Input {
-  std::string path;
-  std::string what;  ///< as a message calls it
-};
 
 /// A parameter's value as the file it may name.
 std::string file_of(const std::string& value) { return value.starts_with('@') ? value.substr(1) : value; }
@@ -31,9 +29,17 @@ std::vector<Input> parameter_files(const RunArguments& arguments) {
   return files;
 }
 
+/// PATH, or PATH:NAME, of an algorithm that comes from a file.
+std::vector<Input> plugin_file(const RunArguments& arguments) {
+  const std::string& named = arguments.named;
+  if (!is_plugin_path(named)) return {};
+  return {{file_exists(named) ? named : named.substr(0, named.rfind(':')), "the plug-in"}};
+}
+
 std::vector<Input> inputs_of(const RunArguments& arguments) {
   std::vector<Input> inputs = parameter_files(arguments);
-  inputs.push_back({arguments.load.path, "the graph"});
+  for (const auto& more : {inputs_of(arguments.load), plugin_file(arguments)})
+    inputs.insert(inputs.end(), more.begin(), more.end());
   for (const auto& [name, values] : arguments.lists)
     for (const std::string& value : values)
       if (value.starts_with('@')) inputs.push_back({file_of(value), "--" + name});
@@ -76,11 +82,8 @@ class Places {
   explicit Places(const RunArguments& arguments) : inputs_(inputs_of(arguments)) {}
 
   void add(const std::string& option, const std::string& path, const std::string& source) {
+    refuse_to_overwrite(option, path, inputs_);
     if (path == "-") return;
-    for (const Input& input : inputs_)
-      if (input.path != "-" && same_file(path, input.path))
-        throw usage_error("{} {}: this file is read ({}); give the result a file of its own", option, path,
-                          input.what);
     check_can_write(path);
     std::error_code   none;
     const std::string place   = std::filesystem::weakly_canonical(std::filesystem::absolute(path), none).string();
@@ -126,6 +129,8 @@ void place_answers(std::vector<Question>& asked, const RunArguments& arguments, 
     throw usage_error("--id-map is for answers that are graphs; results of {} have ids in them", algorithm.name);
   if (common.json && arguments.writes_to_standard_output())
     throw usage_error("--json and the result cannot both go to standard output");
+  if (common.json && arguments.id_map == "-")
+    throw usage_error("--json and --id-map cannot both go to standard output");
   if (arguments.writes_to_standard_output() && arguments.id_map == "-")
     throw usage_error("--output and --id-map cannot both go to standard output");
   Places places{arguments};

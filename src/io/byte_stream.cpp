@@ -1,17 +1,14 @@
 #include "io/byte_stream.hpp"
 
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <vector>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
-#include "base/interrupt.hpp"
 
 namespace spillway {
 namespace {
@@ -21,22 +18,15 @@ constexpr std::size_t input_chunk = 1u << 20;
 /// The file as it lies there.
 class PlainStream : public ByteStream {
  public:
-  explicit PlainStream(const std::string& path) : path_(path == "-" ? "standard input" : path) {
-    file_ = path == "-" ? FileHandle{dup(STDIN_FILENO)} : open_for_reading(path);
-    if (file_.get() < 0) throw system_error("read", path_);
-  }
+  explicit PlainStream(const std::string& path)
+      : path_(path == "-" ? "standard input" : path), file_(open_input(path)) {}
 
   std::size_t read(char* into, std::size_t bytes) override {
     std::size_t filled = 0;
     while (filled < bytes) {
-      const ssize_t done = ::read(file_.get(), into + filled, bytes - filled);
-      if (done < 0 && errno == EINTR) {
-        if (interrupt_requested) throw Error{ExitCode::interrupted, "interrupted"};
-        continue;
-      }
-      if (done < 0) throw system_error("read", path_);
+      const std::size_t done = read_some(file_, path_, into + filled, bytes - filled);
       if (done == 0) break;
-      filled += static_cast<std::size_t>(done);
+      filled += done;
     }
     consumed_ += filled;
     return filled;

@@ -69,7 +69,8 @@ Sample sample_of(const std::string& path) {
     sample.is_pipe = sample.file_bytes == 0;
   }
   if (!sample.is_pipe) {
-    const FileHandle  file = open_for_reading(path);
+    const FileHandle file = open_for_reading(path);
+    if (const auto info = information_on(path); info && info->st_size > 0) sample.version.emplace(*info);
     char              magic[4];
     const std::size_t known = std::min<std::uint64_t>(sizeof magic, sample.file_bytes);
     read_at(file, path, 0, magic, known);
@@ -101,8 +102,8 @@ const Format& recognised(const Sample& sample) {
   for (const Format& format : formats())
     if (has_suffix(format, suffix)) return format;
   if (!fitting.empty()) return *fitting.front();
-  throw bad_input("{}: unknown graph format (the file starts with '{}'); name one with --format: {}",
-                  sample.path, printable(sample.text, 16), joined(format_names(false)));
+  throw bad_input("{}: unknown graph format (the file starts with '{}'); name one with --format: {}", sample.path,
+                  printable(sample.text, 16), joined(format_names(false)));
 }
 
 }  // namespace
@@ -118,6 +119,14 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
     throw usage_error("{}: --weight-type {} asked for, but its weights are {}", path,
                       to_string(*options.weight_type), to_string(result.weight_type));
   }
+}
+
+/// A file is opened more than once while it is read: all must have been the same.
+void check_unchanged(const Sample& sample) {
+  if (!sample.version) return;
+  const auto now = information_on(sample.path);
+  if (!now || FileVersion{*now} != *sample.version)
+    throw bad_input("{}: the file changed while it was read; open it again when nobody writes to it", sample.path);
 }
 
 /// Options that only edge lists can follow are refused elsewhere rather than ignored.
@@ -243,6 +252,7 @@ Graph open(const std::string& path, const LoadOptions& options) {
       throw LoadRefusal{refusal, size_of_refused(format, job)};
     }
   }();
+  check_unchanged(sample);
   settle_weights(result, options, path);
 
   Graph::Parts parts;
@@ -285,12 +295,30 @@ const Format& format_to_write(const std::string& path, const std::string& name) 
 
 std::vector<std::string> save(const Graph& graph, const std::string& path, const std::string& name,
                               Progress* progress) {
-  const Format&            format = format_to_write(path, name);
-  std::vector<std::string> notes;
-  OutputFile               file{path};
-  format.write(graph, file, progress ? *progress : Progress::none(), notes);
+  const Format& format = format_to_write(path, name);
+  OutputFile    file{path};
+  const auto    notes = write_graph(graph, format, file, progress ? *progress : Progress::none());
   file.commit();
   return notes;
+}
+
+std::vector<std::string> write_graph(const Graph& graph, const Format& format, OutputFile& file,
+                                     Progress& progress) {
+  std::vector<std::string> notes;
+  format.write(graph, file, progress, notes);
+  check_mapped_files();
+  return notes;
+}
+
+std::vector<std::string> companions_of(const std::string& path, const std::string& name) {
+  std::vector<std::string> all;
+  const std::string        suffix = suffix_of(path);
+  for (const Format& format : formats()) {
+    if (!format.companions || (name == "auto" ? !has_suffix(format, suffix) : format.name != name)) continue;
+    const auto beside = format.companions(path);
+    all.insert(all.end(), beside.begin(), beside.end());
+  }
+  return all;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ struct Sample {
   std::unique_ptr<ByteStream> pipe;            ///< what follows `text`, where a file cannot be opened twice
   bool                        is_pipe = false;
   std::uint64_t               skipped = 0;  ///< bytes before `text`: a byte-order mark
+  std::optional<FileVersion>  version;      ///< of a regular file that has a size
 };
 
 inline constexpr std::size_t sample_bytes = 256u << 10;
@@ -73,12 +75,21 @@ struct Format {
   std::function<ReadResult(ReadJob&)> read;
   /// Appends notes on what the format cannot hold. Empty where Spillway does not write the format.
   std::function<void(const Graph&, OutputFile&, Progress&, std::vector<std::string>& notes)> write;
+  /// Files that are read beside the one of this path, whether or not they are there. Empty: none ever.
+  std::function<std::vector<std::string>(const std::string& path)> companions = {};
 };
 
 const std::vector<Format>& formats();
 
 /// The format that `save` would write; none is Error{usage}.
 const Format& format_to_write(const std::string& path, const std::string& name = "auto");
+
+/// Writes without giving the file its name. Returns notes: what the format could not hold.
+std::vector<std::string> write_graph(const Graph& graph, const Format& format, OutputFile& file,
+                                     Progress& progress);
+
+/// Files that opening `path` may read beside it; `format` as in LoadOptions.
+std::vector<std::string> companions_of(const std::string& path, const std::string& format = "auto");
 
 /// Rows from a file as they stand: checks every index, sorts rows that are not, applies the transform.
 /// `undirected_file` says that the format itself promises both arcs of every edge.

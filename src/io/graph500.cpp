@@ -141,7 +141,8 @@ Format graph500_format() {
           .is_edge_list = true,
           .recognises   = [](const Sample&) { return false; },  // any bytes would do: only a name can tell
           .read         = read_graph500,
-          .write        = {}};
+          .write        = {},
+          .companions   = [](const std::string& path) { return std::vector<std::string>{path + ".weights"}; }};
 }
 
 }  // namespace spillway

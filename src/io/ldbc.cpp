@@ -111,7 +111,11 @@ Format ldbc_format() {
       .suffixes    = {"e", "v"},
       .recognises  = [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(stem_of(s.path) + "v"); },
       .read        = read_ldbc,
-      .write       = {}};
+      .write       = {},
+      .companions =
+          [](const std::string& path) {
+            return std::vector<std::string>{stem_of(path) + "v", stem_of(path) + "properties"};
+          }};
 }
 
 }  // namespace spillway

@@ -9,7 +9,9 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -112,17 +114,98 @@ class NpyLiteral {
 
 // --- the archive and its members ---
 
+/// The file under libzip: reads through our own calls, as every other reader does.
+class ZipInput {
+ public:
+  explicit ZipInput(const std::string& path)
+      : path_(path), file_(open_for_reading(path)), size_(file_size(file_, path)) {
+    zip_error_init(&error_);
+  }
+  ZipInput(const ZipInput&)            = delete;
+  ZipInput& operator=(const ZipInput&) = delete;
+  ~ZipInput() { zip_error_fini(&error_); }
+
+  /// What libzip calls for everything it wants of its source.
+  static zip_int64_t call(void* self, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+    return static_cast<ZipInput*>(self)->answer(data, length, command);
+  }
+
+ private:
+  zip_int64_t answer(void* data, zip_uint64_t length, zip_source_cmd_t command) {
+    switch (command) {
+      case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_SUPPORTS, -1);
+      case ZIP_SOURCE_OPEN:
+        position_ = 0;
+        return 0;
+      case ZIP_SOURCE_READ:
+        return read(data, length);
+      case ZIP_SOURCE_SEEK:
+        return seek(data, length);
+      case ZIP_SOURCE_TELL:
+        return static_cast<zip_int64_t>(position_);
+      case ZIP_SOURCE_STAT:
+        return stat(data, length);
+      case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&error_, data, length);
+      case ZIP_SOURCE_CLOSE:
+      case ZIP_SOURCE_FREE:
+        return 0;
+      default:
+        zip_error_set(&error_, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
+    }
+  }
+
+  /// No exception may pass through libzip, which is C.
+  zip_int64_t read(void* into, zip_uint64_t length) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(length, size_ - position_);
+    try {
+      read_at(file_, path_, position_, into, bytes);
+    } catch (const Error&) {
+      zip_error_set(&error_, ZIP_ER_READ, errno);
+      return -1;
+    }
+    position_ += bytes;
+    return static_cast<zip_int64_t>(bytes);
+  }
+
+  zip_int64_t seek(void* data, zip_uint64_t length) {
+    const zip_int64_t place = zip_source_seek_compute_offset(position_, size_, data, length, &error_);
+    if (place < 0) return -1;
+    position_ = static_cast<std::uint64_t>(place);
+    return 0;
+  }
+
+  zip_int64_t stat(void* data, zip_uint64_t length) {
+    if (length < sizeof(zip_stat_t)) return -1;
+    auto* const found = static_cast<zip_stat_t*>(data);
+    zip_stat_init(found);
+    found->valid = ZIP_STAT_SIZE;
+    found->size  = size_;
+    return sizeof(zip_stat_t);
+  }
+
+  const std::string& path_;
+  FileHandle         file_;
+  std::uint64_t      size_;
+  std::uint64_t      position_ = 0;
+  zip_error_t        error_;
+};
+
 class Archive {
  public:
-  explicit Archive(const std::string& path) : path_(path) {
-    int code = 0;
-    zip_     = zip_open(path.c_str(), ZIP_RDONLY, &code);
-    if (zip_) return;
+  explicit Archive(const std::string& path) : path_(path), input_(path) {
     zip_error_t error;
-    zip_error_init_with_code(&error, code);
+    zip_error_init(&error);
+    zip_source_t* const source = zip_source_function_create(ZipInput::call, &input_, &error);
+    if (source) zip_ = zip_open_from_source(source, ZIP_RDONLY, &error);
+    if (source && !zip_) zip_source_free(source);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
-    throw bad_input("{}: not a readable zip archive: {}", path, reason);
+    if (!zip_) throw bad_input("{}: not a readable zip archive: {}", path, reason);
   }
   Archive(const Archive&)            = delete;
   Archive& operator=(const Archive&) = delete;
@@ -133,6 +216,7 @@ class Archive {
 
  private:
   const std::string& path_;
+  ZipInput           input_;
   zip_t*             zip_ = nullptr;
 };
 

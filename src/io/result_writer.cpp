@@ -341,6 +341,7 @@ void write_result(const Result& result, const Graph& graph, const std::string& p
   } else {
     rows.table(suffix == ".csv" ? ',' : '\t');
   }
+  check_mapped_files();
   file.commit();
 }
 

@@ -16,7 +16,7 @@ Format spill_format() {
           .read =
               [](ReadJob& job) {
                 job.require_plain_file("a .spill file");
-                Graph::Parts parts = store::SpillFile{job.path()}.parts();
+                Graph::Parts parts = store::SpillFile{job.path(), job.context.budget}.parts();
                 if (job.options.transform.any()) {
                   const Graph stored{std::move(parts)};  // checks what is about to be indexed with
                   return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);

@@ -75,7 +75,8 @@ std::uint64_t section_checksum(std::span<const std::byte> bytes, int threads, Pr
 
 // --- reading ---
 
-SpillFile::SpillFile(const std::string& path) : path_(path), file_(std::make_shared<MappedFile>(path)) {
+SpillFile::SpillFile(const std::string& path, std::shared_ptr<MemoryBudget> budget)
+    : path_(path), file_(std::make_shared<MappedFile>(path, std::move(budget))) {
   load_header();
   check_sections();
 }
@@ -293,6 +294,7 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
     if (verdicts.back().problem.empty() && !are_transposed(graph.out(), graph.in(), thread_count(), progress))
       verdicts.back().problem = "the in-edges are not the out-edges turned round";
   }
+  check_mapped_files(path);
   return verdicts;
 }
 

@@ -16,7 +16,8 @@ namespace spillway::store {
 /// An open .spill file whose header and section table hold together; the sections are not looked at.
 class SpillFile {
  public:
-  explicit SpillFile(const std::string& path);
+  /// Over a network the file is read instead of mapped, where `budget` has room.
+  explicit SpillFile(const std::string& path, std::shared_ptr<MemoryBudget> budget = nullptr);
 
   const Header&              header() const { return header_; }
   std::span<const Section>   sections() const { return sections_; }

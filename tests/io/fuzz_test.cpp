@@ -1,13 +1,16 @@
 // The fuzz targets for a second or two each, from valid files mutated at random; `make fuzz` runs them for long.
-// The seed is fixed: a failure here can be repeated.
+// Each time with another seed, which is printed; SPILLWAY_SEED repeats it. The bytes of a failure are kept in a
+// file.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <random>
 
 #include "io/format.hpp"
-#include "io/npz_testing.hpp"
+#include "seeds.hpp"
 #include "support.hpp"
 #include "targets.hpp"
 #include "zoo.hpp"
@@ -15,20 +18,26 @@
 namespace spillway {
 namespace {
 
-constexpr auto time_for_each = std::chrono::milliseconds{1500};
-
-std::string gzipped(const std::string& text) {
-  const testing::TemporaryFolder folder;
-  gzFile                         file = gzopen((folder / "g.gz").c_str(), "wb");
-  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-  gzclose(file);
-  return testing::read_file(folder / "g.gz");
+/// SPILLWAY_FUZZ_SECONDS, for machines without clang; or a moment.
+std::chrono::milliseconds time_for_each() {
+  const char* const given = std::getenv("SPILLWAY_FUZZ_SECONDS");
+  return std::chrono::milliseconds{given && *given ? std::strtoll(given, nullptr, 10) * 1000 : 1500};
 }
 
-/// Small valid files of the format: those Spillway writes, and one written by hand where it only reads.
-std::vector<std::string> seeds(const std::string& target) {
+std::uint64_t fuzz_seed() {
+  static const std::uint64_t value = [] {
+    const char* const   given = std::getenv("SPILLWAY_SEED");
+    const std::uint64_t drawn = given && *given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::printf("seed: %llu (SPILLWAY_SEED sets it)\n", static_cast<unsigned long long>(drawn));
+    return drawn;
+  }();
+  return value;
+}
+
+/// Small valid files of the format: seeds, and the zoo's graphs where Spillway writes it.
+std::vector<std::string> files_of(const std::string& target) {
   const testing::TemporaryFolder folder;
-  std::vector<std::string>       all;
+  std::vector<std::string>       all = fuzz::seeds(target);
   for (const auto& member : testing::zoo()) {
     if (member.graph.arc_count() > 300) continue;
     for (const Format& format : formats()) {
@@ -38,27 +47,6 @@ std::vector<std::string> seeds(const std::string& target) {
         all.push_back(testing::read_file(path));
     }
   }
-  if (target == "dimacs") all.push_back("c x\np sp 4 3\na 1 2 9\na 1 2 3\na 3 1 1\n");
-  if (target == "ligra") all.push_back("WeightedAdjacencyGraph\n3\n3\n0\n1\n2\n1\n2\n0\n5\n6\n7\n");
-  if (target == "ldbc") all.push_back(std::string{"10\n20\n30\n\0"} + '\0' + "10 20 0.5\n20 30 1.5\n");
-  if (target == "edgelist" || target == "auto") {
-    all.push_back("from;to;weight\n\"a b\";c;2.5\nc;d;1e3\n");
-    all.push_back("# SNAP\n18446744073709551615 3\n3 4294967295\n");
-  }
-  if (target == "galois") {
-    const std::uint64_t words[] = {1, 4, 2, 2, 1, 2};
-    const std::uint32_t tail[]  = {1, 0, 7, 8};
-    all.emplace_back(reinterpret_cast<const char*>(words), sizeof words);
-    all.back().append(reinterpret_cast<const char*>(tail), sizeof tail);
-  }
-  if (target == "graph500") all.emplace_back(48, '\1');
-#ifdef SPILLWAY_HAS_LIBZIP
-  if (target == "npz")
-    for (const bool deflated : {false, true})
-      all.push_back(testing::read_file(format_testing::zip_with("seed.npz", format_testing::matrix(), deflated)));
-#endif
-  if (target == "edgelist" || target == "auto") all.push_back(gzipped("0 1 5\n1 2 6\n2 0 7\n"));
-  if (all.empty()) all.emplace_back("PK\x03\x04");
   return all;
 }
 
@@ -116,19 +104,66 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
+/// The bytes that a run is about to try are in a file until it is over: a crash leaves them, too.
+class KeptBytes {
+ public:
+  explicit KeptBytes(const std::string& target)
+      : path_((std::filesystem::temp_directory_path() /
+               ("spillway-fuzz-" + target + "-" + std::to_string(fuzz_seed())))
+                  .string()) {
+    std::printf("bytes of a failure are kept in %s\n", path_.c_str());
+  }
+  KeptBytes(const KeptBytes&) = delete;
+  ~KeptBytes() {
+    if (!failed_) std::filesystem::remove(path_);
+  }
+
+  void put(const std::string& bytes) { std::ofstream{path_, std::ios::binary} << bytes; }
+  void keep() { failed_ = true; }
+
+ private:
+  std::string path_;
+  bool        failed_ = false;
+};
+
 class Fuzz : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Fuzz, FindsNothing) {
-  const std::vector<std::string> files = seeds(GetParam());
-  Mutator                        mutate{20261115};
-  std::mt19937_64                random{7};
-  const auto                     end  = std::chrono::steady_clock::now() + time_for_each;
+  const std::string              target = GetParam();
+  const std::vector<std::string> files  = files_of(target);
+  Mutator                        mutate{fuzz_seed()};
+  std::mt19937_64                random{fuzz_seed() + 1};
+  KeptBytes                      kept{target};
+  const auto                     end  = std::chrono::steady_clock::now() + time_for_each();
   std::uint64_t                  runs = 0;
   for (; std::chrono::steady_clock::now() < end; ++runs) {
-    const std::string bytes = mutate(files[random() % files.size()], files[random() % files.size()]);
-    fuzz::run(GetParam(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    std::string bytes = mutate(files[random() % files.size()], files[random() % files.size()]);
+    if (fuzz::takes_compressed(target) && random() % 4 == 0)
+      bytes = random() % 2 == 0 ? fuzz::gzipped(bytes) : fuzz::zstd_compressed(bytes);
+    kept.put(bytes);
+    try {
+      fuzz::run(target, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    } catch (const std::exception& error) {
+      kept.keep();
+      FAIL() << error.what();
+    }
   }
   EXPECT_GT(runs, 20u);
+  std::printf("%s: %llu runs\n", target.c_str(), static_cast<unsigned long long>(runs));
+}
+
+TEST(FuzzSeeds, AreReadAsTheirFormatAndHoldEdges) {
+  const testing::TemporaryFolder folder;
+  for (const std::string& target : fuzz::targets()) {
+    const auto seeds = fuzz::seeds(target);
+    EXPECT_FALSE(seeds.empty()) << target;
+    for (std::size_t i = 0; i < seeds.size() && target != "ldbc"; ++i) {
+      LoadOptions options;
+      options.format  = target;
+      const auto path = folder.write(target + std::to_string(i), seeds[i]);
+      EXPECT_EQ(testing::failure_of([&] { EXPECT_GT(open(path, options).arc_count(), 0u); }).second, "");
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Readers, Fuzz, ::testing::ValuesIn(fuzz::targets()),
