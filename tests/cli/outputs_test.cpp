@@ -86,7 +86,7 @@ TEST_F(Outputs, NeverReplaceWhatBelongsToTheGraph) {
 TEST_F(Outputs, NeverReplaceWhatElseIsRead) {
   folder_.write("ids.csv", "10\n");
   fs::create_symlink("ids.csv", folder_ / "link.csv");
-  expect_kept("run bfs g.txt --sources ids.csv -o link.csv", "ids.csv");
+  expect_kept("run bfs g.txt --source @ids.csv -o link.csv", "ids.csv");
   expect_kept("run induced g.txt --members @ids.csv -o link.csv", "ids.csv");
   folder_.write("source.cpp", "int x;\n"), folder_.write("more.cpp", "int y;\n");
   fs::create_symlink("source.cpp", folder_ / "link.so");

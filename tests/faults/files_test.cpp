@@ -373,7 +373,7 @@ TEST_P(FaultsOfWriting, LeaveTheOldOutputOrTheNewWhereFilesNeedNames) {
 INSTANTIATE_TEST_SUITE_P(Writers, FaultsOfWriting, ::testing::ValuesIn(writings()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Interrupts, EndAReadThatASignalStopped) {
+TEST(Reading, EndsWhenASignalStoppedIt) {
   const TemporaryFolder folder;
   const std::string     path = folder.write("g.el", "1 2\n2 3\n");
   interrupt_requested        = 1;
