@@ -176,8 +176,8 @@ Json size_json(const GraphSize& size, const MemoryRefusal& refusal) {
             {"estimated", size.estimated}}},
           {"estimated", true},
           {"fits", false},
-          {"why", refusal.what()},
-          {"memory_to_load", refusal.needed()},
+          {"why", Json::array({refusal.what()})},
+          {"host_memory_needed", refusal.needed()},
           {"memory_to_run", footprints_json(size)},
           {"memory", {{"host_peak", 0}, {"resident_peak", resident_peak()}}}};
 }
