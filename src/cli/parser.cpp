@@ -75,7 +75,8 @@ const CLI::App& deepest(const CLI::App& app) {
 /// The likeliest cause of whatever else is missing is a word that no option takes: it is named, and what was
 /// probably meant.
 std::string unknown_word(const CLI::App& command, const std::string& taker, const std::string& word) {
-  const auto        near = nearest_word(word, words_of(command));
+  auto near = nearest_word(word, words_of(command));
+  if (near == word + "-column") near.reset();  // --source is what other algorithms take, not a column of the input
   const std::string hint = near ? fmt::format(" (did you mean '{}'?)", *near) : std::string{};
   return taker.empty() ? fmt::format("'{}' is not known here{}", printable(word), hint)
                        : fmt::format("{} takes no {}{}", taker, printable(word), hint);
