@@ -204,7 +204,10 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
   std::string problem;
   for (const Question& question : asked) {
     const Answer found = answer(question, graph, arguments, common, bar);
-    if (!common.json) print_answer(out, found, graph, arguments, common);
+    if (!common.json) {
+      const InterruptWatch watch{bar};  // --top may be long
+      print_answer(out, found, graph, arguments, common);
+    }
     write_answer(found, question, graph, common, bar);
     if (common.json) add_answer(document, found, graph, arguments, asked.size() > 1);
     if (found.verdict.problem.empty()) continue;

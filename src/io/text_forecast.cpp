@@ -281,10 +281,11 @@ class Pass {
     return bytes;
   }
 
-  /// Edges as they were met are given back block by block while they are collected under their final numbers.
+  /// Edges as they were met are given back block by block while they are collected under their final numbers. Each
+  /// thread has a block that it reads, one that is not full, and may be one behind the others.
   std::uint64_t renumbering_peak(const GraphSize& size, DistinctIds& all) const {
     constexpr std::uint64_t block_bytes = (64u << 10) * 3 * sizeof(std::uint32_t), steps = 32;
-    const std::uint64_t     met   = edges() * 3 * sizeof(std::uint32_t) + parts_.size() * block_bytes;
+    const std::uint64_t     met   = edges() * 3 * sizeof(std::uint32_t) + 3 * parts_.size() * block_bytes;
     BuildSize               build = build_size(size);
     std::uint64_t           peak =
         std::max(building_peak(build), rows_bytes(size.vertices, size.arcs, weighted()) + table_bytes(size, all));
@@ -301,7 +302,7 @@ class Pass {
     if (!transform.symmetrize || transform.dedup || transform.undirected) return;
     const std::uint64_t one_way  = rows_bytes(size.vertices, size.arcs, weighted());
     const std::uint64_t both     = rows_bytes(size.vertices, 2 * size.arcs, weighted());
-    const std::uint64_t reversed = one_way + building_peak(build_size(size));
+    const std::uint64_t reversed = one_way + building_peak(build_size(size)) * 33 / 32;
     size.loading_bytes           = std::max({size.loading_bytes, base + reversed, base + 2 * one_way + both});
     size.held_bytes += both - one_way;
     size.arcs *= 2;
