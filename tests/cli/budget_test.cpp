@@ -139,7 +139,7 @@ TEST_F(Budgets, InfoAndPlanNeverFailForWantOfMemory) {
     if (truth["memory"]["host_peak"] > 1024) {
       EXPECT_EQ(told["estimated"], true) << graph;
       EXPECT_EQ(
-          spillway(std::string{"info "} + graph + " -q --host-memory " + sufficient_size(told["memory_to_load"]))
+          spillway(std::string{"info "} + graph + " -q --host-memory " + sufficient_size(told["host_memory_needed"]))
               .code,
           0);
     }
