@@ -17,9 +17,11 @@ namespace spillway {
 // Large enough for a disk to stream, small enough to stay in a core's cache while it is taken apart.
 inline constexpr std::uint64_t chunk_bytes = 1u << 20;
 
-/// What reading in chunks holds: one a thread.
-inline std::uint64_t chunk_buffers(const ReadJob& job) {
-  return static_cast<std::uint64_t>(job.context.threads) * chunk_bytes;
+/// What reading `bytes` in chunks holds: one chunk a thread, as far as there are so many.
+inline std::uint64_t chunk_buffers(const ReadJob& job, std::uint64_t bytes) {
+  const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
+  return std::min<std::uint64_t>(static_cast<std::uint64_t>(job.context.threads), chunks) *
+         std::min(chunk_bytes, bytes);
 }
 
 /// A value at a place that may be unaligned; the caller knows that it is there.

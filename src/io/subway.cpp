@@ -58,7 +58,8 @@ ReadResult read_subway(ReadJob& job) {
   const WeightType kept   = kept_weights(job, layout->weighted ? WeightType::u32 : WeightType::none);
   const auto&      budget = job.context.budget;
 
-  job.expect_rows(layout->vertices, layout->arcs, kept, /*undirected_file=*/false, chunk_buffers(job));
+  job.expect_rows(layout->vertices, layout->arcs, kept, /*undirected_file=*/false,
+                  chunk_buffers(job, std::max(layout->vertices * 4, layout->weighted ? layout->arcs * 8 : 0)));
   const BinaryFile file{job, job.path()};
   job.progress().begin("reading", file.size(), ProgressUnit::bytes);
   Buffer<EdgeIndex>     offsets{layout->vertices + 1, budget, "the row offsets"};

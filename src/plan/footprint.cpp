@@ -30,7 +30,8 @@ struct Demand {
   double           earlier  = 0;      ///< bytes for each vertex that are held while rows are made
 };
 
-constexpr double sssp_bins = 1.75 * (1u << 20);  // a slab or two for each thread's buckets
+// Slabs for each thread's buckets: how many vertices wait in them at once differs from run to run.
+constexpr double sssp_bins = 2.25 * (1u << 20), kcore_bins = 0.75 * (1u << 20);
 
 // clang-format off
 constexpr std::array demands{
@@ -45,7 +46,7 @@ constexpr std::array demands{
     Demand{"degrees",           Rows::as_they_are, 16},
     Demand{"egonet",            Rows::as_they_are, 4.2},
     Demand{"induced",           Rows::as_they_are, 0.3},
-    Demand{"kcore",             Rows::simple,      32},
+    Demand{"kcore",             Rows::simple,      32,   0, kcore_bins},
     Demand{"lcc",               Rows::in,          47,   10},
     Demand{"neighborhood",      Rows::as_they_are, 4.2},
     Demand{"pagerank",          Rows::in,          20},
@@ -123,7 +124,8 @@ RunMemory memory_of_run(const std::string& algorithm, const ParameterValues& val
   }
   const auto state = scaled(demand.vertex, size.vertices) + scaled(demand.arc, arcs) +
                      static_cast<std::uint64_t>(demand.fixed + rounding_bytes);
-  return {.peak = std::max(building + scaled(demand.earlier, size.vertices), rows + state), .builds_in = builds_in};
+  return {.peak      = std::max(building + scaled(demand.earlier, size.vertices), rows + state),
+          .builds_in = builds_in};
 }
 
 std::vector<Footprint> footprints(const GraphSize& size) {

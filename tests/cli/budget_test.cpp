@@ -37,7 +37,7 @@ class Budgets : public testing::CommandLineTest {
     std::string allowed = "8KiB";
     for (int i = 0; i < refusals; ++i) {
       const testing::Outcome refused = spillway(command + " --json --quiet --host-memory " + allowed);
-      if (refused.code == 0 && i > 0) return;
+      if (refused.code == 0 && i > 0) break;
       ASSERT_EQ(refused.code, 4) << command << ": " << refused.err;
       const std::string next = asked_for(refused.err);
       ASSERT_FALSE(next.empty()) << command << ": " << refused.err;
@@ -77,6 +77,9 @@ std::string arguments_of(const Algorithm& algorithm, const std::string& graph) {
   return words;
 }
 
+/// How many vertices wait in buckets at once depends on which thread is faster: that number may grow once, too.
+bool in_buckets(const Algorithm& algorithm) { return algorithm.name == "sssp" || algorithm.name == "kcore"; }
+
 TEST_F(Budgets, TheNumberOfARefusedRunSuffices) {
   make_graphs();
   const std::vector<std::string> graphs{"directed.spill", "list.wel",  "symmetric.spill",
@@ -87,7 +90,7 @@ TEST_F(Budgets, TheNumberOfARefusedRunSuffices) {
     for (std::size_t i = 0; i < (everything() ? graphs.size() : 1); ++i) {
       const std::string& graph = graphs[(first + i) % graphs.size()];
       expect_truth("run " + algorithm.name + " " + graph + arguments_of(algorithm, graph) + " --device cpu",
-                   algorithm.makes_a_graph ? 2 : 1);
+                   algorithm.makes_a_graph || in_buckets(algorithm) ? 2 : 1);
     }
   }
   for (const char* form : {"pagerank directed.spill --form residual", "cc directed.spill --form propagate",
