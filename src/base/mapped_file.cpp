@@ -112,7 +112,10 @@ MappedFile::MappedFile(const std::string& path, std::shared_ptr<MemoryBudget> bu
 
 /// False where the file system has no mappings.
 bool MappedFile::map() {
-  void* const mapped = system_calls().mmap(nullptr, data_.size(), PROT_READ, MAP_SHARED, file_.get(), 0);
+  void* mapped = MAP_FAILED;
+  do {
+    mapped = system_calls().mmap(nullptr, data_.size(), PROT_READ, MAP_SHARED, file_.get(), 0);
+  } while (mapped == MAP_FAILED && errno == EINTR);
   if (mapped == MAP_FAILED && errno == ENODEV) return false;
   if (mapped == MAP_FAILED) throw system_error("map", path_);
   data_ = {static_cast<const char*>(mapped), data_.size()};

@@ -139,6 +139,10 @@ TEST_F(Outputs, AreNotMadeOfAFileThatWasCutShort) {
 TEST_F(Outputs, NeedThreadsThatTheSystemGrants) {
   expect_error("info g.txt", 2, "OMP_NUM_THREADS asks for 65536 threads", "OMP_NUM_THREADS=65536 ");
   EXPECT_EQ(spillway("info g.txt --threads 2", "OMP_NUM_THREADS=65536 ").code, 0);
+#ifndef __SANITIZE_ADDRESS__  // which takes more than any such limit
+  EXPECT_EQ(spillway("convert g.txt g.spill").code, 0);
+  expect_error("info g.spill --threads 4096", 4, "the system grants", "ulimit -v 3000000; ");
+#endif
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ class SystemFaults {
     };
     table.fchmod = [](int file, mode_t mode) { return fails("fchmod") ? -1 : real_.fchmod(file, mode); };
     table.flock  = [](int file, int how) { return fails("flock") ? -1 : real_.flock(file, how); };
-    table.fsync  = [](int) { return fails("fsync") ? -1 : 0; };  // no test cuts the power
+    table.fsync  = [](int file) { return fails("fsync") ? -1 : real_.fsync(file); };
     table.linkat = [](int from_folder, const char* from, int to_folder, const char* to, int flags) {
       return fails("linkat") ? -1 : real_.linkat(from_folder, from, to_folder, to, flags);
     };
