@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <stdexcept>
 
 #include "io/format.hpp"
@@ -169,9 +170,12 @@ std::vector<std::string> seeds(const std::string& target) {
   add_written(all, target);
   add_by_hand(all, target);
   if (!takes_compressed(target)) return all;
-  for (const std::size_t plain : {std::size_t{0}, all.size() - 1}) {
-    all.push_back(gzipped(all[plain]));
-    all.push_back(zstd_compressed(all[plain]));
+  std::vector<std::string> text;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(text),
+               [](const std::string& bytes) { return bytes.find('\0') == std::string::npos; });
+  for (const std::string& plain : {text.front(), text.back()}) {
+    all.push_back(gzipped(plain));
+    all.push_back(zstd_compressed(plain));
   }
   return all;
 }
