@@ -114,6 +114,10 @@ class MappedFile {
   Buffer<char>               copied_;
 };
 
+/// How the end of a process that a mapped file failed is told: `text` makes what is written of a message, and is
+/// asked when a file is mapped. By default "error: MESSAGE" on standard error.
+void report_mapped_faults(std::string (*text)(const std::string& message), int descriptor);
+
 /// Error{bad_input} if a mapped file was written to since: of `path`, or any if that is empty. What was computed
 /// from it is then worth nothing, so this is asked before an output gets its name.
 void check_mapped_files(const std::string& path = {});

@@ -49,6 +49,11 @@ std::mutex                      table_mutex;  ///< of those who change it
 constinit std::atomic<Mapping*> table{nullptr};
 struct sigaction                before {};
 
+std::string as_error(const std::string& message) { return "error: " + message + "\n"; }
+
+std::string (*fault_text)(const std::string&) = as_error;
+volatile sig_atomic_t fault_descriptor        = STDERR_FILENO;
+
 /// What would have happened without our handler.
 void pass_on(int signal, siginfo_t* info, void* context) {
   if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
@@ -66,7 +71,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   for (const Mapping* entry = table.load(std::memory_order_acquire); entry; entry = entry->next) {
     const std::uintptr_t begin = entry->begin.load(std::memory_order_acquire);
     if (begin == 0 || place < begin || place >= entry->end.load(std::memory_order_relaxed)) continue;
-    [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, entry->message.data(), entry->message.size());
+    [[maybe_unused]] const ssize_t told = ::write(fault_descriptor, entry->message.data(), entry->message.size());
     _exit(static_cast<int>(ExitCode::bad_input));  // no destructor is safe in the middle of an instruction
   }
   pass_on(signal, info, context);
@@ -112,23 +117,24 @@ MappedFile::MappedFile(const std::string& path, std::shared_ptr<MemoryBudget> bu
 
 /// False where the file system has no mappings.
 bool MappedFile::map() {
-  void* mapped = MAP_FAILED;
+  install_handler();
+  const std::scoped_lock lock{table_mutex};
+  Mapping* const         entry = free_entry();
+  entry->message               = fault_text(fmt::format(
+                    "{}: a part of it can no longer be read: the file was cut short while it was in use, or its disk or server "
+                                  "fails; mend it and run again",
+                    path_));
+  void* mapped                 = MAP_FAILED;
   do {
     mapped = system_calls().mmap(nullptr, data_.size(), PROT_READ, MAP_SHARED, file_.get(), 0);
   } while (mapped == MAP_FAILED && errno == EINTR);
   if (mapped == MAP_FAILED && errno == ENODEV) return false;
   if (mapped == MAP_FAILED) throw system_error("map", path_);
-  data_ = {static_cast<const char*>(mapped), data_.size()};
-  install_handler();
-  const std::scoped_lock lock{table_mutex};
-  mapping_          = free_entry();
-  mapping_->file    = this;
-  mapping_->message = fmt::format(
-      "error: {}: a part of it can no longer be read: the file was cut short while it was in use, or its disk or "
-      "server fails; mend it and run again\n",
-      path_);
-  mapping_->end   = reinterpret_cast<std::uintptr_t>(mapped) + data_.size();
-  mapping_->begin = reinterpret_cast<std::uintptr_t>(mapped);
+  data_        = {static_cast<const char*>(mapped), data_.size()};
+  mapping_     = entry;
+  entry->file  = this;
+  entry->end   = reinterpret_cast<std::uintptr_t>(mapped) + data_.size();
+  entry->begin = reinterpret_cast<std::uintptr_t>(mapped);
   return true;
 }
 
@@ -161,6 +167,12 @@ void MappedFile::check_unchanged() const {
       path_,
       now.size == version_->size ? "it was written to"
                                  : fmt::format("{} bytes, then {}", version_->size, now.size));
+}
+
+void report_mapped_faults(std::string (*text)(const std::string& message), int descriptor) {
+  const std::scoped_lock lock{table_mutex};
+  fault_text       = text ? text : as_error;
+  fault_descriptor = descriptor;
 }
 
 void check_mapped_files(const std::string& path) {

@@ -262,6 +262,20 @@ TEST(MappedFiles, ThatAreCutShortEndWithAMessage) {
   EXPECT_EQ(said.find("error: " + path + ": a part of it can no longer be read"), 0u) << said;
 }
 
+TEST(MappedFiles, ThatFailAreReportedAsAsked) {
+  const TemporaryFolder folder;
+  const std::string     path = folder.write("data", std::string(1 << 20, 'x'));
+  const auto [code, said]    = ending_of_process([&] {
+    report_mapped_faults([](const std::string& message) { return "{\"error\": \"" + message + "\"}"; },
+                         STDERR_FILENO);
+    const MappedFile file{path};
+    fs::resize_file(path, 10);
+    last_byte(file);
+  });
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(said.find("{\"error\": \"" + path), 0u) << said;
+}
+
 /// A fault in a mapping that Spillway knows nothing of.
 void fault_elsewhere(const TemporaryFolder& folder) {
   const std::string path = folder.write("elsewhere", std::string(1 << 20, 'x'));
