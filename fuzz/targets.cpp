@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "graph/csr.hpp"
+#include "graph/symmetry.hpp"
 #include "io/format.hpp"
 #include "store/spill_file.hpp"
 
@@ -102,8 +103,15 @@ void compute(const Graph& graph, const std::string& name, const ParameterValues&
   if (!verdict.problem.empty()) throw std::logic_error{name + ": " + verdict.problem};
 }
 
+/// A .spill file may say that it is symmetric, or bring in-edges; only `spillway verify` looks whether they fit.
+bool keeps_its_promises(const Graph& graph) {
+  if (graph.symmetric()) return !find_lone_arc(graph.out(), 1, Progress::none()).has_value();
+  return are_transposed(graph.out(), graph.in(), 1, Progress::none());
+}
+
 void compute_all(const Graph& graph) {
   if (graph.vertex_count() > most_to_compute || graph.arc_count() > most_to_compute) return;
+  if (!keeps_its_promises(graph)) return;
   compute(graph, "cc", {});
   compute(graph, "pagerank", {{"iterations", "5"}});
   if (const auto source = plain_name(graph)) compute(graph, "bfs", {{"source", *source}});
