@@ -101,6 +101,11 @@ TEST_F(Plugin, IsBuiltListedAndRun) {
   refuses("run ./multiplied.so g.txt --factor 101", ExitCode::usage, {"factor", "101"});
   refuses("run ./multiplied.so g.txt --facto 2", ExitCode::usage, {"did you mean '--factor'"});
   refuses("run ./multiplied.so:divided g.txt", ExitCode::usage, {"no 'divided'", "multiplied"});
+
+  std::filesystem::create_symlink("multiplied.so", folder_ / "link.csv");
+  for (const std::string named : {"./multiplied.so", "./multiplied.so:multiplied"})
+    refuses("run " + named + " g.txt -o link.csv", ExitCode::usage, {"this file is read (the plug-in)"});
+  EXPECT_TRUE(read_file(folder_ / "multiplied.so").starts_with("\177ELF"));
 }
 
 TEST_F(Plugin, OffersSeveral) {
