@@ -98,8 +98,8 @@ std::optional<std::string> plain_name(const Graph& graph) {
 void compute(const Graph& graph, const std::string& name, const ParameterValues& values) {
   const Algorithm&      algorithm = algorithm_named(name);
   const ParameterValues complete  = completed_parameters(algorithm, values);
-  const Result          result    = algorithm.run(graph, complete, {.threads = 2});
-  const Verdict         verdict = algorithm.verify(graph, complete, result, {.by = CheckBy::oracle, .threads = 2});
+  const Result          result    = algorithm.run(graph, complete, {.threads = 1});
+  const Verdict         verdict = algorithm.verify(graph, complete, result, {.by = CheckBy::oracle, .threads = 1});
   if (!verdict.problem.empty()) throw std::logic_error{name + ": " + verdict.problem};
 }
 

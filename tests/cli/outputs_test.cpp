@@ -65,8 +65,9 @@ TEST_F(Outputs, NeverReplaceTheGraphUnderAnyName) {
 }
 
 TEST_F(Outputs, NeverReplaceStandardOutputThatIsTheGraph) {
-  const Outcome outcome = spillway("convert g.txt - >> g.txt; echo $? > code; true");
+  spillway("convert g.txt - >> g.txt 2> said; echo $? > code; true");
   EXPECT_EQ(read_file(folder_ / "code"), "2\n");
+  EXPECT_NE(read_file(folder_ / "said").find("this file is read (the graph)"), std::string::npos);
   EXPECT_EQ(read_file(folder_ / "g.txt"), graph_);
 }
 
@@ -118,8 +119,8 @@ TEST_F(Outputs, AreNotMadeOfAFileThatChanged) {
   EXPECT_EQ(spillway("generate kron --scale 12 k.spill").code, 0);
   // A pipe holds the run up until the graph has changed.
   const std::string slowly = "mkfifo priors; (sleep 0.3; touch k.spill; echo 1 0.9 0.1 > priors) & ";
-  expect_error("run bp k.spill --priors priors -o r.csv", 3,
-               "k.spill: the file changed while it was in use", slowly);
+  expect_error("run bp k.spill --priors priors -o r.csv", 3, "k.spill: the file changed while it was in use",
+               slowly);
   EXPECT_FALSE(fs::exists(folder_ / "r.csv"));
 }
 
