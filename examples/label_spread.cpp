@@ -36,7 +36,8 @@ Buffer<LabelSpread::Value> planted(const Graph& graph, const std::vector<Vertex>
 Algorithm label_spread() {
   return {.name       = "label_spread",
           .summary    = "the nearest of several seeds, and how far it is",
-          .parameters = {{.name = "seeds", .help = "where labels start: a,b,c or @FILE",
+          .parameters = {{.name = "seeds",
+                          .help = "where labels start: a,b,c or @FILE",
                           .kind = ParameterKind::vertices}},
           .columns    = {{"seed", "the seed whose label came first; none if no seed reaches the vertex"},
                          {"hops", "arcs from that seed"}},

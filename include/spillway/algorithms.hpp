@@ -60,18 +60,18 @@ struct Algorithm {
   using Run    = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
   using Verify = std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
 
-  std::string              name          = {};
-  std::vector<std::string> aliases       = {};  ///< what others call it
-  std::string              summary       = {};
-  std::string              reference     = {};  ///< where the method is described
-  std::vector<Parameter>   parameters    = {};
-  std::vector<ColumnInfo>  columns       = {};
-  WeightUse                weights       = WeightUse::ignored;
-  bool                     makes_a_graph = false;  ///< the answer is a graph, not columns
-  bool                     on_gpu        = false;  ///< can be asked of one
+  std::string             name          = {};
+  std::string             summary       = {};
+  std::string             reference     = {};  ///< where the method is described
+  std::vector<Parameter>  parameters    = {};
+  std::vector<ColumnInfo> columns       = {};
+  WeightUse               weights       = WeightUse::ignored;
+  bool                    makes_a_graph = false;  ///< the answer is a graph, not columns
+  bool                    on_gpu        = false;  ///< can be asked of one
   bool   vertex_program = true;  ///< or an algorithm of its own, to which directions and methods do not apply
   Run    run            = {};
-  Verify verify         = {};  ///< empty: the result cannot be checked
+  Verify verify         = {};             ///< empty: the result cannot be checked
+  std::vector<std::string> aliases = {};  ///< what others call it
 };
 
 /// Those that come with Spillway and those that were added.
@@ -79,6 +79,9 @@ const std::vector<Algorithm>& algorithms();
 
 /// Adds one; a name that is taken is Error{usage}. Not while another thread reads the registry.
 const Algorithm& add_algorithm(Algorithm algorithm);
+
+/// The one of this name or alias, or none.
+const Algorithm* find_algorithm(const std::string& name);
 
 /// The one of this name or alias (- and _ and case do not matter); an unknown one is Error{usage} with a
 /// suggestion.

@@ -31,11 +31,11 @@ struct Transform {
 };
 
 struct LoadOptions {
-  std::string                  format     = "auto";  ///< a name of `formats()`, or "auto": by content, then suffix
-  IdMode                       ids        = IdMode::automatic;
-  std::optional<std::uint64_t> vertices   = {};  ///< edge lists: ids are 0 to N-1, isolated ones included
-  std::string               source_column = {};  ///< edge lists: a position (from 1) or a name in the header
-  std::string               target_column = {};  ///< edge lists: likewise
+  std::string                  format   = "auto";  ///< a name of `formats()`, or "auto": by content, then suffix
+  IdMode                       ids      = IdMode::automatic;
+  std::optional<std::uint64_t> vertices = {};       ///< edge lists: ids are 0 to N-1, isolated ones included
+  std::string                  source_column = {};  ///< edge lists: a position (from 1) or a name in the header
+  std::string                  target_column = {};  ///< edge lists: likewise
   std::string               weight_column = {};  ///< text: a position (from 1) or a name; "none" ignores weights
   std::optional<WeightType> weight_type   = {};  ///< read weights as this; by default as the input states them
   HeaderMode                header        = HeaderMode::automatic;

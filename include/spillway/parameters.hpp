@@ -39,8 +39,6 @@ ParameterValues completed(std::string_view owner, const std::vector<Parameter>& 
 /// "1,5,9" as ids. An id that holds a comma or begins with @ stands in double quotes, with quotes in it doubled;
 /// @FILE stands for the ids in a file. Where `graph` has a vertex of the whole text's name, that is the one.
 std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph = nullptr);
-/// The id as `ids_in_list` takes it for itself.
-std::string quoted_id(std::string_view id);
 /// One id on each line; # starts a comment.
 std::vector<std::string> ids_in_file(const std::string& path);
 

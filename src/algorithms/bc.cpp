@@ -54,14 +54,14 @@ void refuse_long_work(const Graph& graph) {
   constexpr double a_second  = 2e8;                     // arcs, measured there
   const double     work      = work_of_all(graph);
   if (work <= most_work) return;
-  const double seconds = work / a_second;
+  const double      seconds = work / a_second;
+  const std::string time    = seconds < 120    ? fmt::format("{:.0f} seconds", seconds)
+                              : seconds < 7200 ? fmt::format("{:.0f} minutes", seconds / 60)
+                                               : fmt::format("{:.0f} hours", seconds / 3600);
   throw usage_error(
-      "bc from all {} vertices follows some {:.1e} arcs, about {} at {:.0e} a second; --sources N estimates from "
-      "N "
+      "bc from all {} vertices follows some {:.1e} arcs (two cores take about {}); --sources N estimates from N "
       "vertices drawn at random, --source takes those that you name, --sources all takes all",
-      with_commas(graph.vertex_count()), work,
-      seconds < 7200 ? fmt::format("{:.0f} minutes", seconds / 60) : fmt::format("{:.0f} hours", seconds / 3600),
-      a_second);
+      with_commas(graph.vertex_count()), work, time);
 }
 
 struct Sources {
@@ -306,7 +306,6 @@ Verdict verify_bc(const Graph& graph, const ParameterValues& values, const Resul
 Algorithm bc_algorithm() {
   return {
       .name       = "bc",
-      .aliases    = {"betweenness", "betweenness_centrality"},
       .summary    = "betweenness centrality: the share of shortest paths through each vertex",
       .reference  = "Brandes: A Faster Algorithm for Betweenness Centrality, 2001",
       .parameters = {{.name = "source",
@@ -326,7 +325,8 @@ Algorithm bc_algorithm() {
       .columns = {{"centrality", "share of shortest paths it is on, summed over ordered pairs of other vertices"}},
       .on_gpu  = gpu::built && has_device_code<Dependencies<double>>,
       .run     = run_bc,
-      .verify  = verify_bc};
+      .verify  = verify_bc,
+      .aliases = {"betweenness", "betweenness_centrality"}};
 }
 
 }  // namespace spillway

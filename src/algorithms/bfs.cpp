@@ -76,7 +76,6 @@ Verdict verify_bfs(const Graph& graph, const ParameterValues& values, const Resu
 
 Algorithm bfs_algorithm() {
   return {.name       = "bfs",
-          .aliases    = {"breadth_first_search"},
           .summary    = "levels and parents of a breadth-first search from a source",
           .reference  = "Beamer, Asanović, Patterson: Direction-Optimizing Breadth-First Search, SC 2012",
           .parameters = {{.name = "source",
@@ -86,7 +85,8 @@ Algorithm bfs_algorithm() {
                       {"parent", "the vertex before it on a shortest path; the source's is itself"}},
           .on_gpu  = gpu::built && has_device_code<Bfs>,
           .run     = run_bfs,
-          .verify  = verify_bfs};
+          .verify  = verify_bfs,
+          .aliases = {"breadth_first_search"}};
 }
 
 }  // namespace spillway

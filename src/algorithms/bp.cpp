@@ -86,7 +86,6 @@ Result run_bp(const Graph& graph, const ParameterValues& values, const RunOption
 Algorithm bp_algorithm() {
   return {
       .name    = "bp",
-      .aliases = {"belief_propagation"},
       .summary = "belief propagation: the probability of each state at each vertex",
       .reference =
           "Pearl, Probabilistic Reasoning in Intelligent Systems, 1988; Yedidia, Freeman & Weiss, "
@@ -113,7 +112,8 @@ Algorithm bp_algorithm() {
       .on_gpu         = gpu::built,
       .vertex_program = false,
       .run            = run_bp,
-      .verify         = verify_bp};
+      .verify         = verify_bp,
+      .aliases        = {"belief_propagation"}};
 }
 
 }  // namespace spillway

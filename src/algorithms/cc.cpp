@@ -233,7 +233,6 @@ Vertex frequent_label(std::span<const Vertex> labels) {
 
 Algorithm cc_algorithm() {
   return {.name    = "cc",
-          .aliases = {"connected_components", "weakly_connected_components", "wcc", "components"},
           .summary = "weakly connected components: directions do not count",
           .reference =
               "Sutton, Ben-Nun & Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph "
@@ -245,7 +244,8 @@ Algorithm cc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_cc,
-          .verify         = verify_cc};
+          .verify         = verify_cc,
+          .aliases        = {"connected_components", "weakly_connected_components", "wcc", "components"}};
 }
 
 }  // namespace spillway

@@ -374,7 +374,6 @@ Verdict verify_cdlp(const Graph& graph, const ParameterValues& values, const Res
 Algorithm cdlp_algorithm() {
   return {
       .name           = "cdlp",
-      .aliases        = {"label_propagation", "communities"},
       .summary        = "community detection by label propagation",
       .reference      = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
       .parameters     = {{.name          = "iterations",
@@ -387,7 +386,8 @@ Algorithm cdlp_algorithm() {
       .on_gpu         = gpu::built,
       .vertex_program = false,
       .run            = run_cdlp,
-      .verify         = verify_cdlp};
+      .verify         = verify_cdlp,
+      .aliases        = {"label_propagation", "communities"}};
 }
 
 }  // namespace spillway

@@ -99,7 +99,6 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
 
 Algorithm degrees_algorithm() {
   return {.name           = "degrees",
-          .aliases        = {"degree"},
           .summary        = "out- and in-degrees",
           .reference      = "",
           .parameters     = {},
@@ -107,7 +106,8 @@ Algorithm degrees_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_degrees,
-          .verify         = verify_degrees};
+          .verify         = verify_degrees,
+          .aliases        = {"degree"}};
 }
 
 }  // namespace spillway

@@ -34,7 +34,6 @@ Verdict verify_induced(const Graph& graph, const ParameterValues& values, const 
 
 Algorithm induced_algorithm() {
   return {.name          = "induced",
-          .aliases       = {"induced_subgraph"},
           .summary       = "the subgraph induced by a set of vertices",
           .reference     = {},
           .parameters    = {{.name = "members", .help = vertices_help, .kind = ParameterKind::vertices}},
@@ -42,7 +41,8 @@ Algorithm induced_algorithm() {
           .weights       = WeightUse::used,
           .makes_a_graph = true,
           .run           = run_induced,
-          .verify        = verify_induced};
+          .verify        = verify_induced,
+          .aliases       = {"induced_subgraph"}};
 }
 
 }  // namespace spillway

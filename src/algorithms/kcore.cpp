@@ -221,7 +221,6 @@ Verdict verify_kcore(const Graph& graph, const ParameterValues& values, const Re
 Algorithm kcore_algorithm() {
   return {
       .name       = "kcore",
-      .aliases    = {"core_number", "k_core"},
       .summary    = "core numbers: the largest k for which a vertex is in a k-core",
       .reference  = "Seidman: Network Structure and Minimum Degree, 1983; Dhulipala et al.: Julienne, SPAA 2017",
       .parameters = {{.name          = "k",
@@ -231,7 +230,8 @@ Algorithm kcore_algorithm() {
                       "the largest k for which it is in a k-core; with --k: member, 1 if it is in that core"}},
       .on_gpu     = gpu::built && has_device_code<AllCores>,
       .run        = run_kcore,
-      .verify     = verify_kcore};
+      .verify     = verify_kcore,
+      .aliases    = {"core_number", "k_core"}};
 }
 
 }  // namespace spillway

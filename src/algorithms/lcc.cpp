@@ -218,7 +218,6 @@ Verdict verify_lcc(const Graph& graph, const ParameterValues&, const Result& res
 
 Algorithm lcc_algorithm() {
   return {.name           = "lcc",
-          .aliases        = {"clustering", "clustering_coefficient", "local_clustering_coefficient"},
           .summary        = "local clustering coefficients",
           .reference      = "Iosup et al., LDBC Graphalytics, PVLDB 2016",
           .parameters     = {},
@@ -228,7 +227,8 @@ Algorithm lcc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_lcc,
-          .verify         = verify_lcc};
+          .verify         = verify_lcc,
+          .aliases        = {"clustering", "clustering_coefficient", "local_clustering_coefficient"}};
 }
 
 }  // namespace spillway

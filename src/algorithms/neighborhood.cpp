@@ -77,7 +77,6 @@ Parameter source_parameter(const char* help) {
 Algorithm neighborhood_algorithm() {
   return around_algorithm(
       {.name       = "neighborhood",
-       .aliases    = {"k_hop_neighborhood"},
        .summary    = "the subgraph of all vertices within some hops of a source",
        .reference  = {},
        .parameters = {source_parameter("the vertex at its centre"),
@@ -85,19 +84,20 @@ Algorithm neighborhood_algorithm() {
                       {"along", "out, in or both: direction of the arcs that a hop follows", "out"}},
        .columns    = {},
        .run        = {},
-       .verify     = {}},
+       .verify     = {},
+       .aliases    = {"k_hop_neighborhood"}},
       read_neighborhood);
 }
 
 Algorithm egonet_algorithm() {
   return around_algorithm({.name       = "egonet",
-                           .aliases    = {"ego_graph"},
                            .summary    = "the ego network: the subgraph of a vertex and its neighbours",
                            .reference  = {},
                            .parameters = {source_parameter("the vertex at its centre")},
                            .columns    = {},
                            .run        = {},
-                           .verify     = {}},
+                           .verify     = {},
+                           .aliases    = {"ego_graph"}},
                           read_egonet);
 }
 

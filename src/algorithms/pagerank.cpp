@@ -115,7 +115,6 @@ std::vector<Parameter> pagerank_parameters() {
 Algorithm pagerank_algorithm() {
   return {
       .name       = "pagerank",
-      .aliases    = {"page_rank", "pr"},
       .summary    = "PageRank: the share of time that a random walk spends at each vertex",
       .reference  = "Page, Brin, Motwani, Winograd: The PageRank Citation Ranking, 1999",
       .parameters = pagerank_parameters(),
@@ -127,7 +126,8 @@ Algorithm pagerank_algorithm() {
           [](const Graph& graph, const ParameterValues& values, const Result& result,
              const VerifyOptions& options) {
             return verify_pagerank("pagerank", graph, no_vertex, values, result, options);
-          }};
+          },
+      .aliases = {"page_rank", "pr"}};
 }
 
 }  // namespace spillway

@@ -11,7 +11,6 @@ Algorithm ppr_algorithm() {
                                          .kind = ParameterKind::source});
   return {
       .name       = "ppr",
-      .aliases    = {"personalized_pagerank"},
       .summary    = "personalized PageRank: the walk restarts at a source",
       .reference  = "Haveliwala: Topic-Sensitive PageRank, WWW 2002; Tong, Faloutsos, Pan: ICDM 2006",
       .parameters = std::move(parameters),
@@ -25,7 +24,8 @@ Algorithm ppr_algorithm() {
           [](const Graph& graph, const ParameterValues& values, const Result& result,
              const VerifyOptions& options) {
             return verify_pagerank("ppr", graph, Parameters{"ppr", values}.vertex(graph), values, result, options);
-          }};
+          },
+      .aliases = {"personalized_pagerank"}};
 }
 
 }  // namespace spillway

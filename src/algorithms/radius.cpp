@@ -62,7 +62,6 @@ Result run_radius(const Graph& graph, const ParameterValues& values, const RunOp
 
 Algorithm radius_algorithm() {
   return {.name       = "radius",
-          .aliases    = {"effective_diameter", "eccentricity"},
           .summary    = "estimated eccentricities, reach and effective diameter, by sketches",
           .reference  = "Kang et al.: HADI, TKDD 2011; Flajolet, Martin: Probabilistic Counting, 1985",
           .parameters = {{.name = "sketches",
@@ -74,7 +73,8 @@ Algorithm radius_algorithm() {
                          {"reach", "about how many vertices it reaches, itself included"}},
           .on_gpu     = gpu::built && has_device_code<Radius<4>>,
           .run        = run_radius,
-          .verify     = verify_radius};
+          .verify     = verify_radius,
+          .aliases    = {"effective_diameter", "eccentricity"}};
 }
 
 }  // namespace spillway

@@ -65,15 +65,19 @@ bool is_called(const Algorithm& algorithm, const std::string& plain) {
 
 }  // namespace
 
-const Algorithm& algorithm_named(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.name == name) return algorithm;
-    names.push_back(algorithm.name);
-  }
+const Algorithm* find_algorithm(const std::string& name) {
+  for (const Algorithm& algorithm : algorithms())
+    if (algorithm.name == name) return &algorithm;
   const std::string plain = plain_name(name);
   for (const Algorithm& algorithm : algorithms())
-    if (is_called(algorithm, plain)) return algorithm;
+    if (is_called(algorithm, plain)) return &algorithm;
+  return nullptr;
+}
+
+const Algorithm& algorithm_named(const std::string& name) {
+  if (const Algorithm* const found = find_algorithm(name)) return *found;
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : algorithms()) names.push_back(algorithm.name);
   std::vector<std::string> aliases;
   for (const Algorithm& algorithm : algorithms())
     aliases.insert(aliases.end(), algorithm.aliases.begin(), algorithm.aliases.end());

@@ -30,7 +30,8 @@
 namespace spillway {
 
 /// Of every parameter that takes several vertices.
-inline constexpr const char* vertices_help = "ids with commas between them, or @FILE with one a line; can be repeated";
+inline constexpr const char* vertices_help =
+    "ids with commas between them, or @FILE with one a line; can be repeated";
 
 #define SPILLWAY_DECLARE_ALGORITHM(name) Algorithm name##_algorithm();
 SPILLWAY_ALGORITHMS(SPILLWAY_DECLARE_ALGORITHM)

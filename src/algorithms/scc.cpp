@@ -205,7 +205,6 @@ Verdict verify_scc(const Graph& graph, const ParameterValues&, const Result& res
 
 Algorithm scc_algorithm() {
   return {.name    = "scc",
-          .aliases = {"strongly_connected_components", "strong_components"},
           .summary = "strongly connected components: vertices that reach each other",
           .reference =
               "Slota, Rajamanickam, Madduri, BFS and Coloring-based Parallel Algorithms for Strongly Connected "
@@ -215,7 +214,8 @@ Algorithm scc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_scc,
-          .verify         = verify_scc};
+          .verify         = verify_scc,
+          .aliases        = {"strongly_connected_components", "strong_components"}};
 }
 
 }  // namespace spillway

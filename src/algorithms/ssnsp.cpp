@@ -84,7 +84,6 @@ Verdict verify_ssnsp(const Graph& graph, const ParameterValues& values, const Re
 
 Algorithm ssnsp_algorithm() {
   return {.name       = "ssnsp",
-          .aliases    = {"path_counts"},
           .summary    = "number of shortest paths from a source to each vertex",
           .reference  = "Brandes: A Faster Algorithm for Betweenness Centrality, 2001",
           .parameters = {{.name = "source",
@@ -94,7 +93,8 @@ Algorithm ssnsp_algorithm() {
                       {"paths", "how many paths have that length; parallel arcs are different paths"}},
           .on_gpu  = gpu::built && has_device_code<PathCounts<PathCount>>,
           .run     = run_ssnsp,
-          .verify  = verify_ssnsp};
+          .verify  = verify_ssnsp,
+          .aliases = {"path_counts"}};
 }
 
 }  // namespace spillway

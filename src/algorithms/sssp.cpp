@@ -161,7 +161,6 @@ Verdict verify_sssp(const Graph& graph, const ParameterValues& values, const Res
 
 Algorithm sssp_algorithm() {
   return {.name       = "sssp",
-          .aliases    = {"shortest_path", "shortest_paths", "dijkstra", "bellman_ford"},
           .summary    = "shortest distances and parents from a source, over non-negative weights",
           .reference  = "Meyer, Sanders: Delta-Stepping, ESA 1998; Beamer, Asanović, Patterson: GAP, 2015",
           .parameters = {{.name = "source",
@@ -175,7 +174,8 @@ Algorithm sssp_algorithm() {
           .weights = WeightUse::needed,
           .on_gpu  = gpu::built && has_device_code<Distances>,
           .run     = run_sssp,
-          .verify  = verify_sssp};
+          .verify  = verify_sssp,
+          .aliases = {"shortest_path", "shortest_paths", "dijkstra", "bellman_ford"}};
 }
 
 }  // namespace spillway

@@ -102,7 +102,6 @@ Verdict verify_sswp(const Graph& graph, const ParameterValues& values, const Res
 
 Algorithm sswp_algorithm() {
   return {.name       = "sswp",
-          .aliases    = {"widest_path", "widest_paths"},
           .summary    = "widest (maximum-capacity) paths from a source",
           .reference  = "Pollack: The Maximum Capacity Through a Network, Operations Research 1960",
           .parameters = {{.name = "source",
@@ -114,7 +113,8 @@ Algorithm sswp_algorithm() {
           .weights    = WeightUse::needed,
           .on_gpu     = gpu::built && has_device_code<Sswp<std::uint32_t>>,
           .run        = run_sswp,
-          .verify     = verify_sswp};
+          .verify     = verify_sswp,
+          .aliases    = {"widest_path", "widest_paths"}};
 }
 
 }  // namespace spillway

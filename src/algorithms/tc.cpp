@@ -174,7 +174,6 @@ Verdict verify_tc(const Graph& graph, const ParameterValues&, const Result& resu
 
 Algorithm tc_algorithm() {
   return {.name       = "tc",
-          .aliases    = {"triangles", "triangle_count"},
           .summary    = "triangle count; directions, loops and parallel arcs do not count",
           .reference  = "Schank and Wagner, Finding, counting and listing all triangles in large graphs, WEA 2005",
           .parameters = {{.name          = "per-vertex",
@@ -185,7 +184,8 @@ Algorithm tc_algorithm() {
           .on_gpu     = gpu::built,
           .vertex_program = false,
           .run            = run_tc,
-          .verify         = verify_tc};
+          .verify         = verify_tc,
+          .aliases        = {"triangles", "triangle_count"}};
 }
 
 }  // namespace spillway

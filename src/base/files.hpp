@@ -170,6 +170,7 @@ class OutputFile {
   std::string   path_;
   std::string   temporary_;  ///< the name that the file has until it is committed; empty while it has none
   std::string   old_;        ///< a second name of the file that was replaced, until all is committed
+  FileHandle    old_file_;   ///< its lock
   FileHandle    file_;
   std::uint64_t position_ = 0;
   bool          direct_   = false;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <climits>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <random>
 #include <vector>
 
@@ -59,7 +61,7 @@ std::string followed(const std::string& path) {
   fs::path        place      = path;
   std::error_code none;
   for (int links = 0; fs::is_symlink(place, none); ++links) {
-    if (links == most_links) throw bad_input("{}: a link that leads in a circle", path);
+    if (links == most_links) throw bad_input("{}: too many symbolic links", path);
     place = place.parent_path() / fs::read_symlink(place, none);
   }
   return place.string();
@@ -90,7 +92,17 @@ void remove_if_left_behind(const std::string& path) {
   remove_quietly(path);
 }
 
+/// A command may write many files into one folder, which then is listed over and over; the first will do.
+bool is_worth_a_look(const std::string& target) {
+  constexpr std::size_t                     most_looks = 16;
+  static std::mutex                         mutex;
+  static std::map<std::string, std::size_t> looks;
+  const std::scoped_lock                    lock{mutex};
+  return looks[folder_of(target)]++ < most_looks;
+}
+
 void remove_left_behind(const std::string& target) {
+  if (!is_worth_a_look(target)) return;
   const std::string        start = start_of_temporary(target);
   std::vector<std::string> found;
   std::error_code          none;
@@ -151,7 +163,7 @@ void check_can_write(const std::string& path) {
     throw bad_input("{}: a name of {} bytes; file systems take up to {}", printable(place.filename().string()),
                     place.filename().string().size(), NAME_MAX);
   if (!file_exists(folder)) throw bad_input("{}: cannot create it: there is no folder {}", path, folder);
-  if (!is_folder(folder)) throw bad_input("{}: cannot create it: {} is no folder", path, folder);
+  if (!is_folder(folder)) throw bad_input("{}: cannot create it: {} is not a folder", path, folder);
   if (access(folder.c_str(), W_OK | X_OK) != 0) throw system_error("create", path);
 }
 
@@ -183,8 +195,10 @@ bool OutputFile::open_unnamed() {
 void OutputFile::open_named() {
   for (;;) {
     const std::string name = temporary_beside(path_);
-    FileHandle        file{retried([&] {
-      return system_calls().open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    // What replaces a file that others may not read is not for them either while it is written.
+    const mode_t mode = file_exists(path_) ? 0600 : 0666;
+    FileHandle   file{retried([&] {
+      return system_calls().open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     })};
     if (file.get() < 0 && errno == EEXIST) continue;
     if (file.get() < 0) throw system_error("create", path_);
@@ -294,6 +308,9 @@ void OutputFile::copy_to_named() {
 void OutputFile::keep_old() {
   while (old_.empty()) {
     const std::string name = temporary_beside(path_);
+    // Locked, so that no other process takes it for one that was left behind.
+    old_file_ = open_quietly(path_, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (old_file_.get() >= 0) lock(old_file_, LOCK_EX | LOCK_NB);
     if (retried([&] { return system_calls().linkat(AT_FDCWD, path_.c_str(), AT_FDCWD, name.c_str(), 0); }) == 0)
       old_ = name;
     else if (is_unsupported(errno))
@@ -320,6 +337,7 @@ void OutputFile::undo() noexcept {
 void OutputFile::forget_old() noexcept {
   if (!old_.empty()) remove_quietly(old_);
   old_.clear();
+  old_file_.close();
 }
 
 void OutputFile::commit_together(std::initializer_list<OutputFile*> files) {

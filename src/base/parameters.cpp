@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
+#include "base/id_lists.hpp"
 #include "base/text.hpp"
 
 #include <spillway/graph.hpp>
@@ -149,29 +150,30 @@ bool is_vertex(const Graph* graph, std::string_view id) {
   return graph != nullptr && graph->ids().find(id, graph->vertex_count()).has_value();
 }
 
-}  // namespace
+struct ListItem {
+  std::string text;
+  bool        quoted = false;
 
-std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph) {
-  if (is_vertex(graph, text)) return {std::string{text}};
-  std::vector<std::string> ids;
+  /// Names may begin with @, too: only a file that there is stands for its ids.
+  bool is_file() const {
+    return !quoted && text.starts_with('@') && (text == "@-" || file_exists(text.substr(1)));
+  }
+};
+
+std::vector<ListItem> items_of(std::string_view text) {
+  std::vector<ListItem> items;
   for (bool more = true; more;) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
     if (text.starts_with('"')) {
-      ids.push_back(take_quoted(text));
+      items.push_back({take_quoted(text), true});
     } else {
-      const std::string_view id = trimmed(text.substr(0, text.find(',')));
+      items.push_back({std::string{trimmed(text.substr(0, text.find(',')))}});
       text.remove_prefix(std::min(text.find(','), text.size()));
-      // Names may begin with @, too: only a file that there is stands for its ids.
-      if (id.starts_with('@') && !is_vertex(graph, id) && (id == "@-" || file_exists(std::string{id.substr(1)}))) {
-        for (std::string& listed : ids_in_file(std::string{id.substr(1)})) ids.push_back(std::move(listed));
-      } else {
-        ids.emplace_back(id);
-      }
     }
     more = !text.empty();
     if (more) text.remove_prefix(1);
   }
-  return ids;
+  return items;
 }
 
 std::string quoted_id(std::string_view id) {
@@ -181,6 +183,38 @@ std::string quoted_id(std::string_view id) {
     if (c == '"') quoted += c;
   }
   return quoted + '"';
+}
+
+}  // namespace
+
+std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph) {
+  if (is_vertex(graph, text)) return {std::string{text}};
+  std::vector<std::string> ids;
+  for (ListItem& item : items_of(text)) {
+    if (!item.is_file()) {
+      ids.push_back(std::move(item.text));
+      continue;
+    }
+    for (std::string& listed : ids_in_file(item.text.substr(1))) ids.push_back(std::move(listed));
+  }
+  return ids;
+}
+
+std::vector<std::string> files_in_list(std::string_view text) {
+  std::vector<std::string> files;
+  for (const ListItem& item : items_of(text))
+    if (item.is_file()) files.push_back(item.text.substr(1));
+  return files;
+}
+
+std::string list_of(const std::vector<std::string>& ids) {
+  std::string text;
+  for (const std::string& id : ids) text += (text.empty() ? "" : ",") + quoted_id(id);
+  return text;
+}
+
+std::string with_files_read(const std::string& text) {
+  return files_in_list(text).empty() ? text : list_of(ids_in_list(text));
 }
 
 std::vector<Vertex> Parameters::vertex_list(const Graph& graph, const std::string& name) const {

@@ -127,8 +127,22 @@ void print_json(const Json& document) {
   fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+namespace {
+
+Json error_object(const std::string& kind, int exit, const std::string& message) {
+  return {{"error", {{"kind", kind}, {"exit", exit}, {"message", message}}}};
+}
+
+}  // namespace
+
+std::string error_json(const std::string& kind, int exit, const std::string& message) {
+  Json object{{"schema", json_schema}};
+  object.update(error_object(kind, exit, message));
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 void print_error_json(const std::string& kind, int exit, const std::string& message) {
-  if (!said().object) print_json({{"error", {{"kind", kind}, {"exit", exit}, {"message", message}}}});
+  if (!said().object) print_json(error_object(kind, exit, message));
 }
 
 void complain(const std::string& line) {

@@ -67,6 +67,8 @@ inline constexpr int json_schema = 1;
 /// One object on standard output, with the schema's version and the notes that were made. What is not UTF-8 in it
 /// is replaced, never an error.
 void print_json(const Json& document);
+/// The object of an error.
+std::string error_json(const std::string& kind, int exit, const std::string& message);
 /// The object that --json prints of an error, unless an object was printed already.
 void print_error_json(const std::string& kind, int exit, const std::string& message);
 

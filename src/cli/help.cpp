@@ -17,12 +17,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool is_algorithm(const std::string& word) {
-  return std::ranges::any_of(algorithms(), [&](const Algorithm& algorithm) {
-    return algorithm.name == word || std::ranges::count(algorithm.aliases, word) > 0;
-  });
-}
-
 /// Commands that take an algorithm and its options.
 bool takes_algorithm(const CommandInfo& command) { return command.name == "run" || command.name == "plan"; }
 
@@ -165,7 +159,7 @@ complete -o filenames -F _spillway spillway
 std::string zsh_completions(const CommandInfo& root) {
   return "#compdef spillway\n# zsh completion of spillway: put it into a folder of $fpath as _spillway\n"
          "autoload -U +X bashcompinit && bashcompinit\n" +
-         bash_completions(root);
+         bash_completions(root) + "_bash_complete -o filenames -F _spillway\n";  // for the word that loaded it
 }
 
 /// fish reads one line for each word.
@@ -225,7 +219,7 @@ std::vector<std::string> help_spelled_out(std::vector<std::string> words, Parser
   if (words.empty() || words.front() != "help") return words;
   words.erase(words.begin());
   if (std::erase(words, "--all") > 0) parser.show_all();
-  if (!words.empty() && is_algorithm(words.front())) words.insert(words.begin(), "run");
+  if (!words.empty() && find_algorithm(words.front())) words.insert(words.begin(), "run");
   words.emplace_back("--help");
   return words;
 }

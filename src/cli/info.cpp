@@ -167,9 +167,10 @@ void print_size(const GraphSize& size, const MemoryRefusal& refusal, const std::
 }
 
 Json size_json(const GraphSize& size, const MemoryRefusal& refusal) {
+  const bool known = size.vertices > 0 || size.arcs > 0;
   return {{"graph",
-           {{"vertices", size.vertices},
-            {"arcs", size.arcs},
+           {{"vertices", known ? Json(size.vertices) : Json(nullptr)},
+            {"arcs", known ? Json(size.arcs) : Json(nullptr)},
             {"weights", std::string{to_string(size.weight_type)}},
             {"symmetric", size.symmetric},
             {"format", size.format},
@@ -179,7 +180,7 @@ Json size_json(const GraphSize& size, const MemoryRefusal& refusal) {
           {"why", Json::array({refusal.what()})},
           {"host_memory_needed", refusal.needed()},
           {"memory_to_run", footprints_json(size)},
-          {"memory", {{"host_peak", 0}, {"resident_peak", resident_peak()}}}};
+          {"memory", {{"resident_peak", resident_peak()}}}};
 }
 
 void tell_size(const GraphSize& size, const MemoryRefusal& refusal, const std::string& path,

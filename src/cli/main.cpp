@@ -1,5 +1,6 @@
 // The command line: parses, runs one command, and turns every error into a message and an exit code.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,6 +11,7 @@
 
 #include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 
@@ -54,6 +56,11 @@ int report(ExitCode code, const std::string& message, bool json) {
   } catch (const std::exception&) {  // nobody is there to read it
   }
   return exit;
+}
+
+/// The object of an error that a signal's handler prints, in one piece.
+std::string bad_input_json(const std::string& message) {
+  return error_json(kind_of(ExitCode::bad_input), static_cast<int>(ExitCode::bad_input), message);
 }
 
 /// Of printing, in most cases; fmt does not say where to.
@@ -102,6 +109,7 @@ int main(int argc, char** argv) {
   using spillway::ExitCode;
   using spillway::cli::report;
   const bool json = spillway::cli::asks_for_json(argc, argv);
+  if (json) spillway::report_mapped_faults(spillway::cli::bad_input_json, STDOUT_FILENO);
   try {
     return spillway::cli::run(argc, argv);
   } catch (const spillway::Error& error) {

@@ -135,7 +135,6 @@ void plan(RunArguments& arguments, const Common& common) {
   check_ways(arguments);
   read_id_files(arguments);
   ProgressBar          bar = progress_bar(common);
-  const InterruptWatch watch{bar};
   Stopwatch            clock;
   std::optional<Graph> loaded;
   try {
@@ -143,6 +142,7 @@ void plan(RunArguments& arguments, const Common& common) {
   } catch (const MemoryRefusal& refusal) {
     return tell_that_it_does_not_fit(refusal, nullptr, arguments, common);
   }
+  const InterruptWatch  watch{bar};
   const Graph&          graph      = *loaded;
   const double          load_ms    = clock.lap();
   const ParameterValues parameters = parameters_of(arguments, graph);

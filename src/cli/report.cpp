@@ -9,6 +9,7 @@
 #include <spillway/engine/memory.hpp>
 
 #include "base/text.hpp"
+#include "graph/graph_size.hpp"
 #include "io/result_writer.hpp"
 #include "plan/rates.hpp"
 
@@ -156,8 +157,12 @@ Groups groups_of(const Column& column, const Graph& graph, std::uint64_t top) {
 }
 
 /// A summary is not worth failing for.
-bool has_room_to_count(const Graph& graph) {
-  return graph.budget()->has_room(graph.vertex_count() * sizeof(std::uint32_t) + 2 * sizeof(Group));
+Groups groups_if_they_fit(const Column& column, const Graph& graph) {
+  try {
+    return groups_of(column, graph, 1);
+  } catch (const MemoryRefusal&) {
+    return {};
+  }
 }
 
 bool is_grouped(const Algorithm& algorithm, const Result& result) {
@@ -220,8 +225,9 @@ void print_summary(std::FILE* out, const Algorithm& algorithm, const Result& res
   if (result.columns.empty() || graph.vertex_count() == 0) return;
   const Column& column = result.columns.front();
   if (is_grouped(algorithm, result)) {
-    if (has_fact(result, "largest") || !has_room_to_count(graph)) return;
-    const Group largest = groups_of(column, graph, 1).largest.front();
+    const Groups groups = has_fact(result, "largest") ? Groups{} : groups_if_they_fit(column, graph);
+    if (groups.count == 0) return;
+    const Group largest = groups.largest.front();
     fmt::print(out, "largest: {} ({} {})\n", counted(largest.size, "vertex", "vertices"), column.name,
                printable(graph.ids().name(largest.label)));
     return;
@@ -287,8 +293,8 @@ Json summary_json(const Algorithm& algorithm, const Result& result, const Graph&
   if (result.columns.empty() || graph.vertex_count() == 0) return summary;
   const Column& column = result.columns.front();
   if (is_grouped(algorithm, result)) {
-    if (!has_room_to_count(graph)) return summary;
-    const Groups groups      = groups_of(column, graph, 1);
+    const Groups groups = groups_if_they_fit(column, graph);
+    if (groups.count == 0) return summary;
     summary["groups"]        = groups.count;
     summary["largest_group"] = {{column.name, Json::parse(json_id(groups.largest.front().label, graph.ids()))},
                                 {"vertices", groups.largest.front().size}};

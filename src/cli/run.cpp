@@ -82,9 +82,9 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   const RunOptions    options   = run_options_of(arguments, common, bar);
   Answer              found{
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
+  std::optional<InterruptWatch> running{bar};  // checking a mapped file and building in-edges do not look
   for (std::uint64_t i = 0; i < repeat; ++i) {
-    const InterruptWatch watch{bar};  // checking a mapped file and building in-edges do not look
-    found.result = {};                // before the next takes its memory
+    found.result = {};  // before the next takes its memory
     found.result = within_memory(arguments, question.parameters, graph, common, [&] {
       return asking(arguments, [&] { return algorithm.run(graph, question.parameters, options); });
     });
@@ -93,6 +93,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
     found.transfer_ms.push_back(found.result.statistics.transfer_ms);
     check_cancelled(bar);  // a short run may not have looked
   }
+  running.reset();
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
   note_idle_options(found.result, arguments, common);

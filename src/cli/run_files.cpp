@@ -5,6 +5,7 @@
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
+#include "base/id_lists.hpp"
 #include "base/text.hpp"
 #include "cli/overwriting.hpp"
 #include "cli/run.hpp"
@@ -42,7 +43,7 @@ std::vector<Input> inputs_of(const RunArguments& arguments) {
     inputs.insert(inputs.end(), more.begin(), more.end());
   for (const auto& [name, values] : arguments.lists)
     for (const std::string& value : values)
-      if (value.starts_with('@')) inputs.push_back({file_of(value), "--" + name});
+      for (const std::string& file : files_in_list(value)) inputs.push_back({file, "--" + name});
   return inputs;
 }
 

@@ -230,8 +230,8 @@ void check_ways(const RunArguments& arguments) {
 }
 
 Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
-  const Graph loaded = [&] {
-    const InterruptWatch watch{progress};
+  const InterruptWatch watch{progress};
+  const Graph          loaded = [&] {
     try {
       return open(arguments.load.path, arguments.load.options(common, progress));
     } catch (const LoadRefusal& refusal) {

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "base/fail.hpp"
-#include "base/files.hpp"
+#include "base/id_lists.hpp"
 #include "base/text.hpp"
 #include "cli/run.hpp"
 
@@ -24,9 +24,7 @@ std::string default_of(const Algorithm& algorithm, const std::string& name) {
 }
 
 bool names_an_algorithm(const std::string& word) {
-  if (word.ends_with(".so") || word.find(".so:") != std::string::npos) return true;
-  return std::any_of(algorithms().begin(), algorithms().end(),
-                     [&](const Algorithm& algorithm) { return algorithm.name == word; });
+  return word.ends_with(".so") || word.find(".so:") != std::string::npos || find_algorithm(word) != nullptr;
 }
 
 void check_needed(const Algorithm& algorithm, const ParameterValues& given) {
@@ -61,12 +59,6 @@ std::vector<std::string> all_ids(const std::string& option, const std::vector<st
   return ids;
 }
 
-std::string as_list(const std::vector<std::string>& ids) {
-  std::string text;
-  for (const std::string& id : ids) text += (text.empty() ? "" : ",") + quoted_id(id);
-  return text;
-}
-
 /// Ids to ask for in turn; none where the algorithm has no source.
 std::vector<std::string> asked_sources(const RunArguments& arguments, const Graph* graph) {
   const Parameter* source = source_parameter(*arguments.algorithm);
@@ -85,7 +77,7 @@ ParameterValues given_values(const RunArguments& arguments, const Graph* graph) 
   for (const auto& [name, values] : arguments.read_lists) {
     // The default of such a parameter is a word, not a vertex.
     const bool is_word = values.size() == 1 && values.front() == default_of(*arguments.algorithm, name);
-    given[name]        = is_word ? values.front() : as_list(all_ids(name, values, graph));
+    given[name]        = is_word ? values.front() : list_of(all_ids(name, values, graph));
   }
   return given;
 }
@@ -148,13 +140,8 @@ bool has_parameter(const Algorithm& algorithm, const std::string& name) {
 }
 
 void read_id_files(RunArguments& arguments) {
-  for (const auto& [name, values] : arguments.lists) {
-    auto& read = arguments.read_lists[name];
-    for (const std::string& value : values) {
-      const bool is_file = value.starts_with('@') && (value == "@-" || file_exists(value.substr(1)));
-      read.push_back(is_file ? as_list(ids_in_file(value.substr(1))) : value);
-    }
-  }
+  for (const auto& [name, values] : arguments.lists)
+    for (const std::string& value : values) arguments.read_lists[name].push_back(with_files_read(value));
 }
 
 bool may_name_with_commas(const RunArguments& arguments) {

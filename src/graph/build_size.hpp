@@ -1,5 +1,5 @@
-// What building rows will hold at its peak, told before it begins. Kept apart from the collector, which every algorithm
-// sees.
+// What building rows will hold at its peak, told before it begins. Kept apart from the collector, which every
+// algorithm sees.
 #pragma once
 
 #include <cstdint>

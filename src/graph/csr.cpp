@@ -86,11 +86,15 @@ std::uint64_t first_unsorted_row(const Csr& csr, WeightType weight_type, int thr
   return found;
 }
 
-/// Loops count as twice where both arcs are added: they are few.
-BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+/// Loops count as twice where both arcs are added: they are few. Counting the largest bucket is a pass over all
+/// arcs; without it, it is as large as it can be.
+BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned,
+                          bool counted) {
   const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
-  EdgeIndex  fullest   = largest_bucket(csr, turned, context.threads);
-  if (both_ways) fullest += largest_bucket(csr, !turned, context.threads);
+  EdgeIndex  fullest   = csr.arc_count() * (both_ways ? 2 : 1);
+  if (counted)
+    fullest = largest_bucket(csr, turned, context.threads) +
+              (both_ways ? largest_bucket(csr, !turned, context.threads) : 0);
   return {.vertices       = csr.vertex_count(),
           .arcs           = csr.arc_count() * (both_ways ? 2 : 1),
           .weighted       = weight_type != WeightType::none,
@@ -118,7 +122,11 @@ Csr collected_within(const Csr& csr, WeightType weight_type, const BuildContext&
 
 /// The same, refused at once where the budget cannot hold it.
 Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
-  const std::uint64_t peak = building_peak(rebuilding_size(csr, weight_type, context, turned));
+  const auto peak_of = [&](bool counted) {
+    return building_peak(rebuilding_size(csr, weight_type, context, turned, counted));
+  };
+  if (context.budget->has_room(peak_of(false))) return collected_within(csr, weight_type, context, turned);
+  const std::uint64_t peak = peak_of(true);
   return within_forecast(*context.budget, peak, turned ? "the in-edges" : "the rows of the graph",
                          [&] { return collected_within(csr, weight_type, context, turned); });
 }

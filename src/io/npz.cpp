@@ -8,6 +8,7 @@
 #ifdef SPILLWAY_HAS_LIBZIP
 
 #include <zip.h>
+#include <exception>
 
 #include <algorithm>
 #include <bit>
@@ -125,6 +126,11 @@ class ZipInput {
   ZipInput& operator=(const ZipInput&) = delete;
   ~ZipInput() { zip_error_fini(&error_); }
 
+  /// Throws what reading threw, which libzip knows as an error of its own only.
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
   /// What libzip calls for everything it wants of its source.
   static zip_int64_t call(void* self, void* data, zip_uint64_t length, zip_source_cmd_t command) {
     return static_cast<ZipInput*>(self)->answer(data, length, command);
@@ -164,8 +170,9 @@ class ZipInput {
     const std::uint64_t bytes = std::min<std::uint64_t>(length, size_ - position_);
     try {
       read_at(file_, path_, position_, into, bytes);
-    } catch (const Error&) {
-      zip_error_set(&error_, ZIP_ER_READ, errno);
+    } catch (...) {
+      failure_ = std::current_exception();
+      zip_error_set(&error_, ZIP_ER_READ, EIO);
       return -1;
     }
     position_ += bytes;
@@ -180,7 +187,10 @@ class ZipInput {
   }
 
   zip_int64_t stat(void* data, zip_uint64_t length) {
-    if (length < sizeof(zip_stat_t)) return -1;
+    if (length < sizeof(zip_stat_t)) {
+      zip_error_set(&error_, ZIP_ER_INVAL, 0);
+      return -1;
+    }
     auto* const found = static_cast<zip_stat_t*>(data);
     zip_stat_init(found);
     found->valid = ZIP_STAT_SIZE;
@@ -193,6 +203,7 @@ class ZipInput {
   std::uint64_t      size_;
   std::uint64_t      position_ = 0;
   zip_error_t        error_;
+  std::exception_ptr failure_;
 };
 
 class Archive {
@@ -205,6 +216,7 @@ class Archive {
     if (source && !zip_) zip_source_free(source);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
+    if (!zip_) input_.rethrow();
     if (!zip_) throw bad_input("{}: not a readable zip archive: {}", path, reason);
   }
   Archive(const Archive&)            = delete;
@@ -212,6 +224,7 @@ class Archive {
   ~Archive() { zip_discard(zip_); }
 
   zip_t*             get() const { return zip_; }
+  const ZipInput&    input() const { return input_; }
   const std::string& path() const { return path_; }
 
  private:
@@ -254,6 +267,7 @@ class Member {
     remaining_ -= bytes;
     while (bytes > 0) {
       const zip_int64_t got = zip_fread(file_.get(), to, bytes);
+      if (got < 0) archive_.input().rethrow();
       if (got <= 0)
         throw problem("damaged with {} bytes to go: {}", bytes,
                       got < 0 ? zip_file_strerror(file_.get()) : "ends early");

@@ -319,7 +319,9 @@ class Pass {
 }  // namespace
 
 std::optional<GraphSize> forecast(const EdgeText& text, const ReadJob& job) {
-  if (job.sample.is_pipe) return std::nullopt;
+  // A pass over the text takes seconds for each GiB; beyond this nobody waits for a better number.
+  constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
+  if (job.sample.is_pipe || job.sample.file_bytes > most_bytes) return std::nullopt;
   return Pass{text, job}.run();
 }
 

@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -65,7 +66,8 @@ TEST_F(Answers, OfASampleAreEstimatesAndSaySo) {
 TEST_F(Answers, ThatWouldTakeHoursAreAskedForByName) {
   ASSERT_EQ(spillway("generate uniform --vertices 100000 --degree 8 large.spill").code, 0);
   expect_error("run bc large.spill", 2, "--sources N estimates from N vertices drawn at random");
-  expect_error("run bc large.spill", 2, "bc from all 100,000 vertices follows some 9.0e+10 arcs, about 8 minutes");
+  expect_error("run bc large.spill", 2,
+               "bc from all 100,000 vertices follows some 9.0e+10 arcs (two cores take about 8 minutes)");
   EXPECT_EQ(spillway("run bc large.spill --sources 1").code, 0);
 }
 
@@ -109,9 +111,15 @@ TEST_F(Answers, SayWhatWasFound) {
   EXPECT_EQ(json_of("run sswp w.txt --source 0")["summary"]["largest"],
             (nlohmann::json{{"vertex", 1}, {"width", 4}}))
       << "the source's own is infinite";
-  for (const char* name : {"scc", "kcore", "tc", "lcc", "cdlp", "radius", "pagerank", "bc", "bp"}) {
-    const std::string out = spillway(std::string{"run -q "} + name + " g.txt").out;
-    EXPECT_NE(out, "") << name;
+  const std::map<std::string, std::string> said{
+      {"scc", "components: 3"},         {"kcore", "largest: core 2"},
+      {"tc", "triangles: 1"},           {"lcc", "largest: coefficient 0.5"},
+      {"cdlp", "largest: 3 vertices"},  {"radius", "largest: radius 2"},
+      {"pagerank", "largest: rank 0."}, {"bc", "largest: centrality 1"},
+      {"bp", "largest: belief_0 "}};
+  for (const auto& [name, text] : said) {
+    const std::string out = spillway("run -q " + name + " g.txt").out;
+    EXPECT_NE(out.find(text), std::string::npos) << name << ": " << out;
   }
 }
 
@@ -148,7 +156,9 @@ TEST_F(Answers, TakeAsManyIterationsAsAskedFor) {
   for (const char* n : {"1", "7", "300"}) {  // all but the first long after nothing changes
     const auto json = json_of(std::string{"run pagerank g.txt --verify --iterations "} + n);
     EXPECT_EQ(json["iterations"], std::stoi(n));
-    EXPECT_EQ(json["facts"]["converged"], n == std::string{"300"} ? "yes" : json["facts"]["converged"]);
+    if (n != std::string{"7"}) {
+      EXPECT_EQ(json["facts"]["converged"], n == std::string{"1"} ? "no" : "yes");
+    }
   }
   EXPECT_LT(json_of("run pagerank g.txt --iterations 300 --tolerance 1e-3")["iterations"], 300);
 }

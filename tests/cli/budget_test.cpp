@@ -141,10 +141,10 @@ TEST_F(Budgets, InfoAndPlanNeverFailForWantOfMemory) {
     EXPECT_EQ(told["graph"]["weights"], truth["graph"]["weights"]);
     if (truth["memory"]["host_peak"] > 1024) {
       EXPECT_EQ(told["estimated"], true) << graph;
-      EXPECT_EQ(
-          spillway(std::string{"info "} + graph + " -q --host-memory " + sufficient_size(told["host_memory_needed"]))
-              .code,
-          0);
+      EXPECT_EQ(spillway(std::string{"info "} + graph + " -q --host-memory " +
+                         sufficient_size(told["host_memory_needed"]))
+                    .code,
+                0);
     }
     for (const char* algorithm : {"pagerank", "tc", "bfs"}) {
       const testing::Outcome plan =

@@ -54,7 +54,6 @@ class Json : public testing::CommandLineTest {
   void SetUp() override {
     folder_.write("g.txt", "0 1 4\n1 2 5\n2 0 7\n7 8 1\n");
     folder_.write("names.csv", "source,target,weight\na,b,1\nb,c,2\n");
-    folder_.write("plugin.cpp", "#include <spillway/plugin.hpp>\n");
   }
 
   /// All that a command prints under a heading of the document.

@@ -117,8 +117,9 @@ TEST_F(Outputs, OfAKilledCommandDoNotBlockTheNext) {
 
 TEST_F(Outputs, AreNotMadeOfAFileThatChanged) {
   EXPECT_EQ(spillway("generate kron --scale 12 k.spill").code, 0);
-  // A pipe holds the run up until the graph has changed.
-  const std::string slowly = "mkfifo priors; (sleep 0.3; touch k.spill; echo 1 0.9 0.1 > priors) & ";
+  // Whoever opens the pipe waits for its reader, who comes when the graph is mapped, and waits for what is
+  // written.
+  const std::string slowly = "mkfifo priors; (exec 3> priors; touch k.spill; echo 1 0.9 0.1 >&3) & ";
   expect_error("run bp k.spill --priors priors -o r.csv", 3, "k.spill: the file changed while it was in use",
                slowly);
   EXPECT_FALSE(fs::exists(folder_ / "r.csv"));

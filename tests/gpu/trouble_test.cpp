@@ -25,6 +25,7 @@ class GpuRun : public ::testing::Test {
     ParameterValues  given;
     for (const Parameter& parameter : algorithm.parameters)
       if (parameter.kind == ParameterKind::source) given[parameter.name] = graph.ids().name(0);
+    if (algorithm.name == "bc") given["sources"] = "4";
     const ParameterValues values = completed_parameters(algorithm, given);
     Result                result = algorithm.run(graph, values, {.device = device});
     EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
@@ -129,6 +130,7 @@ TEST_F(GpuRun, KeepsBeginningsOfRowsFromRunToRun) {
       ParameterValues  given;
       for (const Parameter& parameter : algorithm.parameters)
         if (parameter.kind == ParameterKind::source) given[parameter.name] = "0";
+      if (algorithm.name == "bc") given["sources"] = "4";
       const ParameterValues values = completed_parameters(algorithm, given);
       const Result          result = algorithm.run(graph, values,
                                                    {.device = {.kind = cuda, .memory = memory},

@@ -194,8 +194,10 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   } else {
     choice.method = wish.all_active ? Method::partitions : Method::mixed;
     if (dense) reasons.because("most edges are active once or twice, which amortizes transferring them");
-    reasons.because(wish.all_active ? "all edges are needed in every iteration: whole partitions are transferred"
-                                    : "the transfer strategy with the least predicted time is chosen per iteration and partition");
+    reasons.because(
+        wish.all_active
+            ? "all edges are needed in every iteration: whole partitions are transferred"
+            : "the transfer strategy with the least predicted time is chosen per iteration and partition");
   }
   return choice;
 }
