@@ -118,7 +118,8 @@ std::string read_whole(const FileHandle& file, const std::string& path) {
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   return a == b || fs::equivalent(a, b, none) ||
-         fs::weakly_canonical(fs::absolute(a), none) == fs::weakly_canonical(fs::absolute(b), none);
+         fs::weakly_canonical(fs::absolute(followed(a)), none) ==
+             fs::weakly_canonical(fs::absolute(followed(b)), none);
 }
 
 }  // namespace spillway

@@ -63,7 +63,10 @@ std::string read_whole(const std::string& path);
 /// All that is still to come.
 std::string read_whole(const FileHandle& file, const std::string& path);
 
-/// True when both names lead to one file.
+/// Where links lead in the end, whether or not anything is there.
+std::string followed(const std::string& path);
+
+/// True when both names lead to one file, or would if there were one.
 bool same_file(const std::string& a, const std::string& b);
 
 /// What differs when a file is replaced or written to.
@@ -100,6 +103,8 @@ class MappedFile {
 
   /// Error{bad_input} if the file was written to since it was mapped. Another file under its name is no change.
   void check_unchanged() const;
+  /// Safe in a signal handler.
+  bool is_unchanged() const;
 
  private:
   bool map();

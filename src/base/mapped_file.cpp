@@ -1,5 +1,6 @@
 // Mapped files. A page that the system cannot bring (the file was cut short, the disk fails) is SIGBUS: a handler
-// over our own mappings turns that into a message and exit 3. All other SIGBUS go to whoever handled them before.
+// over our own mappings turns that into a message and exit 3. So does SIGSEGV while a mapped file is not what it
+// was. All others go to whoever handled them before.
 #include <linux/magic.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@ namespace spillway {
 /// lock.
 struct Mapping {
   std::atomic<std::uintptr_t> begin{0}, end{0};  ///< begin 0: free
-  std::string                 message;           ///< complete before `begin` is set
+  std::string                 message, changed;  ///< complete before `begin` is set
   const MappedFile*           file = nullptr;
   Mapping*                    next = nullptr;
 };
@@ -47,7 +48,8 @@ bool is_remote(const FileHandle& file) {
 
 std::mutex                      table_mutex;  ///< of those who change it
 constinit std::atomic<Mapping*> table{nullptr};
-struct sigaction                before {};
+struct sigaction                bus_error {
+}, bad_address{};  ///< who handled them before
 
 std::string as_error(const std::string& message) { return "error: " + message + "\n"; }
 
@@ -55,7 +57,7 @@ std::string (*fault_text)(const std::string&) = as_error;
 volatile sig_atomic_t fault_descriptor        = STDERR_FILENO;
 
 /// What would have happened without our handler.
-void pass_on(int signal, siginfo_t* info, void* context) {
+void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* context) {
   if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
   const bool sent = info->si_code <= 0;  // by a process; a fault cannot be ignored
   if (before.sa_handler == SIG_IGN && sent) return;
@@ -66,24 +68,40 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   raise(signal);  // delivered as soon as this handler returns
 }
 
+[[noreturn]] void end_with(const std::string& message) {
+  [[maybe_unused]] const ssize_t told = ::write(fault_descriptor, message.data(), message.size());
+  _exit(static_cast<int>(ExitCode::bad_input));  // no destructor is safe in the middle of an instruction
+}
+
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto place = reinterpret_cast<std::uintptr_t>(info->si_addr);
   for (const Mapping* entry = table.load(std::memory_order_acquire); entry; entry = entry->next) {
     const std::uintptr_t begin = entry->begin.load(std::memory_order_acquire);
     if (begin == 0 || place < begin || place >= entry->end.load(std::memory_order_relaxed)) continue;
-    [[maybe_unused]] const ssize_t told = ::write(fault_descriptor, entry->message.data(), entry->message.size());
-    _exit(static_cast<int>(ExitCode::bad_input));  // no destructor is safe in the middle of an instruction
+    end_with(entry->message);
   }
-  pass_on(signal, info, context);
+  pass_on(bus_error, signal, info, context);
+}
+
+/// Rows were checked when the file was mapped. If it was written to since, they lead anywhere.
+void on_bad_address(int signal, siginfo_t* info, void* context) {
+  for (const Mapping* entry = table.load(std::memory_order_acquire); entry; entry = entry->next)
+    if (entry->begin.load(std::memory_order_acquire) != 0 && !entry->file->is_unchanged())
+      end_with(entry->changed);
+  pass_on(bad_address, signal, info, context);
 }
 
 void install_handler() {
   static const bool installed = [] {
-    struct sigaction ours {};
-    ours.sa_sigaction = on_bus_error;
-    ours.sa_flags     = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&ours.sa_mask);
-    return sigaction(SIGBUS, nullptr, &before) == 0 && sigaction(SIGBUS, &ours, nullptr) == 0;
+    const auto install = [](int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction& before) {
+      struct sigaction ours {};
+      ours.sa_sigaction = handler;
+      ours.sa_flags     = SA_SIGINFO | SA_ONSTACK;
+      sigemptyset(&ours.sa_mask);
+      return sigaction(signal, nullptr, &before) == 0 && sigaction(signal, &ours, nullptr) == 0;
+    };
+    const bool first = install(SIGBUS, on_bus_error, bus_error);
+    return install(SIGSEGV, on_bad_address, bad_address) && first;
   }();
   static_cast<void>(installed);
 }
@@ -120,11 +138,13 @@ bool MappedFile::map() {
   install_handler();
   const std::scoped_lock lock{table_mutex};
   Mapping* const         entry = free_entry();
-  entry->message               = fault_text(fmt::format(
-                    "{}: a part of it can no longer be read: the file was cut short while it was in use, or its disk or server "
-                                  "fails; mend it and run again",
-                    path_));
-  void* mapped                 = MAP_FAILED;
+  entry->message               = fault_text(
+                    path_ +
+                    ": a part of the file can no longer be read: it was cut short while it was in use, or its disk or server "
+                                  "failed; restore it and run again");
+  entry->changed =
+      fault_text(path_ + ": the file changed while it was in use; run again when nobody writes to it");
+  void* mapped = MAP_FAILED;
   do {
     mapped = system_calls().mmap(nullptr, data_.size(), PROT_READ, MAP_SHARED, file_.get(), 0);
   } while (mapped == MAP_FAILED && errno == EINTR);
@@ -153,6 +173,11 @@ MappedFile::~MappedFile() {
   const std::scoped_lock lock{table_mutex};
   mapping_->begin = 0;
   system_calls().munmap(const_cast<char*>(data_.data()), data_.size());
+}
+
+bool MappedFile::is_unchanged() const {
+  struct stat info {};
+  return !version_ || (system_calls().fstat(file_.get(), &info) == 0 && FileVersion{info} == *version_);
 }
 
 void MappedFile::check_unchanged() const {

@@ -55,18 +55,6 @@ bool is_temporary(std::string_view name, std::string_view start) {
   return middle.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Where links lead in the end, whether or not anything is there.
-std::string followed(const std::string& path) {
-  constexpr int   most_links = 40;  // as the system follows
-  fs::path        place      = path;
-  std::error_code none;
-  for (int links = 0; fs::is_symlink(place, none); ++links) {
-    if (links == most_links) throw bad_input("{}: too many symbolic links", path);
-    place = place.parent_path() / fs::read_symlink(place, none);
-  }
-  return place.string();
-}
-
 // --- what killed processes left ---
 
 void remove_quietly(const std::string& path) noexcept {
@@ -151,6 +139,17 @@ void flush_folder(const std::string& path) {
 }
 
 }  // namespace
+
+std::string followed(const std::string& path) {
+  constexpr int   most_links = 40;  // as the system follows
+  fs::path        place      = path;
+  std::error_code none;
+  for (int links = 0; fs::is_symlink(place, none); ++links) {
+    if (links == most_links) throw bad_input("{}: too many symbolic links", path);
+    place = place.parent_path() / fs::read_symlink(place, none);
+  }
+  return place.string();
+}
 
 void check_can_write(const std::string& path) {
   if (path == "-") return;

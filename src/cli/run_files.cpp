@@ -87,7 +87,8 @@ class Places {
     if (path == "-") return;
     check_can_write(path);
     std::error_code   none;
-    const std::string place   = std::filesystem::weakly_canonical(std::filesystem::absolute(path), none).string();
+    const std::string place =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(followed(path)), none).string();
     const auto [known, fresh] = taken_.emplace(place, source);
     if (!fresh && source == known->second)
       throw usage_error("{} {}: {} would be written twice", option, path,

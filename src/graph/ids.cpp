@@ -66,7 +66,8 @@ std::optional<Vertex> IdMap::find(std::uint64_t number, std::uint64_t vertex_cou
 
 std::optional<Vertex> IdMap::find(std::string_view name, std::uint64_t vertex_count) const {
   if (kind_ != Kind::strings) {
-    const auto number = parse_number(name);
+    const bool other_spelling = name.size() > 1 && name.starts_with('0');  // 007 is not 7
+    const auto number         = other_spelling ? std::nullopt : parse_number(name);
     return number ? find(*number, vertex_count) : std::nullopt;
   }
   std::uint64_t low = 0, high = vertex_count;

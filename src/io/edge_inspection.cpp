@@ -3,6 +3,7 @@
 #include <fast_float/fast_float.h>
 
 #include <algorithm>
+#include <functional>
 #include <cctype>
 
 #include "base/fail.hpp"
@@ -72,8 +73,8 @@ bool probably_target(const std::string& word) {
                  "friendid", "user2", "followee", "followee_id", "followed", "following", "receiver", "recipient",
                  "child",    "cited", "callee",   "object",      "person2",  "author2",   "head"});
 }
-bool maybe_source(const std::string& word) { return is_any(word, {"u", "i", "s"}); }
-bool maybe_target(const std::string& word) { return is_any(word, {"v", "j", "t"}); }
+/// Letters name the ends of an edge in pairs only: t alone is a time.
+constexpr std::pair<std::string_view, std::string_view> letters[] = {{"u", "v"}, {"i", "j"}, {"s", "t"}};
 
 bool names_weight(const std::string& word) {
   return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
@@ -82,7 +83,7 @@ bool names_relation(const std::string& word) {
   return is_any(word, {"relation", "rel", "predicate", "relation_id", "relationship"});
 }
 
-std::optional<unsigned> position_in(const Fields& header, bool (*names)(const std::string&)) {
+std::optional<unsigned> position_in(const Fields& header, const std::function<bool(const std::string&)>& names) {
   for (unsigned i = 0; i < header.size(); ++i)
     if (names(header[i])) return i;
   return std::nullopt;
@@ -105,10 +106,13 @@ Ends ends_of(const Fields& header) {
   if (is(ends.from, "tail") && is(ends.to, "head") && position_in(header, names_relation))
     std::swap(ends.from, ends.to);
   if (ends.from || ends.to) return ends;
-  ends.from    = position_in(header, maybe_source);
-  ends.to      = position_in(header, maybe_target);
-  ends.letters = ends.from && ends.to;
-  if (!ends.letters) ends.from = ends.to = std::nullopt;
+  for (const auto& [source, target] : letters) {
+    ends.from    = position_in(header, [&](const std::string& word) { return is_any(word, {source}); });
+    ends.to      = position_in(header, [&](const std::string& word) { return is_any(word, {target}); });
+    ends.letters = ends.from && ends.to;
+    if (ends.letters) return ends;
+  }
+  ends.from = ends.to = std::nullopt;
   return ends;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fast_float/fast_float.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -151,6 +152,13 @@ struct FloatWeight {
   }
 };
 
+std::string other_columns(std::size_t found, std::size_t expected) {
+  return fmt::format(
+      "the line has {}, where {} were expected, as in the first line; if the ids are in the right columns, say "
+      "--source-column N --target-column N",
+      counted(found, "column", "columns"), expected);
+}
+
 /// Lines whose first columns are the ids in order: the fast path, for numbers only.
 template <class Weight>
 class NumberLines {
@@ -239,14 +247,32 @@ class NumberLines {
   }
 
   const char* past_line(const char* p) const {
+    constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
+    if (layout_.columns > used) return past_columns(p, used);
     if (*p == '\n') [[likely]]
       return p + 1;
     p = skip_blanks(p);
     if (*p == '\n') return p + 1;
-    constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
-    if (layout_.columns > used || is_comment(*p)) return end_of_line(p) + 1;
+    if (is_comment(*p)) return end_of_line(p) + 1;
     throw LineProblem{
         p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
+  }
+
+  /// Past columns that nobody reads. Between blanks an empty one cannot be seen: there must be as many as in the
+  /// first line.
+  const char* past_columns(const char* p, unsigned columns) const {
+    if (layout_.delimiter != ' ' || layout_.ragged) return end_of_line(p) + 1;
+    if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
+      const char* const end = end_of_line(p);
+      columns += static_cast<unsigned>(std::count(p, end, '\t'));
+    } else {
+      for (p = skip_blanks(p); *p != '\n' && !is_comment(*p); p = skip_blanks(p)) {
+        ++columns;
+        while (*p != '\n' && !is_blank(*p)) ++p;
+      }
+    }
+    if (columns != layout_.columns) throw LineProblem{p, other_columns(columns, layout_.columns)};
+    return end_of_line(p) + 1;
   }
 
   const EdgeText&   text_;
@@ -270,8 +296,10 @@ class FieldLines {
       p                      = end + 1;
       if (word == end || is_comment(*word)) continue;
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
-        throw LineProblem{line, "a quote is opened and not closed on this line"};
+        throw LineProblem{line, "a quote is not closed on this line, or text follows a closing quote"};
       check_columns(fields, line);
+      if (names && (fields[0] == "#" || fields[0] == "%"))
+        throw LineProblem{line, "this looks like a comment; among names, comments stand at the top of the file"};
       const Key     source = key(fields, layout_.source, line, "source");
       const Key     target = key(fields, layout_.target, line, "target");
       std::uint32_t weight = 0;
@@ -291,26 +319,27 @@ class FieldLines {
   /// lack columns that nobody reads.
   void check_columns(const std::vector<std::string>& fields, const char* line) const {
     const std::size_t columns = layout_.columns;
-    if (fields.size() == columns || (!names && fields.size() < columns)) return;
+    if (fields.size() == columns || layout_.ragged) return;
+    if (!names && fields.size() < columns && layout_.delimiter != ' ') return;
     if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0])) return;
     // A line that is short of an id or a weight is told so below.
     const std::size_t last =
         std::max({layout_.source, layout_.target, Weight::type == WeightType::none ? 0 : layout_.weight});
     if (fields.size() <= last) return;
-    throw LineProblem{line, fmt::format("the line has {} columns, where {} were expected, as in the first line{}",
-                                        fields.size(), columns,
-                                        names ? "; names with blanks in them are quoted, or separated by tabs or "
-                                                "commas"
-                                              : "")};
+    if constexpr (!names) throw LineProblem{line, other_columns(fields.size(), columns)};
+    throw LineProblem{line,
+                      fmt::format("the line has {}, where {} were expected, as in the first line; names with "
+                                  "blanks in them are quoted, or separated by tabs or commas",
+                                  counted(fields.size(), "column", "columns"), columns)};
   }
 
   const std::string& field(const std::vector<std::string>& fields, unsigned column, const char* line,
                            const char* what) const {
     if (column < fields.size() && !fields[column].empty()) return fields[column];
-    throw LineProblem{line,
-                      fmt::format("expected a {} in column {}, but {}", what, column + 1,
-                                  column < fields.size() ? std::string{"it is empty"}
-                                                         : fmt::format("the line has {} columns", fields.size()))};
+    throw LineProblem{
+        line, fmt::format("expected a {} in column {}, but {}", what, column + 1,
+                          column < fields.size() ? std::string{"it is empty"}
+                                                 : "the line has " + counted(fields.size(), "column", "columns"))};
   }
 
   Key key(const std::vector<std::string>& fields, unsigned column, const char* line, const char* what) const {
@@ -668,6 +697,7 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
         field += line[i];
       }
       ++i;
+      if (i < line.size() && !blank(line[i]) && line[i] != delimiter && line[i] != also) return false;
     } else {
       const std::size_t begin = i;
       while (i < line.size() && line[i] != delimiter && !(delimiter == ' ' && blank(line[i])) &&

@@ -19,6 +19,7 @@ struct EdgeLayout {
   unsigned    target         = 1;
   unsigned    weight         = 2;      ///< used when weights are read
   unsigned    columns        = 2;      ///< that a line has; what no column above names is skipped
+  bool        ragged         = false;  ///< lines may have more or fewer columns: those that are read were named
   bool        quoted         = false;  ///< fields may stand in quotes
   bool        one_triangle   = false;  ///< symmetric matrices: no edges on both sides of the diagonal
   bool        negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign

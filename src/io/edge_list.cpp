@@ -1,5 +1,6 @@
 // Text edge lists: SNAP .txt, GAP .el/.wel, CSV and TSV, with or without header, comments and weights.
 #include <algorithm>
+#include <sstream>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -237,6 +238,23 @@ void refuse_bare_returns(const Sample& sample) {
                       sample.path, at);
 }
 
+/// Names may start with # and %, but lines at the top that do are comments: who has such names should know.
+void note_comments_like_edges(const EdgeText& text, const EdgeInspection& inspection, ReadJob& job) {
+  if (text.ids != IdKind::strings || inspection.states_own_banner()) return;
+  std::vector<std::string> fields;
+  std::istringstream       top{job.sample.text.substr(0, text.start)};
+  for (std::string line; std::getline(top, line);) {
+    if (!line.starts_with('#') && !line.starts_with('%')) continue;
+    if (!split_fields(line, text.layout.delimiter, fields, text.layout.also)) continue;
+    if (fields.size() != inspection.columns() || fields[0].size() < 2) continue;
+    job.notes.push_back(
+        fmt::format("the line '{}' at the top is a comment, since it starts with {} (put a name that "
+                    "starts so into quotes)",
+                    printable(line), line[0]));
+    return;
+  }
+}
+
 ReadResult read_edge_list(ReadJob& job) {
   if (const auto nul = job.sample.text.find('\0'); nul != std::string::npos)
     throw bad_input("{}: byte {} is 0: this is not text; name its format with --format", job.path(), nul);
@@ -246,7 +264,12 @@ ReadResult read_edge_list(ReadJob& job) {
   EdgeText        text;
   if (!inspection.has_data()) {
     settle_vertices(text, banner, inspection, job);
-    if (job.sample.whole) return no_edges(text, job);
+    if (job.sample.whole) {
+      if (!inspection.states_own_banner())
+        job.notes.emplace_back(
+            "the list has no edges: its lines are comments (they start with # or %) or a header");
+      return no_edges(text, job);
+    }
     throw bad_input("{}: no edge in the first {} KiB", job.path(), sample_bytes >> 10);
   }
   if (inspection.columns() < 2)
@@ -255,7 +278,9 @@ ReadResult read_edge_list(ReadJob& job) {
   inspection.place_columns();
   settle_vertices(text, banner, inspection, job);
   settle_layout(text, inspection);
+  text.layout.ragged = !job.options.source_column.empty() && !job.options.target_column.empty();
   settle_weights(text, banner, inspection, job);
+  note_comments_like_edges(text, inspection, job);
 
   ReadResult result = read_edge_text(text, job);
   if (result.ids.kind() == IdMap::Kind::numbers && job.options.ids == IdMode::automatic)

@@ -259,7 +259,7 @@ TEST(MappedFiles, ThatAreCutShortEndWithAMessage) {
     last_byte(file);
   });
   EXPECT_EQ(code, 3);
-  EXPECT_EQ(said.find("error: " + path + ": a part of it can no longer be read"), 0u) << said;
+  EXPECT_EQ(said.find("error: " + path + ": a part of the file can no longer be read"), 0u) << said;
 }
 
 TEST(MappedFiles, ThatFailAreReportedAsAsked) {

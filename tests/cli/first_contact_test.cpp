@@ -74,5 +74,42 @@ TEST_F(FirstContactCommands, ForeignFilesNamedSpillAreToldByTheirMagic) {
   expect_error("info a.spill", 3, "not a .spill file (bad magic number)");
 }
 
+TEST_F(FirstContactCommands, LinesThatLookLikeCommentsAreTold) {
+  folder_.write("tags.csv", "#cats,alice\n#dogs,bob\nalice,bob\n");
+  EXPECT_NE(spillway("info tags.csv").err.find("the line '#cats,alice' at the top is a comment"),
+            std::string::npos);
+  folder_.write("none.csv", "#cats,#dogs\n");
+  EXPECT_NE(spillway("info none.csv").err.find("the list has no edges"), std::string::npos);
+  folder_.write("middle.txt", "alice bob\nbob carol\n# comment\ncarol dave\n");
+  expect_error("info middle.txt", 3, "middle.txt:3: this looks like a comment");
+}
+
+TEST_F(FirstContactCommands, RaggedLinesAreRefusedUnlessColumnsAreNamed) {
+  folder_.write("gap.txt", "1\t2\t3\t4\n1\t3\t3\t4\n5\t\t777\t4\n");
+  expect_error("info gap.txt", 3, "gap.txt:3: the line has 3 columns, where 4 were expected");
+  folder_.write("adjacency.txt", "0 1 2 5 7\n1 3 4\n2 0\n");
+  expect_error("info adjacency.txt", 3, "adjacency.txt:2: the line has 3 columns");
+  EXPECT_EQ(spillway("info adjacency.txt --source-column 1 --target-column 2").code, 0);
+}
+
+TEST_F(FirstContactCommands, TextAfterAQuoteIsNoField) {
+  for (const char* text : {"\"alice\"|\"bob\"\n\"bob\"|\"carol\"\n", "\"a\"x,\"b\"\n\"c\",\"d\"\n"}) {
+    folder_.write("q.csv", text);
+    EXPECT_EQ(spillway("info q.csv").code, 3) << text;
+  }
+}
+
+TEST_F(FirstContactCommands, LettersNameColumnsInPairs) {
+  folder_.write("t.csv", "t,i,j\n100,1,2\n120,2,3\n");
+  const Json read = json_of("info t.csv")["graph"]["read"];
+  EXPECT_EQ(read["source_column"], 2);
+  EXPECT_EQ(read["target_column"], 3);
+}
+
+TEST_F(FirstContactCommands, IdsAreSpeltAsUsual) {
+  folder_.write("g.txt", "1 2\n2 3\n");
+  expect_error("run bfs g.txt --source 1,01", 3, "vertex '01' is not in the graph");
+}
+
 }  // namespace
 }  // namespace spillway

@@ -92,6 +92,7 @@ TEST_F(Json, IsDocumented) {
 
   const Documented documented;
   Paths            everywhere = documented.fields.at("every object");
+  everywhere.insert(documented.optional.at("every object").begin(), documented.optional.at("every object").end());
   everywhere.insert(documented.fields.at("graph").begin(), documented.fields.at("graph").end());
   everywhere.insert(documented.optional.at("graph").begin(), documented.optional.at("graph").end());
   Paths all;

@@ -147,5 +147,25 @@ TEST_F(Outputs, NeedThreadsThatTheSystemGrants) {
 #endif
 }
 
+TEST_F(Outputs, OfOneCommandAreTwoFilesAlsoBehindALink) {
+  fs::create_symlink("o.spill", folder_ / "link");
+  expect_error("convert g.txt o.spill --id-map link", 2, "--id-map");
+  EXPECT_FALSE(fs::exists(folder_ / "o.spill"));
+}
+
+#ifndef __SANITIZE_ADDRESS__  // which has a handler of its own
+TEST_F(Outputs, AreNotMadeOfAFileThatWasWrittenToWhileItWasInUse) {
+  ASSERT_EQ(spillway("generate kron --scale 15 k.spill").code, 0);
+  for (const char* wait : {"0.05", "0.1", "0.2"}) {
+    fs::copy_file(folder_ / "k.spill", folder_ / "t.spill", fs::copy_options::overwrite_existing);
+    const std::string spoil = std::string{"true; (sleep "} + wait +
+                              "; dd if=/dev/urandom of=t.spill bs=1M count=2 conv=notrunc status=none) & ";
+    const Outcome outcome = spillway("run scc t.spill --repeat 2000 -o r.csv", spoil);
+    EXPECT_EQ(outcome.code, 3) << outcome.err;
+    EXPECT_FALSE(fs::exists(folder_ / "r.csv"));
+  }
+}
+#endif
+
 }  // namespace
 }  // namespace spillway

@@ -33,7 +33,7 @@ const std::vector<BadFile>& bad_files() {
       {"infinite.wel", "0 1 0.5\n1 2 1e99\n", ":2: weight '1e99' is not a finite 32-bit float"},
       {"wide.wel", "0 1 5\n1 2 4294967296\n", ":2: weight '4294967296' does not fit 32 bits"},
       {"huge.txt", "0 1\n1 99999999999999999999999\n", ":2: id '99999999999999999999999' does not fit 64 bits"},
-      {"quote.txt", "a b\n\"c d\n", ":2: a quote is opened and not closed"},
+      {"quote.txt", "a b\n\"c d\n", ":2: a quote is not closed"},
       {"rubbish.txt", nul("\x00\x01\x02\xff\xfe\x00gh", 8), "byte 0 is 0: this is not text"},
       {"prose.txt", "It was the best of times,\nit was the worst.\n",
        ":1: expected a target in column 2, but it is empty"},

@@ -214,7 +214,7 @@ SPILLWAY_PLUGIN({.name = "top", .parameters = {{"top", "", "1"}}, .run = nothing
                 {.name = "checkless", .run = nothing})
 )");
   refuses("run ./names.so:top g.txt", ExitCode::bad_input, {"names.so", "'top' has the name of an option of run"});
-  refuses("run ./names.so:checkless missing.txt --verify", ExitCode::usage, {"checkless comes without a check"});
+  refuses("run ./names.so:checkless missing.txt --verify", ExitCode::usage, {"checkless has no verification"});
   for (const char* twice : {".columns = {{\"a\", \"\"}, {\"a\", \"\"}}",
                             ".parameters = {{\"a\", \"\"}, {\"a\", \"\"}}", ".parameters = {{\"a b\", \"\"}}"}) {
     build("twice",
