@@ -7,7 +7,8 @@
 
 namespace spillway {
 
-/// The files that a list names with @FILE; "-" is standard input. A name that begins with @ and is no file is an id.
+/// The files that a list names with @FILE; "-" is standard input. A name that begins with @ and is no file is an
+/// id.
 std::vector<std::string> files_in_list(std::string_view text);
 
 /// The list with the ids of its files instead of them: as it stands if it names none.

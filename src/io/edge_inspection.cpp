@@ -3,8 +3,8 @@
 #include <fast_float/fast_float.h>
 
 #include <algorithm>
-#include <functional>
 #include <cctype>
+#include <functional>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"

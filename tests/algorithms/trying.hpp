@@ -60,10 +60,12 @@ inline std::string some_ids(const Graph& graph, Vertex step) {
   return list + graph.ids().name(0);
 }
 
-/// A value for each parameter that has no default; none if the graph has no vertex to name.
+/// A value for each parameter that has no default, or one that takes long; none if the graph has no vertex to
+/// name.
 inline std::optional<ParameterValues> filled(const Algorithm& algorithm, const Graph& graph,
                                              ParameterValues values) {
   static const std::map<std::string, Vertex> lists{{"members", 2}, {"from", 2}, {"to", 3}};
+  if (algorithm.name == "bc" && !values.contains("source")) values.try_emplace("sources", "4");  // all take long
   for (const Parameter& parameter : algorithm.parameters) {
     const auto list = lists.find(parameter.name);
     if (!parameter.default_value.empty() || values.contains(parameter.name)) continue;
