@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -80,13 +81,16 @@ void remove_if_left_behind(const std::string& path) {
   remove_quietly(path);
 }
 
-/// A command may write many files into one folder, which then is listed over and over; the first will do.
+/// A command may write many files into one folder, which then would be listed over and over: after some of them it
+/// is not.
 bool is_worth_a_look(const std::string& target) {
-  constexpr std::size_t                     most_looks = 16;
-  static std::mutex                         mutex;
-  static std::map<std::string, std::size_t> looks;
-  const std::scoped_lock                    lock{mutex};
-  return looks[folder_of(target)]++ < most_looks;
+  constexpr std::size_t                               most_targets = 16;
+  static std::mutex                                   mutex;
+  static std::map<std::string, std::set<std::string>> targets;
+  const std::scoped_lock                              lock{mutex};
+  std::set<std::string>&                              known = targets[folder_of(target)];
+  if (known.size() < most_targets) known.insert(target);
+  return known.contains(target);
 }
 
 void remove_left_behind(const std::string& target) {

@@ -88,7 +88,7 @@ TEST_F(Plugin, IsBuiltListedAndRun) {
   EXPECT_EQ(spillway("run multiplied.so g.txt --factor 5 --output b.csv").code, 0);
   EXPECT_EQ(read_file(folder_ / "b.csv"), "vertex,number\n0,0\n1,5\n2,10\n");
 
-  const auto listed = nlohmann::json::parse(spillway("algorithms ./multiplied.so --json").out);
+  const auto listed = nlohmann::json::parse(spillway("algorithms ./multiplied.so --json").out)["algorithms"];
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed[0]["parameters"][0]["name"], "factor");
   EXPECT_EQ(listed[0]["columns"][0]["meaning"], "the product");
