@@ -48,7 +48,7 @@ double work_of_all(const Graph& graph) {
   return n * (n + static_cast<double>(graph.arc_count()));
 }
 
-/// Nobody waits for hours unasked, and nobody gets an estimate unasked.
+/// Hours of work, and estimates, must be asked for.
 void refuse_long_work(const Graph& graph) {
   constexpr double most_work = std::uint64_t{1} << 31;  // some ten seconds on two cores
   constexpr double a_second  = 2e8;                     // arcs, measured there

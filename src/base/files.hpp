@@ -119,8 +119,8 @@ class MappedFile {
   Buffer<char>               copied_;
 };
 
-/// How the end of a process that a mapped file failed is told: `text` makes what is written of a message, and is
-/// asked when a file is mapped. By default "error: MESSAGE" on standard error.
+/// Sets what the fault handler writes before it ends the process, and where: `text` turns an error message into
+/// that output; it is called when a file is mapped. The default is "error: MESSAGE" on standard error.
 void report_mapped_faults(std::string (*text)(const std::string& message), int descriptor);
 
 /// Error{bad_input} if a mapped file was written to since: of `path`, or any if that is empty. What was computed

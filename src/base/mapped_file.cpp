@@ -69,7 +69,7 @@ void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* 
 }
 
 [[noreturn]] void end_with(const std::string& message) {
-  [[maybe_unused]] const ssize_t told = ::write(fault_descriptor, message.data(), message.size());
+  [[maybe_unused]] const ssize_t written = ::write(fault_descriptor, message.data(), message.size());
   _exit(static_cast<int>(ExitCode::bad_input));  // no destructor is safe in the middle of an instruction
 }
 
@@ -143,7 +143,7 @@ bool MappedFile::map() {
                     ": a part of the file can no longer be read: it was cut short while it was in use, or its disk or server "
                                   "failed; restore it and run again");
   entry->changed =
-      fault_text(path_ + ": the file changed while it was in use; run again when nobody writes to it");
+      fault_text(path_ + ": the file changed while it was in use; run again when no other process writes to it");
   void* mapped = MAP_FAILED;
   do {
     mapped = system_calls().mmap(nullptr, data_.size(), PROT_READ, MAP_SHARED, file_.get(), 0);
