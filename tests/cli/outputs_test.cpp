@@ -156,12 +156,14 @@ TEST_F(Outputs, OfOneCommandAreTwoFilesAlsoBehindALink) {
 #ifndef __SANITIZE_ADDRESS__  // which has a handler of its own
 TEST_F(Outputs, AreNotMadeOfAFileThatWasWrittenToWhileItWasInUse) {
   ASSERT_EQ(spillway("generate kron --scale 15 k.spill").code, 0);
-  for (const char* wait : {"0.05", "0.1", "0.2"}) {
-    fs::copy_file(folder_ / "k.spill", folder_ / "t.spill", fs::copy_options::overwrite_existing);
-    const std::string spoil = std::string{"true; (sleep "} + wait +
-                              "; dd if=/dev/urandom of=t.spill bs=1M count=2 conv=notrunc status=none) & ";
-    const Outcome outcome = spillway("run scc t.spill --repeat 2000 -o r.csv", spoil);
+  for (const std::string wait : {"0.05", "0.1", "0.2"}) {
+    const std::string graph = "t" + wait + ".spill";  // of its own: the last one may still be written to
+    fs::copy_file(folder_ / "k.spill", folder_ / graph);
+    const std::string spoil = "true; (sleep " + wait + "; dd if=/dev/urandom of=" + graph +
+                              " bs=1M count=2 conv=notrunc status=none) & ";
+    const Outcome outcome = spillway("run scc " + graph + " --repeat 2000 -o r.csv", spoil);
     EXPECT_EQ(outcome.code, 3) << outcome.err;
+    EXPECT_NE(outcome.err.find(graph), std::string::npos) << outcome.err;
     EXPECT_FALSE(fs::exists(folder_ / "r.csv"));
   }
 }
