@@ -187,7 +187,7 @@ void MappedFile::check_unchanged() const {
   const FileVersion now{info};
   if (now == *version_) return;
   throw bad_input(
-      "{}: the file changed while it was in use ({}), so no result can be trusted; run again when nobody "
+      "{}: the file changed while it was in use ({}), so no result can be trusted; run again when no process "
       "writes to it, or on a copy",
       path_,
       now.size == version_->size ? "it was written to"

@@ -41,9 +41,6 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// As many as --threads takes. More than any machine has is a mistake in a variable of the environment.
-constexpr int most_threads = 4096;
-
 void* wait_for(void* all) {
   static_cast<std::latch*>(all)->wait();
   return nullptr;

@@ -38,7 +38,7 @@ const std::string& Parameters::text(const std::string& name) const {
 std::uint64_t Parameters::number(const std::string& name, std::uint64_t least, std::uint64_t most) const {
   const auto value = parse_number(text(name));
   if (!value || *value < least || *value > most)
-    throw usage_error("{}: '{}' is {}; it must be a whole number from {} to {}", owner_, name,
+    throw usage_error("{}: --{} is {}; it must be a whole number from {} to {}", owner_, name,
                       printable(text(name)), least, most);
   return *value;
 }
@@ -50,7 +50,7 @@ double Parameters::real(const std::string& name, double least, double most) cons
   const auto [rest, bad]   = std::from_chars(given.data(), end, value);
   const bool valid = bad == std::errc{} && rest == end && value >= least && value <= most;  // NaN fails too
   if (!valid)
-    throw usage_error("{}: '{}' is {}; it must be a number from {} to {}", owner_, name, printable(given), least,
+    throw usage_error("{}: --{} is {}; it must be a number from {} to {}", owner_, name, printable(given), least,
                       most);
   return value;
 }
@@ -58,14 +58,14 @@ double Parameters::real(const std::string& name, double least, double most) cons
 bool Parameters::yes(const std::string& name) const {
   const std::string& given = text(name);
   if (given != "yes" && given != "no")
-    throw usage_error("{}: '{}' is {}; it must be yes or no", owner_, name, printable(given));
+    throw usage_error("{}: --{} is {}; it must be yes or no", owner_, name, printable(given));
   return given == "yes";
 }
 
 const std::string& Parameters::choice(const std::string& name, const std::vector<std::string>& choices) const {
   const std::string& given = text(name);
   if (std::find(choices.begin(), choices.end(), given) == choices.end())
-    throw usage_error("{}: '{}' is {}; it must be one of {}", owner_, name, printable(given), joined(choices));
+    throw usage_error("{}: --{} is {}; it must be one of {}", owner_, name, printable(given), joined(choices));
   return given;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -30,7 +31,7 @@ std::string with_default(const Parameter& parameter) {
 void add_common_options(Command& command, Common& common) {
   command.flag("--json", common.json, "Print one JSON object instead of text");
   command.flag("-q,--quiet", common.quiet, "Print only the answer and errors: no notes, times or progress");
-  command.option("--threads", common.threads, "Threads to use (default: all)").between(1, 4096);
+  command.option("--threads", common.threads, "Threads to use (default: all)").between(1, most_threads);
 }
 
 void add_transform_options(Command& command, Transform& transform) {

@@ -36,14 +36,22 @@ std::string ways_out(const RunArguments& arguments, const ParameterValues& value
   return text;
 }
 
+/// --weights puts an array beside the rows, and the run sees a graph that has it.
+std::uint64_t add_asked_weights(const RunArguments& arguments, GraphSize& size) {
+  if (!arguments.weights) return 0;
+  size.weight_type = WeightType::u32;
+  return size.arcs * sizeof(std::uint32_t);
+}
+
 }  // namespace
 
 MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& arguments, const Common& common) {
-  const GraphSize&      size   = refusal.size();
+  GraphSize             size   = refusal.size();
+  const std::uint64_t   added  = add_asked_weights(arguments, size);
   const ParameterValues values = completed_parameters(*arguments.algorithm, arguments.given);
   const RunMemory       run    = memory_of_run(arguments.algorithm->name, values, size, nullptr,
                                                thread_count(common.threads), pulls(arguments));
-  return refusal.raised_to(size.held_bytes + run.peak)
+  return refusal.raised_to(size.held_bytes + added + run.peak)
       .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }
 

@@ -238,7 +238,15 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
       throw explained(refusal, arguments, common);
     }
   }();
-  Graph graph = with_asked_weights(loaded, arguments, common);
+  Graph graph = [&] {
+    const std::uint64_t held = loaded.budget()->used();
+    try {
+      return with_asked_weights(loaded, arguments, common);
+    } catch (const MemoryRefusal& refusal) {
+      throw explained(refusal, arguments, completed_parameters(*arguments.algorithm, arguments.given), loaded,
+                      held + loaded.arc_count() * sizeof(std::uint32_t), common);
+    }
+  }();
   note_all(common, loaded.report().notes);
   check_weights(*arguments.algorithm, graph);
   return graph;

@@ -297,4 +297,27 @@ GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) 
   return total;
 }
 
+WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
+  std::mutex            mutex;
+  constexpr WeightRange none{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  WeightRange           total = none;
+  if (csr.weights.empty()) return {};
+  const std::uint64_t count = csr.weights.size(), parts = static_cast<std::uint64_t>(threads);
+  on_threads(threads, [&](int thread) {
+    const std::uint64_t part = static_cast<std::uint64_t>(thread);
+    WeightRange         own  = none;
+    for (std::uint64_t i = count * part / parts; i < count * (part + 1) / parts; ++i) {
+      const std::uint32_t bits = csr.weights[i];
+      const double        value =
+          type == WeightType::f32 ? double{std::bit_cast<float>(bits)} : static_cast<double>(bits);
+      own.least = std::min(own.least, value);
+      own.most  = std::max(own.most, value);
+    }
+    const std::scoped_lock lock{mutex};
+    total.least = std::min(total.least, own.least);
+    total.most  = std::max(total.most, own.most);
+  });
+  return total;
+}
+
 }  // namespace spillway

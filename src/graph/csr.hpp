@@ -40,6 +40,12 @@ Csr rebuilt(const Csr& csr, WeightType weight_type, const BuildContext& context)
 /// The smallest symmetric multigraph that contains the arcs: of (u,v,w) as many as (u,v,w) or (v,u,w) has.
 Csr symmetrized(const Csr& csr, WeightType weight_type, const BuildContext& context);
 
+/// Smallest and largest weight.
+struct WeightRange {
+  double least = 0, most = 0;
+};
+WeightRange weight_range(const Csr& csr, WeightType type, int threads);
+
 struct GraphStatistics {
   std::uint64_t                 loops             = 0;
   std::uint64_t                 duplicates        = 0;  ///< arcs that repeat the source and target of another

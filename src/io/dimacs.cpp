@@ -2,6 +2,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
+#include "io/fields.hpp"
 
 namespace spillway {
 namespace {
@@ -46,9 +47,6 @@ ReadResult read_dimacs(ReadJob& job) {
   if (problem->vertices > max_vertices)
     throw bad_input("{}:{}: {} vertices: at most 2^32-1 are supported", job.path(), problem->line,
                     problem->vertices);
-  job.context.budget->expect(
-      building_bytes(problem->vertices, 0, false),
-      fmt::format("{}: a graph of {} vertices", job.path(), with_commas(problem->vertices)));
   EdgeText edges;
   edges.layout.comments = "c";
   edges.layout.lead     = 'a';

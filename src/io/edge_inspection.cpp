@@ -8,6 +8,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "io/fields.hpp"
 #include "io/reading.hpp"
 
 namespace spillway {

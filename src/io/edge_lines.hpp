@@ -50,22 +50,13 @@ struct EdgeText {
   std::string                  edges_stated_by;  ///< "line 1", for the message when there are not
   Array<std::uint64_t>         vertex_list;      ///< ids listed elsewhere (LDBC), ascending
   std::string                  vertex_list_path;
-  std::string                  hint;  ///< what to do about an id that is no number, where something can be done
+  std::optional<std::uint64_t> listed;  ///< how many ids those are
+  std::string                  hint;    ///< what to do about an id that is no number, where something can be done
 };
 
 /// Reads all edges. Where the text turns out to need wider ids, names or fractional weights where its start showed
 /// none, it is read again as that, and `text` says so afterwards. The outcome does not depend on threads: the
 /// first line that asks for another reading, or that no reading accepts, decides.
 ReadResult read_edge_text(EdgeText& text, ReadJob& job);
-
-/// Smallest and largest weight.
-struct WeightRange {
-  double least = 0, most = 0;
-};
-WeightRange weight_range(const Csr& csr, WeightType type, int threads);
-
-/// The fields of one line; quoted fields lose their quotes. False if a quote is not closed. With `also`, one such
-/// character may stand between fields beside blanks.
-bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also = 0);
 
 }  // namespace spillway

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "io/edge_inspection.hpp"
+#include "io/fields.hpp"
 #include "io/reading.hpp"
 #include "io/row_text.hpp"
 

@@ -126,7 +126,7 @@ void check_unchanged(const Sample& sample) {
   if (!sample.version) return;
   const auto now = information_on(sample.path);
   if (!now || FileVersion{*now} != *sample.version)
-    throw bad_input("{}: the file changed while it was read; open it again when nobody writes to it", sample.path);
+    throw bad_input("{}: the file changed while it was read; open it again when no process writes to it", sample.path);
 }
 
 /// Options that only edge lists can follow are refused elsewhere rather than ignored.
@@ -349,7 +349,7 @@ ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected
     job.context.transform.undirected = job.context.transform.symmetrize = false;  // it is already
   check_indices(csr, weight_type, job.path(), threads);
   if (job.context.transform.any() || !rows_sorted(csr, weight_type, threads)) {
-    if (!job.size) job.size = size_of_rebuilt(csr, weight_type, undirected_file, job);
+    job.size = size_of_rebuilt(csr, weight_type, undirected_file, job);
     csr = rebuilt(csr, weight_type, job.context);
   }
   result.csr         = std::move(csr);

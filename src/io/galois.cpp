@@ -6,13 +6,13 @@
 namespace spillway {
 namespace {
 
-constexpr std::uint64_t header_bytes = 32;
-constexpr std::uint64_t weight_bytes = sizeof(std::uint32_t);
+constexpr std::uint64_t galois_header_bytes = 32;
+constexpr std::uint64_t weight_bytes        = sizeof(std::uint32_t);
 
 // Edge data larger than this is no weight in any Galois program; such a header is something else.
 constexpr std::uint64_t largest_edge_data = 64;
 
-struct Layout {
+struct GaloisLayout {
   std::uint64_t version    = 0;
   std::uint64_t edge_data  = 0;
   std::uint64_t vertices   = 0;
@@ -20,12 +20,12 @@ struct Layout {
   std::uint64_t weights_at = 0;
 
   std::uint64_t target_bytes() const { return version == 1 ? sizeof(std::uint32_t) : sizeof(std::uint64_t); }
-  std::uint64_t arcs_at() const { return header_bytes + vertices * sizeof(EdgeIndex); }
+  std::uint64_t arcs_at() const { return galois_header_bytes + vertices * sizeof(EdgeIndex); }
 };
 
 /// Galois pads neighbours to an even count. In version 2 its reader does and its writer does not, so both are
 /// taken.
-std::optional<std::uint64_t> weights_place(const Layout& layout, std::uint64_t file_bytes) {
+std::optional<std::uint64_t> weights_place(const GaloisLayout& layout, std::uint64_t file_bytes) {
   const std::uint64_t end     = layout.arcs_at() + layout.arcs * layout.target_bytes();
   const std::uint64_t padding = layout.arcs % 2 * layout.target_bytes();
   const std::uint64_t data    = layout.arcs * layout.edge_data;
@@ -35,13 +35,14 @@ std::optional<std::uint64_t> weights_place(const Layout& layout, std::uint64_t f
 }
 
 /// The layout that fits the file exactly, or `problem` says what does not.
-std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
-  if (sample.text.size() < header_bytes) {
-    problem = fmt::format("{} bytes are too few: the header alone has {}", sample.text.size(), header_bytes);
+std::optional<GaloisLayout> galois_layout_of(const Sample& sample, std::string& problem) {
+  if (sample.text.size() < galois_header_bytes) {
+    problem =
+        fmt::format("{} bytes are too few: the header alone has {}", sample.text.size(), galois_header_bytes);
     return std::nullopt;
   }
   const auto word = [&](std::size_t i) { return value_at<std::uint64_t>(sample.text, i * sizeof(std::uint64_t)); };
-  Layout     layout{word(0), word(1), word(2), word(3)};
+  GaloisLayout layout{word(0), word(1), word(2), word(3)};
   if (layout.version != 1 && layout.version != 2) {
     problem = fmt::format("byte 0 should hold the version, 1 or 2, as 8 bytes, not {:#x}", layout.version);
   } else if (layout.edge_data > largest_edge_data) {
@@ -69,12 +70,12 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
 bool recognises_galois(const Sample& sample) {
   if (sample.is_pipe || sample.compressed) return false;
   std::string problem;
-  const auto  layout = layout_of(sample, problem);
+  const auto  layout = galois_layout_of(sample, problem);
   return layout && layout->arcs > 0 &&
-         ascends<EdgeIndex>(sample.text, header_bytes, layout->vertices, layout->arcs);
+         ascends<EdgeIndex>(sample.text, galois_header_bytes, layout->vertices, layout->arcs);
 }
 
-void read_wide_targets(const BinaryFile& file, const Layout& layout, const Buffer<Vertex>& targets) {
+void read_wide_targets(const BinaryFile& file, const GaloisLayout& layout, const Buffer<Vertex>& targets) {
   file.for_each_chunk<std::uint64_t>(
       layout.arcs_at(), layout.arcs, [&](std::span<const std::uint64_t> chunk, std::uint64_t first, int) {
         for (std::size_t i = 0; i < chunk.size(); ++i) {
@@ -89,7 +90,7 @@ void read_wide_targets(const BinaryFile& file, const Layout& layout, const Buffe
 ReadResult read_galois(ReadJob& job) {
   job.require_plain_file("Galois' binary graph");
   std::string problem;
-  const auto  layout = layout_of(job.sample, problem);
+  const auto  layout = galois_layout_of(job.sample, problem);
   if (!layout)
     throw bad_input("{}: not a Galois graph: {} (and it is not DIMACS text either)", job.path(), problem);
   const bool ignored = kept_weights(job, WeightType::u32) == WeightType::none;
@@ -108,7 +109,7 @@ ReadResult read_galois(ReadJob& job) {
   Buffer<EdgeIndex>     offsets{layout->vertices + 1, budget, "the row offsets"};
   Buffer<Vertex>        targets{layout->arcs, budget, "the arcs"};
   Buffer<std::uint32_t> weights{kept == WeightType::none ? 0 : layout->arcs, budget, "the weights"};
-  file.read_array(header_bytes, offsets.span().subspan(1));
+  file.read_array(galois_header_bytes, offsets.span().subspan(1));
   if (layout->version == 1) {
     file.read_array(layout->arcs_at(), targets.span());
   } else {

@@ -8,7 +8,7 @@
 namespace spillway {
 namespace {
 
-constexpr std::uint64_t header_bytes     = 17;
+constexpr std::uint64_t gap_header_bytes = 17;
 constexpr std::uint64_t most_vertices    = 0x7FFFFFFF;
 constexpr std::uint32_t largest_weight   = 0x7FFFFFFF;
 constexpr std::uint64_t vertices_at_byte = 9;
@@ -18,23 +18,23 @@ struct WeightedNeighbor {
   std::int32_t weight;
 };
 
-struct Layout {
+struct GapLayout {
   bool          directed = false;
   bool          weighted = false;
   std::uint64_t vertices = 0;
   EdgeIndex     arcs     = 0;
 
-  std::uint64_t arcs_at() const { return header_bytes + (vertices + 1) * sizeof(EdgeIndex); }
+  std::uint64_t arcs_at() const { return gap_header_bytes + (vertices + 1) * sizeof(EdgeIndex); }
   std::uint64_t bytes_with(std::uint64_t arc_bytes) const {
-    return header_bytes + (directed ? 2 : 1) * ((vertices + 1) * sizeof(EdgeIndex) + arcs * arc_bytes);
+    return gap_header_bytes + (directed ? 2 : 1) * ((vertices + 1) * sizeof(EdgeIndex) + arcs * arc_bytes);
   }
 };
 
 /// The layout that fits the file exactly, or `problem` says what does not.
-std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
+std::optional<GapLayout> gap_layout_of(const Sample& sample, std::string& problem) {
   const std::string_view text = sample.text;
-  if (text.size() < header_bytes) {
-    problem = fmt::format("{} bytes are too few: the header alone has {}", text.size(), header_bytes);
+  if (text.size() < gap_header_bytes) {
+    problem = fmt::format("{} bytes are too few: the header alone has {}", text.size(), gap_header_bytes);
     return std::nullopt;
   }
   const auto directed = static_cast<unsigned char>(text[0]);
@@ -50,7 +50,7 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
   }
   if (!problem.empty()) return std::nullopt;
 
-  Layout layout{directed == 1, false, static_cast<std::uint64_t>(vertices), static_cast<EdgeIndex>(arcs)};
+  GapLayout layout{directed == 1, false, static_cast<std::uint64_t>(vertices), static_cast<EdgeIndex>(arcs)};
   const std::uint64_t plain    = layout.bytes_with(sizeof(Vertex));
   const std::uint64_t weighted = layout.bytes_with(sizeof(WeightedNeighbor));
   if (sample.file_bytes != plain && sample.file_bytes != weighted) {
@@ -66,13 +66,13 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
 bool recognises_gap(const Sample& sample) {
   if (sample.is_pipe || sample.compressed) return false;
   std::string problem;
-  const auto  layout = layout_of(sample, problem);
+  const auto  layout = gap_layout_of(sample, problem);
   return layout && layout->arcs > 0 &&
-         ascends_from_zero<EdgeIndex>(sample.text, header_bytes, layout->vertices + 1, layout->arcs);
+         ascends_from_zero<EdgeIndex>(sample.text, gap_header_bytes, layout->vertices + 1, layout->arcs);
 }
 
 /// Neighbours and weights lie side by side in the file and apart in memory.
-void read_weighted(const BinaryFile& file, const Layout& layout, WeightType kept, const Buffer<Vertex>& targets,
+void read_weighted(const BinaryFile& file, const GapLayout& layout, WeightType kept, const Buffer<Vertex>& targets,
                    const Buffer<std::uint32_t>& weights) {
   const auto split = [&](std::span<const WeightedNeighbor> records, std::uint64_t first, int) {
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -92,7 +92,7 @@ void read_weighted(const BinaryFile& file, const Layout& layout, WeightType kept
 ReadResult read_gap(ReadJob& job) {
   job.require_plain_file("GAP's serialised graph");
   std::string problem;
-  const auto  layout = layout_of(job.sample, problem);
+  const auto  layout = gap_layout_of(job.sample, problem);
   if (!layout) throw bad_input("{}: not a serialised GAP graph: {}", job.path(), problem);
   const WeightType kept   = kept_weights(job, layout->weighted ? WeightType::u32 : WeightType::none);
   const auto&      budget = job.context.budget;
@@ -105,7 +105,7 @@ ReadResult read_gap(ReadJob& job) {
   Buffer<EdgeIndex>     offsets{layout->vertices + 1, budget, "the row offsets"};
   Buffer<Vertex>        targets{layout->arcs, budget, "the arcs"};
   Buffer<std::uint32_t> weights{kept == WeightType::none ? 0 : layout->arcs, budget, "the weights"};
-  file.read_array(header_bytes, offsets.span());
+  file.read_array(gap_header_bytes, offsets.span());
   if (layout->weighted) {
     read_weighted(file, *layout, kept, targets, weights);
   } else {
@@ -141,7 +141,7 @@ void write_gap(const Graph& graph, OutputFile& file, Progress& progress, std::ve
   const bool directed = !graph.symmetric();
   const Csr& out      = graph.out();
   const Csr* in       = directed ? &graph.in() : nullptr;
-  progress.begin("writing", header_bytes + (in ? in->bytes() : 0) + out.bytes(), ProgressUnit::bytes);
+  progress.begin("writing", gap_header_bytes + (in ? in->bytes() : 0) + out.bytes(), ProgressUnit::bytes);
   const auto         flag      = static_cast<char>(directed);
   const std::int64_t counts[2] = {static_cast<std::int64_t>(out.arc_count()),
                                   static_cast<std::int64_t>(out.vertex_count())};

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "io/binary.hpp"
+#include "io/edge_forecast.hpp"
 #include "io/reading.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
@@ -43,9 +44,21 @@ class Graph500Reader {
     if (!transform.symmetrize) transform.undirected = true;  // a tuple is an edge, not an arc
     // The size tells how many edges there are: what cannot fit is refused before it is read.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
-    job_.context.budget->expect(building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
-                                fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
-    job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
+    try {
+      job_.context.budget->expect(
+          building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
+          fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
+      job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
+      return build<Edge>();
+    } catch (const MemoryRefusal&) {
+      job_.size = forecast<Edge>();
+      throw;
+    }
+  }
+
+ private:
+  template <class Edge>
+  ReadResult build() {
     return with_collector(job_.context, kept_, [&](auto& collector) {
       collect<Edge>(collector);
       job_.progress().end();
@@ -58,7 +71,28 @@ class Graph500Reader {
     });
   }
 
- private:
+  /// What reading will take, by a pass that holds nothing.
+  template <class Edge>
+  GraphSize forecast() const {
+    EdgeText text;
+    text.vertices    = job_.options.vertices;
+    text.dense       = job_.options.ids == IdMode::dense;
+    text.weight_type = kept_;
+    EdgeForecast      edges{text, job_};
+    constexpr auto    at_once = (1u << 20) / sizeof(Edge);
+    std::vector<Edge> chunk(std::min<std::uint64_t>(edges_, at_once));
+    job_.progress().begin("estimating", file_.size(), ProgressUnit::bytes);
+    for (std::uint64_t first = 0; first < edges_; first += chunk.size()) {
+      const std::uint64_t here = std::min<std::uint64_t>(chunk.size(), edges_ - first);
+      file_.read(first * sizeof(Edge), chunk.data(), here * sizeof(Edge));
+      for (std::uint64_t i = 0; i < here; ++i) edges.add(0, chunk[i].end(0), chunk[i].end(1));
+    }
+    job_.progress().end();
+    GraphSize size = edges.size();
+    if (weights_) size.loading_bytes += chunk_buffers(job_, weights_->size());
+    return size;
+  }
+
   void check_size(std::uint64_t edge_bytes) const {
     if (file_.size() % edge_bytes == 0) return;
     const std::uint64_t other = sizeof(PackedEdge) + sizeof(WideEdge) - edge_bytes;

@@ -7,6 +7,8 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
+#include "io/fields.hpp"
+#include "io/text_forecast.hpp"
 #include "io/token_stream.hpp"
 
 namespace spillway {
@@ -48,6 +50,24 @@ Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges
     throw bad_input("{}: {} vertices: at most 2^32-1 are supported", path, ids.size());
   return make_array<std::uint64_t>(ids, budget, "the table of vertex ids");
 }
+
+/// As many ids as NAME.v has lines, and what reading it takes at most.
+struct VertexFile {
+  std::uint64_t lines = 0;
+
+  explicit VertexFile(const std::string& path) {
+    const auto        stream = open_stream(path);
+    std::vector<char> buffer(1u << 20);
+    while (const std::size_t got = stream->read(buffer.data(), buffer.size()))
+      lines += static_cast<std::uint64_t>(
+          std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(got), '\n'));
+    ++lines;  // the last may lack its newline
+  }
+
+  std::uint64_t table_bytes() const { return lines * sizeof(std::uint64_t); }
+  /// A table that doubles, the old beside the new, and the copy that stays.
+  std::uint64_t reading_bytes() const { return 4 * table_bytes() + (2u << 20); }
+};
 
 /// NAME.properties: "graph.NAME.directed = false". Nothing where there is no such file or line.
 std::optional<bool> directed_by_properties(const std::string& path) {
@@ -92,12 +112,22 @@ ReadResult read_ldbc(ReadJob& job) {
   edges.ids              = IdKind::numbers;
   edges.layout.comments  = "#";
   edges.layout.columns   = columns_of_first_line(job.sample);
-  edges.vertex_list      = read_vertices(vertices, job);
   edges.vertex_list_path = vertices;
   if (edges.layout.columns > 2 && job.options.weight_column != "none") {
     // Graphalytics states weights as doubles; whole ones may still be read as integers on request.
     edges.weight_type    = job.options.weight_type.value_or(WeightType::f32);
     edges.weights_stated = true;
+  }
+  try {
+    edges.vertex_list = read_vertices(vertices, job);
+    edges.listed      = edges.vertex_list.size();
+  } catch (const MemoryRefusal&) {
+    const VertexFile file{vertices};
+    edges.listed = file.lines;
+    job.size     = forecast(edges, job);
+    if (job.size)
+      job.size->loading_bytes = std::max(file.reading_bytes(), file.table_bytes() + job.size->loading_bytes);
+    throw;
   }
   return read_edge_text(edges, job);
 }

@@ -33,8 +33,6 @@ class LigraReader {
     read_counts(weighted);
     job_.expect_rows(vertices_, arcs_, kept, /*undirected_file=*/false);
     const auto& budget = job_.context.budget;
-    budget->expect((vertices_ + 1) * sizeof(EdgeIndex) + arcs_ * (kept == WeightType::none ? 4 : 8),
-                   fmt::format("{}: a graph of {} arcs", job_.path(), with_commas(arcs_)));
     Buffer<EdgeIndex>     offsets{vertices_ + 1, budget, "the row offsets"};
     Buffer<Vertex>        targets{arcs_, budget, "the arcs"};
     Buffer<std::uint32_t> weights{kept == WeightType::none ? 0 : arcs_, budget, "the weights"};

@@ -2,6 +2,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
+#include "io/fields.hpp"
 #include "io/row_text.hpp"
 
 namespace spillway {
@@ -79,8 +80,6 @@ ReadResult read_matrix_market(ReadJob& job) {
                     size.columns);
   if (size.rows > max_vertices)
     throw bad_input("{}:{}: {} vertices: at most 2^32-1 are supported", job.path(), size.line, size.rows);
-  job.context.budget->expect(building_bytes(size.rows, 0, false),
-                             fmt::format("{}: a graph of {} vertices", job.path(), with_commas(size.rows)));
 
   EdgeText edges;
   edges.layout.comments = "%";

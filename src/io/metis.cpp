@@ -190,8 +190,6 @@ class MetisReader {
     const EdgeIndex arcs     = header_.edges * 2;
     const bool      weighted = kept_ != WeightType::none;
     job_.expect_rows(header_.vertices, arcs, kept_, /*undirected_file=*/true);
-    budget->expect((header_.vertices + 1) * sizeof(EdgeIndex) + arcs * (weighted ? 8 : 4),
-                   fmt::format("{}: a graph of {} arcs", job_.path(), with_commas(arcs)));
     offsets_ = Buffer<EdgeIndex>{header_.vertices + 1, budget, "the row offsets"};
     targets_ = Buffer<Vertex>{arcs, budget, "the arcs"};
     weights_ = Buffer<std::uint32_t>{weighted ? arcs : 0, budget, "the weights"};

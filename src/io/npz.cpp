@@ -7,17 +7,16 @@
 
 #ifdef SPILLWAY_HAS_LIBZIP
 
-#include <zip.h>
-#include <exception>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
+
+#include "io/npy_header.hpp"
+#include "io/zip_archive.hpp"
 
 namespace spillway {
 namespace {
@@ -27,211 +26,6 @@ constexpr std::uint64_t best_deflate_ratio = 1032;
 
 constexpr std::uint64_t longest_npy_header = 1u << 16;
 constexpr std::size_t   values_at_once     = 1u << 17;
-
-// --- the header of an .npy array ---
-
-struct NpyHeader {
-  std::string                type;  ///< as numpy writes it: '<i4'
-  bool                       fortran = false;
-  std::vector<std::uint64_t> shape;
-};
-
-/// Reads the one Python literal that numpy writes: {'descr': '<i4', 'fortran_order': False, 'shape': (3,), }.
-class NpyLiteral {
- public:
-  explicit NpyLiteral(std::string_view text) : text_(text) {}
-
-  /// Nothing where the text is anything else.
-  std::optional<NpyHeader> parse() {
-    if (!take('{')) return std::nullopt;
-    while (!take('}')) {
-      const auto key = quoted();
-      if (!key || !take(':') || !value_of(*key)) return std::nullopt;
-      if (take(',')) continue;
-      if (!take('}')) return std::nullopt;
-      break;
-    }
-    skip_blanks();
-    return text_.empty() && met_ == 3 ? std::optional{header_} : std::nullopt;
-  }
-
- private:
-  bool value_of(std::string_view key) {
-    ++met_;
-    if (key == "fortran_order") return boolean();
-    if (key == "shape") return tuple();
-    if (key != "descr") return false;
-    const auto type = quoted();
-    if (type) header_.type = *type;
-    return type.has_value();
-  }
-
-  bool boolean() {
-    skip_blanks();
-    const std::string_view word = text_.substr(0, text_.find_first_not_of("FTaelrsu"));
-    text_.remove_prefix(word.size());
-    header_.fortran = word == "True";
-    return word == "True" || word == "False";
-  }
-
-  bool tuple() {
-    if (!take('(')) return false;
-    while (!take(')')) {
-      skip_blanks();
-      const std::size_t digits = std::min(text_.find_first_not_of("0123456789"), text_.size());
-      const auto        length = parse_number(text_.substr(0, digits));
-      if (!length) return false;
-      text_.remove_prefix(digits);
-      header_.shape.push_back(*length);
-      if (take(',')) continue;
-      return take(')');
-    }
-    return true;
-  }
-
-  std::optional<std::string_view> quoted() {
-    skip_blanks();
-    if (text_.empty() || (text_[0] != '\'' && text_[0] != '"')) return std::nullopt;
-    const std::size_t end = text_.find(text_[0], 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view inside = text_.substr(1, end - 1);
-    text_.remove_prefix(end + 1);
-    return inside;
-  }
-
-  bool take(char c) {
-    skip_blanks();
-    if (!text_.starts_with(c)) return false;
-    text_.remove_prefix(1);
-    return true;
-  }
-
-  void skip_blanks() { text_.remove_prefix(std::min(text_.find_first_not_of(" \t\n"), text_.size())); }
-
-  std::string_view text_;
-  NpyHeader        header_;
-  int              met_ = 0;
-};
-
-// --- the archive and its members ---
-
-/// The file under libzip: reads through our own calls, as every other reader does.
-class ZipInput {
- public:
-  explicit ZipInput(const std::string& path)
-      : path_(path), file_(open_for_reading(path)), size_(file_size(file_, path)) {
-    zip_error_init(&error_);
-  }
-  ZipInput(const ZipInput&)            = delete;
-  ZipInput& operator=(const ZipInput&) = delete;
-  ~ZipInput() { zip_error_fini(&error_); }
-
-  /// Throws what reading threw, which libzip knows as an error of its own only.
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
-  /// What libzip calls for everything it wants of its source.
-  static zip_int64_t call(void* self, void* data, zip_uint64_t length, zip_source_cmd_t command) {
-    return static_cast<ZipInput*>(self)->answer(data, length, command);
-  }
-
- private:
-  zip_int64_t answer(void* data, zip_uint64_t length, zip_source_cmd_t command) {
-    switch (command) {
-      case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
-                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
-                                              ZIP_SOURCE_SUPPORTS, -1);
-      case ZIP_SOURCE_OPEN:
-        position_ = 0;
-        return 0;
-      case ZIP_SOURCE_READ:
-        return read(data, length);
-      case ZIP_SOURCE_SEEK:
-        return seek(data, length);
-      case ZIP_SOURCE_TELL:
-        return static_cast<zip_int64_t>(position_);
-      case ZIP_SOURCE_STAT:
-        return stat(data, length);
-      case ZIP_SOURCE_ERROR:
-        return zip_error_to_data(&error_, data, length);
-      case ZIP_SOURCE_CLOSE:
-      case ZIP_SOURCE_FREE:
-        return 0;
-      default:
-        zip_error_set(&error_, ZIP_ER_OPNOTSUPP, 0);
-        return -1;
-    }
-  }
-
-  /// No exception may pass through libzip, which is C.
-  zip_int64_t read(void* into, zip_uint64_t length) {
-    const std::uint64_t bytes = std::min<std::uint64_t>(length, size_ - position_);
-    try {
-      read_at(file_, path_, position_, into, bytes);
-    } catch (...) {
-      failure_ = std::current_exception();
-      zip_error_set(&error_, ZIP_ER_READ, EIO);
-      return -1;
-    }
-    position_ += bytes;
-    return static_cast<zip_int64_t>(bytes);
-  }
-
-  zip_int64_t seek(void* data, zip_uint64_t length) {
-    const zip_int64_t place = zip_source_seek_compute_offset(position_, size_, data, length, &error_);
-    if (place < 0) return -1;
-    position_ = static_cast<std::uint64_t>(place);
-    return 0;
-  }
-
-  zip_int64_t stat(void* data, zip_uint64_t length) {
-    if (length < sizeof(zip_stat_t)) {
-      zip_error_set(&error_, ZIP_ER_INVAL, 0);
-      return -1;
-    }
-    auto* const found = static_cast<zip_stat_t*>(data);
-    zip_stat_init(found);
-    found->valid = ZIP_STAT_SIZE;
-    found->size  = size_;
-    return sizeof(zip_stat_t);
-  }
-
-  const std::string& path_;
-  FileHandle         file_;
-  std::uint64_t      size_;
-  std::uint64_t      position_ = 0;
-  zip_error_t        error_;
-  std::exception_ptr failure_;
-};
-
-class Archive {
- public:
-  explicit Archive(const std::string& path) : path_(path), input_(path) {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t* const source = zip_source_function_create(ZipInput::call, &input_, &error);
-    if (source) zip_ = zip_open_from_source(source, ZIP_RDONLY, &error);
-    if (source && !zip_) zip_source_free(source);
-    const std::string reason = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    if (!zip_) input_.rethrow();
-    if (!zip_) throw bad_input("{}: not a readable zip archive: {}", path, reason);
-  }
-  Archive(const Archive&)            = delete;
-  Archive& operator=(const Archive&) = delete;
-  ~Archive() { zip_discard(zip_); }
-
-  zip_t*             get() const { return zip_; }
-  const ZipInput&    input() const { return input_; }
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string& path_;
-  ZipInput           input_;
-  zip_t*             zip_ = nullptr;
-};
 
 /// One array of the archive, read from front to back.
 class Member {
@@ -259,6 +53,11 @@ class Member {
   void check_length(std::uint64_t count, std::uint64_t item_bytes) const {
     if (count == remaining_ / item_bytes && remaining_ % item_bytes == 0) return;
     throw problem("{} elements of {} bytes are stated, but {} bytes are there", count, item_bytes, remaining_);
+  }
+
+  /// Refuses a count that the bytes cannot hold, whatever an element takes.
+  void check_plausible(std::uint64_t count) const {
+    if (count > remaining_) throw problem("{} elements are stated, but {} bytes are there", count, remaining_);
   }
 
   void read(void* into, std::uint64_t bytes) {
@@ -458,6 +257,7 @@ class NpzReader {
     job_.progress().begin("reading", 0, ProgressUnit::bytes);  // of unpacked bytes, whose number is not known yet
     check_format();
     read_shape();
+    expect_rows();
     read_offsets();
     read_targets();
     read_weights();
@@ -503,6 +303,21 @@ class NpzReader {
         throw member.problem("{} rows, where 0 to 2^32-1 were expected", rows);
       vertices_ = static_cast<std::uint64_t>(rows);
     });
+  }
+
+  /// What the headers say, before anything is held: a matrix that does not fit is refused with its whole size.
+  void expect_rows() {
+    const Member indices{archive_, job_, "indices.npy"}, data{archive_, job_, "data.npy"};
+    if (indices.header().shape.size() != 1) return;  // is told where it is read
+    const std::string& type = data.header().type;
+    const WeightType   held = type == "|b1"                  ? WeightType::none
+                              : type.find('f') < type.size() ? WeightType::f32
+                                                             : WeightType::u32;
+    const EdgeIndex    arcs = indices.header().shape[0];
+    indices.check_plausible(arcs);
+    job_.expect_rows(
+        vertices_, arcs, kept_weights(job_, held), /*undirected_file=*/false,
+        std::min<std::uint64_t>(std::max(vertices_ + 1, arcs), values_at_once) * sizeof(std::uint64_t));
   }
 
   void read_offsets() {

@@ -7,29 +7,30 @@
 namespace spillway {
 namespace {
 
-constexpr std::uint64_t header_bytes = 8;
-constexpr EdgeIndex     most_arcs    = 0xFFFFFFFF;
+constexpr std::uint64_t subway_header_bytes = 8;
+constexpr EdgeIndex     most_arcs           = 0xFFFFFFFF;
 
 struct WeightedNeighbor {
   Vertex        target;
   std::uint32_t weight;
 };
 
-struct Layout {
+struct SubwayLayout {
   std::uint64_t vertices = 0;
   EdgeIndex     arcs     = 0;
   bool          weighted = false;
 
-  std::uint64_t arcs_at() const { return header_bytes + vertices * sizeof(std::uint32_t); }
+  std::uint64_t arcs_at() const { return subway_header_bytes + vertices * sizeof(std::uint32_t); }
 };
 
 /// The layout that fits the file exactly, or `problem` says what does not.
-std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
-  if (sample.text.size() < header_bytes) {
-    problem = fmt::format("{} bytes are too few: the header alone has {}", sample.text.size(), header_bytes);
+std::optional<SubwayLayout> subway_layout_of(const Sample& sample, std::string& problem) {
+  if (sample.text.size() < subway_header_bytes) {
+    problem =
+        fmt::format("{} bytes are too few: the header alone has {}", sample.text.size(), subway_header_bytes);
     return std::nullopt;
   }
-  Layout              layout{value_at<std::uint32_t>(sample.text, 0), value_at<std::uint32_t>(sample.text, 4)};
+  SubwayLayout        layout{value_at<std::uint32_t>(sample.text, 0), value_at<std::uint32_t>(sample.text, 4)};
   const std::uint64_t plain    = layout.arcs_at() + layout.arcs * sizeof(Vertex);
   const std::uint64_t weighted = layout.arcs_at() + layout.arcs * sizeof(WeightedNeighbor);
   if (sample.file_bytes != plain && sample.file_bytes != weighted) {
@@ -45,15 +46,15 @@ std::optional<Layout> layout_of(const Sample& sample, std::string& problem) {
 bool recognises_subway(const Sample& sample) {
   if (sample.is_pipe || sample.compressed) return false;
   std::string problem;
-  const auto  layout = layout_of(sample, problem);
+  const auto  layout = subway_layout_of(sample, problem);
   return layout && layout->arcs > 0 &&
-         ascends_from_zero<std::uint32_t>(sample.text, header_bytes, layout->vertices, layout->arcs);
+         ascends_from_zero<std::uint32_t>(sample.text, subway_header_bytes, layout->vertices, layout->arcs);
 }
 
 ReadResult read_subway(ReadJob& job) {
   job.require_plain_file("Subway's binary CSR");
   std::string problem;
-  const auto  layout = layout_of(job.sample, problem);
+  const auto  layout = subway_layout_of(job.sample, problem);
   if (!layout) throw bad_input("{}: not a Subway graph: {}", job.path(), problem);
   const WeightType kept   = kept_weights(job, layout->weighted ? WeightType::u32 : WeightType::none);
   const auto&      budget = job.context.budget;
@@ -65,7 +66,7 @@ ReadResult read_subway(ReadJob& job) {
   Buffer<EdgeIndex>     offsets{layout->vertices + 1, budget, "the row offsets"};
   Buffer<Vertex>        targets{layout->arcs, budget, "the arcs"};
   Buffer<std::uint32_t> weights{kept == WeightType::none ? 0 : layout->arcs, budget, "the weights"};
-  file.for_each_chunk<std::uint32_t>(header_bytes, layout->vertices,
+  file.for_each_chunk<std::uint32_t>(subway_header_bytes, layout->vertices,
                                      [&](std::span<const std::uint32_t> chunk, std::uint64_t first, int) {
                                        for (std::size_t i = 0; i < chunk.size(); ++i)
                                          offsets[first + i] = chunk[i];

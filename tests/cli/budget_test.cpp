@@ -114,6 +114,29 @@ TEST_F(Budgets, TheNumberOfARefusedConversionSuffices) {
   expect_truth("convert directed.spill out.spill --in-edges");
 }
 
+/// Larger than what is read to see how large a small file is.
+TEST_F(Budgets, TheNumberSufficesForLargeFilesOfEveryKind) {
+  constexpr std::uint64_t edges = 700'000, vertices = 50'000;
+  std::string             dimacs, list, members, packed, weights;
+  for (std::uint64_t i = 0; i < edges; ++i) {
+    const std::uint64_t u = i * i % 49'999, v = i * 7919 % vertices;
+    dimacs += "a " + std::to_string(u + 1) + " " + std::to_string(v + 1) + " 7\n";
+    list += std::to_string(u * 1000) + " " + std::to_string(v * 1000) + "\n";
+    const std::uint32_t edge[3] = {static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v), 0};
+    packed.append(reinterpret_cast<const char*>(edge), sizeof edge);
+  }
+  for (std::uint64_t v = 0; v < 400'000; ++v) members += std::to_string(v * 1000) + "\n";
+  folder_.write("g.gr", "p sp 50000 " + std::to_string(edges) + "\n" + dimacs);
+  folder_.write("l.e", list), folder_.write("l.v", members);
+  folder_.write("g.packed", packed);
+  for (const char* from : {"g.gr", "l.e", "g.packed"}) {
+    expect_truth(std::string{"convert "} + from + " out.spill");
+    expect_truth(std::string{"run sssp "} + from + " --source 1000 --weights unit --device cpu", 2);
+  }
+  ASSERT_EQ(spillway("convert g.gr g.spill -q").code, 0);
+  expect_truth("run pagerank g.spill --weights unit --device cpu");
+}
+
 TEST_F(Budgets, GenerateRefusesAtOnceWithANumberThatSuffices) {
   const auto             begin   = std::chrono::steady_clock::now();
   const testing::Outcome refused = spillway("generate kron --scale 30 k.spill --host-memory 1GiB");

@@ -162,10 +162,10 @@ TEST_F(RunCommand, SuggestsWhatWasMeant) {
   folder_.write("g.txt", "0 1\n");
   expect_error("run pagrank g.txt", 2, "did you mean 'pagerank'");
   expect_error("run pagerank g.txt --dampng 0.5", 2, "did you mean '--damping'");
-  expect_error("run pagerank g.txt --damping 1.5", 2, "'damping' is 1.5");
-  expect_error("run pagerank g.txt --dangling keep", 2, "'dangling' is keep");
+  expect_error("run pagerank g.txt --damping 1.5", 2, "--damping is 1.5");
+  expect_error("run pagerank g.txt --dangling keep", 2, "--dangling is keep");
   expect_error("run pagerank g.txt --damping 0.5 --damping 0.6", 2, "given twice");
-  expect_error("run kcore g.txt --k 0", 2, "'k' is 0");
+  expect_error("run kcore g.txt --k 0", 2, "--k is 0");
   EXPECT_NE(spillway("run pagerank --help").out.find("--damping"), std::string::npos);
 }
 

@@ -1,0 +1,41 @@
+#include "io/fields.hpp"
+
+namespace spillway {
+
+bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also) {
+  fields.clear();
+  const auto  blank = [&](char c) { return is_blank(c) && (delimiter == ' ' || c != delimiter); };
+  std::size_t i     = 0;
+  for (;;) {
+    while (i < line.size() && blank(line[i])) ++i;
+    if (i == line.size() && (delimiter == ' ' || fields.empty())) return true;
+    std::string& field = fields.emplace_back();
+    if (i < line.size() && line[i] == '"') {
+      for (++i;; ++i) {
+        if (i == line.size()) return false;
+        if (line[i] == '"') {
+          if (i + 1 == line.size() || line[i + 1] != '"') break;
+          ++i;  // a doubled quote is a quote
+        }
+        field += line[i];
+      }
+      ++i;
+      if (i < line.size() && !blank(line[i]) && line[i] != delimiter && line[i] != also) return false;
+    } else {
+      const std::size_t begin = i;
+      while (i < line.size() && line[i] != delimiter && !(delimiter == ' ' && blank(line[i])) &&
+             !(also && line[i] == also))
+        ++i;
+      field = line.substr(begin, i - begin);
+      while (!field.empty() && blank(field.back())) field.pop_back();
+    }
+    while (i < line.size() && blank(line[i])) ++i;
+    if (i == line.size()) return true;
+    if (also && line[i] == also) ++i;
+    if (delimiter == ' ') continue;
+    if (line[i] != delimiter) return false;  // text after a closing quote
+    ++i;
+  }
+}
+
+}  // namespace spillway

@@ -1,0 +1,394 @@
+// How one line of an edge list is taken apart: numbers in the first columns on the fast path, all else by fields.
+#pragma once
+
+#include <fast_float/fast_float.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "io/edge_lines.hpp"
+#include "io/fields.hpp"
+#include "io/line_source.hpp"
+
+namespace spillway {
+
+/// What a line ends a reading with: it is wrong, or it shows that the start of the text misled.
+enum class Finding { mistake, wider_ids, names, fractions };
+
+/// Something is found at this place; the caller knows which line that is.
+struct LineProblem {
+  const char* place;
+  std::string message;  ///< of `names`: the text that is one
+  Finding     finding = Finding::mistake;
+};
+
+/// The text is to be read again, as something else.
+struct Reread {
+  Finding       finding;
+  std::string   text;
+  std::uint64_t line;
+};
+
+/// The first weight of a piece that 32 bits do not hold. It is a mistake only if all weights of the file are
+/// whole: one fraction makes floats of them. So reading goes on, and the end decides.
+struct WideWeight {
+  const char* place = nullptr;
+  std::string text;
+
+  void note(const char* where, std::string_view word) {
+    if (!place) place = where, text = word;
+  }
+};
+
+inline constexpr const char* wide_weight_message =
+    "weight {} does not fit 32 bits (at most 4294967295); read weights as floats with --weight-type f32, or none "
+    "with --weight-column none";
+
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+inline const char* skip_blanks(const char* p) {
+  while (is_blank(*p)) ++p;
+  return p;
+}
+
+/// A chunk always ends with a newline, so there is one.
+inline const char* end_of_line(const char* p) { return static_cast<const char*>(rawmemchr(p, '\n')); }
+
+/// The word at `p`, for a message.
+inline std::string word_at(const char* p, char delimiter) {
+  const char* end = p;
+  while (*end != '\n' && !is_blank(*end) && *end != delimiter) ++end;
+  return end == p ? "the end of the line" : fmt::format("'{}'", printable({p, static_cast<std::size_t>(end - p)}));
+}
+
+/// The value of `length` (1 to 8) decimal digits that `digits` holds as numbers 0 to 9, first digit lowest: pairs,
+/// then fours, then eights are joined by one multiplication each (Lemire's SWAR scheme).
+inline std::uint64_t joined_digits(std::uint64_t digits, unsigned length) {
+  digits <<= 64 - 8 * length;
+  digits = digits * 10 + (digits >> 8);
+  return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u +
+          (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+         32;
+}
+
+/// A decimal number; `p` is moved past it. Eight bytes are looked at together, since the lengths of ids are what
+/// no branch predictor can guess; longer numbers take a plain loop.
+inline bool parse_digits(const char*& p, std::uint64_t& value) {
+  static_assert(std::endian::native == std::endian::little && readable_past >= sizeof(std::uint64_t));
+  std::uint64_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  const std::uint64_t digits = bytes ^ 0x3030303030303030u;
+  // Adding 0x76 carries into the top bit of every byte above 9; a carry spoils only bytes behind such a one.
+  const std::uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
+  const auto          length = static_cast<unsigned>(std::countr_zero(others)) / 8;
+  if (length > 0 && length < 8) [[likely]] {
+    value = joined_digits(digits, length);
+    p += length;
+    return true;
+  }
+  const char* const first = p;
+  while (*p >= '0' && *p <= '9') ++p;
+  const auto number = parse_number({first, static_cast<std::size_t>(p - first)});  // may not fit 64 bits
+  value             = number.value_or(0);
+  return number.has_value();
+}
+
+/// Weight bits of the type that T names; `p` is moved past it.
+struct NoWeight {
+  static constexpr WeightType type = WeightType::none;
+};
+
+struct IntegerWeight {
+  static constexpr WeightType type = WeightType::u32;
+
+  static std::uint32_t parse(const char*& p, char delimiter, bool fixed, WideWeight& wide) {
+    const char* const first = p;
+    std::uint64_t     value = 0;
+    const bool        good  = parse_digits(p, value);
+    const bool        ends  = p != first && (is_blank(*p) || *p == '\n' || *p == delimiter);
+    if (good && ends && value <= UINT32_MAX) [[likely]]
+      return static_cast<std::uint32_t>(value);
+    if (!ends) refuse(first, delimiter, fixed);
+    if (fixed) throw LineProblem{first, fmt::format(wide_weight_message, word_at(first, delimiter))};
+    wide.note(first, word_at(first, delimiter));
+    return 0;
+  }
+
+ private:
+  [[noreturn]] static void refuse(const char* first, char delimiter, bool fixed) {
+    float      as_float = 0;
+    const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
+    if (parsed.ec != std::errc{} || !std::isfinite(as_float))
+      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (!fixed) throw LineProblem{first, {}, Finding::fractions};
+    throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
+                                         "floats with --weight-type f32",
+                                         word_at(first, delimiter))};
+  }
+};
+
+struct FloatWeight {
+  static constexpr WeightType type = WeightType::f32;
+  static std::uint32_t        parse(const char*& p, char delimiter, bool, WideWeight&) {
+           float             value = 0;
+           const char* const first = p;
+           const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
+           if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
+      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (!is_blank(*end.ptr) && *end.ptr != '\n' && *end.ptr != delimiter)
+      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (!std::isfinite(value))
+      throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
+    p = end.ptr;
+           return std::bit_cast<std::uint32_t>(value);
+  }
+};
+
+inline std::string other_columns(std::size_t found, std::size_t expected) {
+  return fmt::format(
+      "the line has {}, where {} were expected, as in the first line; if the ids are in the right columns, say "
+      "--source-column N --target-column N",
+      counted(found, "column", "columns"), expected);
+}
+
+/// Lines whose first columns are the ids in order: the fast path, for numbers only.
+template <class Weight>
+class NumberLines {
+ public:
+  explicit NumberLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
+
+  /// add(source, target, weight bits, place) for every edge; returns how many.
+  template <class Add>
+  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
+    std::uint64_t edges = 0;
+    for (const char* p = chunk.begin; p < chunk.end;) {
+      if (!is_digit(*p)) [[unlikely]] {
+        p = skip_blanks(p);
+        if (*p == '\n') {
+          ++p;
+          continue;
+        }
+        if (is_comment(*p)) {
+          p = end_of_line(p) + 1;
+          continue;
+        }
+      }
+      const char* const line = p;
+      if (layout_.lead) p = past_lead(p);
+      const std::uint64_t source = id(p, "a source id");
+      p                          = past_delimiter(p, "a target id");
+      const std::uint64_t target = id(p, "a target id");
+      std::uint32_t       weight = 0;
+      if constexpr (Weight::type != WeightType::none) {
+        p      = past_delimiter(p, "a weight");
+        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, wide);
+      }
+      p = past_line(p);
+      add(source, target, weight, line);
+      ++edges;
+    }
+    return edges;
+  }
+
+ private:
+  bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
+
+  const char* past_lead(const char* p) const {
+    if (*p != layout_.lead || !is_blank(p[1]))
+      throw LineProblem{
+          p, fmt::format("expected a line that starts with '{}', found {}", layout_.lead, word_at(p, ' '))};
+    return skip_blanks(p + 1);
+  }
+
+  bool ends_field(char c) const { return is_blank(c) || c == layout_.delimiter || c == '\n'; }
+
+  std::uint64_t id(const char*& p, const char* what) const {
+    const char* const first = p;
+    std::uint64_t     value = 0;
+    if (!parse_digits(p, value) || !ends_field(*p)) [[unlikely]]
+      refuse_id(first, p, what);
+    if (*first == '0' && p != first + 1) [[unlikely]]
+      check_zeros(first, p);
+    return value;
+  }
+
+  /// 007 is not 7, unless somebody says that ids are numbers.
+  void check_zeros(const char* first, const char* end) const {
+    if (text_.names_if_zeros)
+      throw LineProblem{first, {first, static_cast<std::size_t>(end - first)}, Finding::names};
+  }
+
+  [[noreturn]] void refuse_id(const char* first, const char* end, const char* what) const {
+    const std::string word        = word_at(first, layout_.delimiter);
+    const bool        digits_only = end != first && ends_field(*end);
+    throw LineProblem{
+        first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string", word)
+                           : fmt::format("expected {} (a number), found {}{}", what, word, text_.hint)};
+  }
+
+  const char* past_delimiter(const char* p, const char* what) const {
+    p = skip_blanks(p);
+    if (layout_.delimiter != ' ') {
+      if (*p != layout_.delimiter)
+        throw LineProblem{p,
+                          fmt::format("expected '{}' and {}, found {}", layout_.delimiter, what, word_at(p, ' '))};
+      p = skip_blanks(p + 1);
+    }
+    if (*p == '\n') throw LineProblem{p, fmt::format("expected {}, found the end of the line", what)};
+    return p;
+  }
+
+  const char* past_line(const char* p) const {
+    constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
+    if (layout_.columns > used) return past_columns(p, used);
+    if (*p == '\n') [[likely]]
+      return p + 1;
+    p = skip_blanks(p);
+    if (*p == '\n') return p + 1;
+    if (is_comment(*p)) return end_of_line(p) + 1;
+    throw LineProblem{
+        p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
+  }
+
+  /// Past columns that nobody reads. Between blanks an empty one cannot be seen: there must be as many as in the
+  /// first line.
+  const char* past_columns(const char* p, unsigned columns) const {
+    if (layout_.delimiter != ' ' || layout_.ragged) return end_of_line(p) + 1;
+    if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
+      const char* const end = end_of_line(p);
+      columns += static_cast<unsigned>(std::count(p, end, '\t'));
+    } else {
+      for (p = skip_blanks(p); *p != '\n' && !is_comment(*p); p = skip_blanks(p)) {
+        ++columns;
+        while (*p != '\n' && !is_blank(*p)) ++p;
+      }
+    }
+    if (columns != layout_.columns) throw LineProblem{p, other_columns(columns, layout_.columns)};
+    return end_of_line(p) + 1;
+  }
+
+  const EdgeText&   text_;
+  const EdgeLayout& layout_;
+};
+
+/// Any columns, quotes, names: every line is taken apart.
+template <class Weight, class Key>
+class FieldLines {
+ public:
+  explicit FieldLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
+
+  template <class Add>
+  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
+    std::vector<std::string> fields;
+    std::uint64_t            edges = 0;
+    for (const char* p = chunk.begin; p < chunk.end;) {
+      const char* const end  = end_of_line(p);
+      const char* const line = p;
+      const char* const word = skip_blanks(p);
+      p                      = end + 1;
+      if (word == end || is_comment(*word)) continue;
+      if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
+        throw LineProblem{line, "a quote is not closed on this line, or text follows a closing quote"};
+      check_columns(fields, line);
+      if (names && (fields[0] == "#" || fields[0] == "%"))
+        throw LineProblem{line, "this looks like a comment; among names, comments stand at the top of the file"};
+      const Key     source = key(fields, layout_.source, line, "source");
+      const Key     target = key(fields, layout_.target, line, "target");
+      std::uint32_t weight = 0;
+      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line, wide);
+      add(source, target, weight, line);
+      ++edges;
+    }
+    return edges;
+  }
+
+ private:
+  static constexpr bool names = std::is_same_v<Key, std::string_view>;
+
+  bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
+
+  /// Names may be anything, so that only the number of columns tells an edge from prose. Among numbers, a line may
+  /// lack columns that nobody reads.
+  void check_columns(const std::vector<std::string>& fields, const char* line) const {
+    const std::size_t columns = layout_.columns;
+    if (fields.size() == columns || layout_.ragged) return;
+    if (!names && fields.size() < columns && layout_.delimiter != ' ') return;
+    if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0])) return;
+    // A line that is short of an id or a weight is told so below.
+    const std::size_t last =
+        std::max({layout_.source, layout_.target, Weight::type == WeightType::none ? 0 : layout_.weight});
+    if (fields.size() <= last) return;
+    if constexpr (!names) throw LineProblem{line, other_columns(fields.size(), columns)};
+    throw LineProblem{line,
+                      fmt::format("the line has {}, where {} were expected, as in the first line; names with "
+                                  "blanks in them are quoted, or separated by tabs or commas",
+                                  counted(fields.size(), "column", "columns"), columns)};
+  }
+
+  const std::string& field(const std::vector<std::string>& fields, unsigned column, const char* line,
+                           const char* what) const {
+    if (column < fields.size() && !fields[column].empty()) return fields[column];
+    throw LineProblem{
+        line, fmt::format("expected a {} in column {}, but {}", what, column + 1,
+                          column < fields.size() ? std::string{"it is empty"}
+                                                 : "the line has " + counted(fields.size(), "column", "columns"))};
+  }
+
+  Key key(const std::vector<std::string>& fields, unsigned column, const char* line, const char* what) const {
+    const std::string& text = field(fields, column, line, what);
+    if constexpr (names) {
+      return text;
+    } else {
+      if (const auto number = parse_number(text)) {
+        if (text_.names_if_zeros && text.size() > 1 && text[0] == '0')
+          throw LineProblem{line, text, Finding::names};
+        return *number;
+      }
+      throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'{}", what,
+                                          column + 1, printable(text), text_.hint)};
+    }
+  }
+
+  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line, WideWeight& wide) const {
+    // Parsers stop at a newline, and may look past it.
+    const std::string text =
+        field(fields, layout_.weight, line, "weight") + '\n' + std::string(readable_past, '\0');
+    const char* place = text.c_str();
+    try {
+      WideWeight          found;
+      const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated, found);
+      if (found.place) wide.note(line, found.text);
+      if (*skip_blanks(place) == '\n') return bits;
+    } catch (const LineProblem& problem) {
+      throw LineProblem{line, problem.message, problem.finding};
+    }
+    throw LineProblem{line, fmt::format("expected a weight in column {}, found '{}'", layout_.weight + 1,
+                                        printable(fields[layout_.weight]))};
+  }
+
+  const EdgeText&   text_;
+  const EdgeLayout& layout_;
+};
+
+template <class Visit>
+auto with_weight(WeightType type, Visit&& visit) {
+  switch (type) {
+    case WeightType::u32:
+      return visit(IntegerWeight{});
+    case WeightType::f32:
+      return visit(FloatWeight{});
+    case WeightType::none:
+      break;
+  }
+  return visit(NoWeight{});
+}
+
+inline std::uint32_t negated(WeightType type, std::uint32_t bits) {
+  return type == WeightType::f32 ? bits ^ 0x80000000u : bits;
+}
+
+}  // namespace spillway
