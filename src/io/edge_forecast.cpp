@@ -150,7 +150,7 @@ std::uint64_t EdgeForecast::lookup_bytes() {
   const bool          names    = text_.ids == IdKind::strings;
   const std::uint64_t key      = names ? sizeof(std::string_view) : sizeof(std::uint64_t);
   const std::uint64_t numbered = names ? 24 : 16;
-  std::uint64_t       bytes    = 0;
+  std::uint64_t       bytes    = text_.listed.value_or(0) * key;  // a copy of the list that ids are looked up in
   for (Part& part : parts_) {
     const std::uint64_t ids = part.ids.count();
     bytes += interner_bytes(ids, key, names ? part.ids.bytes() : 0);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t flush_bytes = 4u << 20;
 
-std::string suffix_of(const std::string& path) {
+std::string table_suffix_of(const std::string& path) {
   if (path == "-") return ".csv";
   for (const char* suffix : {".csv", ".tsv", ".json", ".npy"})
     if (lower_case(path).ends_with(suffix)) return suffix;
@@ -321,7 +321,7 @@ void check_columns(const Result& result, const Graph& graph, const std::string& 
 }
 
 void check_result_path(const std::string& path) {
-  if (suffix_of(path).empty())
+  if (table_suffix_of(path).empty())
     throw usage_error("{}: results are written as .csv, .tsv, .json or .npy; give the file one of these endings",
                       path);
 }
@@ -331,7 +331,7 @@ void write_result(const Result& result, const Graph& graph, const std::string& p
   check_columns(result, graph, path);
   OutputFile        file{path};
   Rows              rows{result, graph, file, progress};
-  const std::string suffix = suffix_of(path);
+  const std::string suffix = table_suffix_of(path);
   if (result.columns.empty()) {
     write_facts(result, file, suffix);
   } else if (suffix == ".json") {
