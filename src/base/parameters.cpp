@@ -31,7 +31,7 @@ ParameterValues completed(std::string_view owner, const std::vector<Parameter>& 
 const std::string& Parameters::text(const std::string& name) const {
   const auto found = values_.find(name);
   if (found == values_.end() || found->second.empty())
-    throw usage_error("{} needs a value for '{}'", owner_, name);
+    throw usage_error("{} needs a value for --{}", owner_, name);
   return found->second;
 }
 
