@@ -7,8 +7,7 @@
 #include <spillway/algorithms.hpp>
 #include <spillway/engine/device_program.hpp>
 #include <spillway/engine/fallback.hpp>
-#include <spillway/engine/host/executor.hpp>
-#include <spillway/engine/outcome.hpp>
+#include <spillway/engine/host/device.hpp>
 #include <spillway/engine/pieces.hpp>
 
 #if defined(__CUDACC__)
@@ -46,13 +45,6 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
 
 namespace detail {
 
-/// The same program for rounds in which edges come in windows: buckets that are settled in place want them all.
-template <class P>
-struct WithoutPriority : P {
-  explicit WithoutPriority(const P& program) : P(program) {}
-  void priority() const = delete;
-};
-
 /// Refuses values that are not one a vertex.
 void check_given_values(std::uint64_t given, const Graph& graph);
 /// Refuses a GPU: this program was compiled without one in mind.
@@ -84,7 +76,6 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   const bool may_go_on = T::may_go_on && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   if (windows) refuse_in_windows(options, T::order_shows, may_go_on);
-  const double       delta   = delta_of(program, graph, false);
   const double       prepare = clock.milliseconds();
   const ProgramFacts facts{.voting      = T::voting,
                            .gathers     = T::gathers,
@@ -94,38 +85,17 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
                            .weighted    = T::weighted,
                            .may_go_on   = may_go_on};
 
-  const auto on_cpu_as = [&](const auto& as) {
-    const Stopwatch running;
-    using As        = std::remove_cvref_t<decltype(as)>;
-    RunOptions here = options;
-    if (windows) here.direction = Direction::push;  // pieces of rows are pushed
-    host::HostExecutor<As> executor{as, graph, topology, here,
-                                    host::HostInput<ValueOf<P>>{.values = std::move(continuation.values),
-                                                                .replay = continuation.replay,
-                                                                .record = continuation.record,
-                                                                .delta  = delta}};
-    if (options.plan) plan_on_cpu(options, topology, facts, executor.state_bytes(), *graph.budget());
-    Outcome<P> outcome;
-    outcome.statistics = run_loop(executor, topology, facts, here, max_iterations_of(program), graph.budget());
-    outcome.statistics.counters += executor.counters();
-    outcome.values                = executor.take_values();
-    outcome.global                = executor.global();
-    outcome.history               = executor.take_history();
-    outcome.statistics.prepare_ms = prepare;
-    outcome.statistics.run_ms     = running.milliseconds();
-    outcome.budget                = graph.budget();
-    outcome.threads               = thread_count(options.threads);
+  const RunRequest<P> request{program, graph, topology, options, facts, max_iterations_of(program), continuation};
+  const auto          on_cpu = [&] {
+    host::HostDevice<P> device{request, delta_of(program, graph, false)};
+    auto                outcome = run_on(device, request);
+    outcome.statistics.prepare_ms += prepare;
     return outcome;
-  };
-  const auto on_cpu = [&] {
-    if constexpr (Prioritises<P> && T::in_place)
-      if (windows) return on_cpu_as(WithoutPriority<P>{program});
-    return on_cpu_as(program);
   };
   if constexpr (has_device_code<P>) {
     const auto on_gpu = [&] {
-      auto outcome = cuda::run_on_device(program, graph, topology, options, delta_of(program, graph, true),
-                                         max_iterations_of(program), continuation);
+      const auto device  = cuda::device_for(request, delta_of(program, graph, true));
+      auto       outcome = run_on(*device, request);
       outcome.statistics.prepare_ms += prepare;
       return outcome;
     };

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 
 namespace spillway {
@@ -36,7 +37,7 @@ Rows HostWindows::Slot::rows(EdgeIndex from) const {
   return {nullptr, targets.data() + from, weights.size() > 0 ? weights.data() + from : nullptr};
 }
 
-HostWindows::HostWindows(Executor& executor, const Topology& topology, const WindowNeeds& needs,
+HostWindows::HostWindows(PieceExecutor& executor, const Topology& topology, const WindowNeeds& needs,
                          const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
     : executor_(executor),
       needs_(needs),
@@ -70,8 +71,23 @@ void HostWindows::make_room(std::vector<WindowSide>& sides, const std::shared_pt
   }
 }
 
-std::uint64_t HostWindows::outside_bytes() const {
-  return std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * edge_bytes_of(needs_);
+BlockWork HostWindows::bring(Executor&, Direction, IterationStatistics& made, RunStatistics& statistics) {
+  note(supply_->supply(*this), made, statistics);
+  return std::exchange(work_, {});
+}
+
+void HostWindows::complete(RunStatistics& statistics) const {
+  statistics.method         = to_string(options_.method);
+  statistics.device_bytes   = device_bytes_;
+  statistics.edges_resident = supply_->resident_bytes();
+  statistics.edges_outside  = std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * edge_bytes_of(needs_);
+  statistics.counters.local_rounds += local_rounds_;
+}
+
+/// Offsets that lie in a mapped file are read in every iteration, and somebody may write to it meanwhile.
+[[noreturn]] void HostWindows::offsets_changed() {
+  check_mapped_files();
+  throw internal_error("rows are longer than when the run began");
 }
 
 Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) {
@@ -85,6 +101,8 @@ Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& 
     for (std::uint64_t v = 0; v < vertices_; ++v) count(v);
   else
     std::ranges::for_each(active, count);
+  const auto most = vertices_ + arcs_[side] / size;
+  if (pieces > most) offsets_changed();
   laid_memory_.raise_to(active.size() * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex)));
   active_.assign(active.begin(), active.end());
   std::ranges::sort(active_);
@@ -96,6 +114,7 @@ Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& 
   const auto add   = [&](Vertex v) {
     const EdgeIndex length = hosts_[side].degree(v);
     for (EdgeIndex from = 0; from < length; from += size) {
+      if (entries_.size() == pieces) offsets_changed();
       entries_.push_back({v, static_cast<std::uint32_t>(from / size)});
       starts_.push_back(start + from);
     }
@@ -173,9 +192,7 @@ void HostWindows::visit(std::size_t slot, const WindowAt& window) {
 }
 
 void HostWindows::push(const Rows& rows, std::span<const RowPiece> pieces) {
-  const BlockWork work = executor_.push(rows, pieces);
-  work_.looked_at += work.looked_at;
-  work_.active_edges += work.active_edges;
+  work_ += executor_.push(rows, pieces);
 }
 
 /// Nothing of it where it is not there from end to end.

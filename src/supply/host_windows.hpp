@@ -6,20 +6,16 @@
 
 namespace spillway {
 
-class HostWindows final : WindowDevice {
+class HostWindows final : public EdgeSupply, WindowDevice {
  public:
   /// Error where the executor's state and the smallest windows do not fit `options.device.memory`.
-  HostWindows(Executor& executor, const Topology& topology, const WindowNeeds& needs, const RunOptions& options,
-              const std::shared_ptr<MemoryBudget>& budget);
+  HostWindows(PieceExecutor& executor, const Topology& topology, const WindowNeeds& needs,
+              const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
 
-  WindowsSent supply() { return supply_->supply(*this); }
-  /// What the last iteration did with what was brought.
-  BlockWork take_work() { return std::exchange(work_, {}); }
-
-  std::uint64_t device_bytes() const { return device_bytes_; }
-  std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
-  std::uint64_t outside_bytes() const;
-  std::uint64_t local_rounds() const { return local_rounds_; }
+  bool      may_fuse() const override { return false; }
+  BlockWork bring(Executor& executor, Direction direction, IterationStatistics& made,
+                  RunStatistics& statistics) override;
+  void      complete(RunStatistics& statistics) const override;
 
  private:
   struct Slot {
@@ -40,6 +36,7 @@ class HostWindows final : WindowDevice {
   void         visit(std::size_t slot, const WindowAt& window) override;
 
   void          make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
+  [[noreturn]] static void offsets_changed();
   PartAt        place_of(std::size_t side, EdgeIndex position) const;
   EdgeIndex     begin_of(const WindowAt& window, std::uint64_t k) const;
   std::uint64_t begun_before(const WindowAt& window, EdgeIndex position) const;
@@ -47,7 +44,7 @@ class HostWindows final : WindowDevice {
   void          push(const Rows& rows, std::span<const RowPiece> pieces);
   void          push_until_quiet(const Rows& rows, const WindowAt& window);
 
-  Executor&                     executor_;
+  PieceExecutor&                executor_;
   WindowNeeds                   needs_;
   RunOptions                    options_;
   WindowSizes                   sizes_;

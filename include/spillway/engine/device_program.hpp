@@ -2,7 +2,7 @@
 // library's own programs are compiled apart (src/algorithms/programs/).
 #pragma once
 
-#include <spillway/engine/outcome.hpp>
+#include <spillway/engine/prepared_run.hpp>
 
 #if defined(__CUDACC__)
 #include <spillway/engine/cuda/continuation.hpp>
@@ -21,10 +21,9 @@ bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuat
 template <class Value>
 void copy_to_host(Continuation<Value>& continuation, Schedule& on_host, const Graph& graph);
 
-/// The run itself (run.cuh).
+/// The GPU that the request names, or the first (run.cuh). The request must outlive it.
 template <class P>
-Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
-                         double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation);
+std::unique_ptr<RunDevice<P>> device_for(const RunRequest<P>& request, double delta);
 
 }  // namespace cuda
 

@@ -43,6 +43,9 @@ struct Topology {
 };
 
 struct FrontierSize {
+  /// Vertices of a frontier that a device has counted and the loop does not wait for.
+  static constexpr std::uint64_t uncounted = ~std::uint64_t{0};
+
   std::uint64_t vertices      = 0;
   std::uint64_t edges         = 0;  ///< that leave them, about
   std::uint64_t open_vertices = 0;  ///< that still take updates
@@ -65,6 +68,11 @@ struct ProgramFacts {
 struct BlockWork {
   std::uint64_t looked_at    = 0;  ///< arcs
   std::uint64_t active_edges = 0;  ///< arcs that leave active vertices
+
+  BlockWork& operator+=(const BlockWork& other) {
+    looked_at += other.looked_at, active_edges += other.active_edges;
+    return *this;
+  }
 };
 
 /// A stretch of a vertex's row: places in the rows that are at hand.
@@ -73,27 +81,62 @@ struct RowPiece {
   EdgeIndex first, last;
 };
 
+/// Why the iterations that an executor makes by itself have stopped.
+enum class FusedStop {
+  unsupported,       ///< it makes none
+  finished,          ///< nothing is active, the program has converged, or its iterations are used up
+  quota,             ///< as many as it makes at once
+  direction_switch,  ///< the next iteration has another direction
+  needs_transfer,    ///< the edges of the next iteration are better transferred first
+  cancelled,
+};
+
 class Executor {
  public:
   virtual ~Executor() = default;
 
   /// Sets every vertex to its first value; returns the first frontier.
   virtual FrontierSize start() = 0;
-  /// Messages of the active vertices are published.
-  virtual void      begin(Direction direction, std::uint32_t iteration) = 0;
+  /// Makes iterations without the loop, as long as nothing has to be transferred for them, and appends what each
+  /// was.
+  virtual FusedStop run_fused(RunStatistics& /*statistics*/) { return FusedStop::unsupported; }
+  /// Messages of the active vertices are published. False if there are none, where only the device knew.
+  virtual bool      begin(Direction direction, std::uint32_t iteration) = 0;
   virtual BlockWork process(const Block& block)                         = 0;
+  /// Applies what was gathered; returns the next frontier. An empty one ends the run. What only the device has
+  /// counted is written to `made` and `work`.
+  virtual FrontierSize finish(IterationStatistics& made, BlockWork& work) = 0;
+  /// After `finish`: the program says that it is enough.
+  virtual bool converged() const = 0;
+  /// That the state of the vertices takes.
+  virtual std::uint64_t state_bytes() const = 0;
+  /// After the last iteration: what was counted over all of them.
+  virtual void complete(RunStatistics& statistics) = 0;
+};
+
+/// An executor whose vertices the host can ask for, and to which it brings pieces of rows.
+class PieceExecutor : public Executor {
+ public:
   /// Instead of blocks, to push: pieces of rows, wherever they are now. Only programs without buckets in place.
   virtual BlockWork push(const Rows& rows, std::span<const RowPiece> pieces) = 0;
   /// Of a push that has begun: who is active. Nobody is listed where everyone is.
   virtual std::span<const Vertex> active() = 0;
   /// Asynchronously: those that have something new since, if `is_here`, are applied to and are to push again.
   virtual void take_again(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) = 0;
-  /// That the state of the vertices takes.
-  virtual std::uint64_t state_bytes() const = 0;
-  /// Applies what was gathered; returns the next frontier. An empty one ends the run.
-  virtual FrontierSize finish() = 0;
-  /// After `finish`: the program says that it is enough.
-  virtual bool converged() const = 0;
+};
+
+/// What brings edges to an executor while a run lasts.
+class EdgeSupply {
+ public:
+  virtual ~EdgeSupply() = default;
+
+  /// Whether an executor may make iterations by itself, over edges that it reaches without any transfer.
+  virtual bool may_fuse() const = 0;
+  /// Brings what an iteration needs, and has each block processed as it becomes ready.
+  virtual BlockWork bring(Executor& executor, Direction direction, IterationStatistics& made,
+                          RunStatistics& statistics) = 0;
+  /// After the last iteration.
+  virtual void complete(RunStatistics& statistics) const = 0;
 };
 
 /// What a device holds for the next run.
@@ -143,8 +186,14 @@ struct NeededRows {
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu);
 
-/// Runs to the end: an empty frontier, convergence or `max_iterations`.
-RunStatistics run_loop(Executor& executor, const Topology& topology, const ProgramFacts& facts,
+/// What brings the blocks of a graph in memory to the CPU: as they are, or through an arena.
+std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
+                                        const ProgramFacts& facts, const RunOptions& options,
+                                        const std::shared_ptr<MemoryBudget>& budget);
+
+/// The one loop: iterates a program on any device, with any supply, to its end: an empty frontier, convergence or
+/// `max_iterations`.
+RunStatistics run_loop(Executor& executor, EdgeSupply& supply, const Topology& topology, const ProgramFacts& facts,
                        const RunOptions& options, std::uint64_t max_iterations,
                        const std::shared_ptr<MemoryBudget>& budget);
 

@@ -12,9 +12,6 @@ namespace spillway {
 /// How many threads "all" is, or as many as asked for.
 int thread_count(int asked = 0);
 
-/// More than any machine has: a larger number is a mistake.
-inline constexpr int most_threads = 4096;
-
 /// From now on "all" is this many; 0 leaves it as it is.
 void use_threads(int threads);
 

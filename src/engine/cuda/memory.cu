@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -97,6 +98,63 @@ struct Device::Staging {
   cudaEvent_t done[2]    = {};
 };
 
+struct Device::CancelWord {
+  static std::unique_ptr<CancelWord> made() {
+    auto  word   = std::make_unique<CancelWord>();
+    void* memory = nullptr;
+    if (cudaMallocHost(&memory, sizeof(unsigned)) != cudaSuccess ||
+        (word->value = static_cast<unsigned*>(memory),
+         cudaEventCreateWithFlags(&word->done, cudaEventDisableTiming) != cudaSuccess)) {
+      cudaGetLastError();
+      return nullptr;
+    }
+    return word;
+  }
+  CancelWord()                             = default;
+  CancelWord(const CancelWord&)            = delete;
+  CancelWord& operator=(const CancelWord&) = delete;
+  ~CancelWord() {
+    if (value) cudaFreeHost(value);
+    if (done) cudaEventDestroy(done);
+  }
+
+  unsigned*   value = nullptr;
+  cudaEvent_t done  = nullptr;
+};
+
+std::unique_ptr<Device::CancelWord> Device::take_cancel_word() {
+  const std::scoped_lock lock{mutex_};
+  if (idle_cancel_words_.empty()) return CancelWord::made();
+  auto word = std::move(idle_cancel_words_.back());
+  idle_cancel_words_.pop_back();
+  return word;
+}
+
+Cancellation::Cancellation(Device& device, Progress* progress) : device_(device), progress_(progress) {
+  if (progress_) word_ = device_.take_cancel_word();
+  if (word_) *word_->value = 0;
+}
+
+Cancellation::~Cancellation() {
+  if (!word_) return;
+  cudaEventSynchronize(word_->done);  // after an error a kernel may still read it
+  const std::scoped_lock lock{device_.mutex_};
+  device_.idle_cancel_words_.push_back(std::move(word_));
+}
+
+const volatile unsigned* Cancellation::on_device() const { return word_ ? word_->value : nullptr; }
+
+void Cancellation::wait() {
+  if (!word_) return device_.wait();
+  check(cudaEventRecord(word_->done, nullptr), "computing");
+  for (;;) {
+    if (progress_->cancelled()) *static_cast<volatile unsigned*>(word_->value) = 1;
+    const cudaError_t status = cudaEventQuery(word_->done);
+    if (status != cudaErrorNotReady) return check(status, "computing");
+    std::this_thread::yield();
+  }
+}
+
 Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory) {
   check(cudaSetDevice(index), "being chosen");
   cudaMemPool_t pool = nullptr;
@@ -119,6 +177,7 @@ Device::~Device() {
   cudaSetDevice(index_);
   cudaStreamSynchronize(nullptr);  // copies from and to the staging buffers, too
   staging_.reset();
+  idle_cancel_words_.clear();
   if (cudaDeviceGetDefaultMemPool(&pool, index_) == cudaSuccess) cudaMemPoolTrimTo(pool, 0);
 }
 

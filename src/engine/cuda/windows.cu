@@ -126,7 +126,7 @@ __global__ void cut_rows(const EdgeIndex* offsets, std::uint64_t count, EdgeInde
 }
 
 /// Three things at once: the host gathers, a stream copies, the kernels of the default stream visit.
-class GpuWindows final : public Windows, WindowDevice {
+class GpuWindows final : public EdgeSupply, WindowDevice {
  public:
   GpuWindows(Device& device, std::vector<WindowSide> sides, const std::vector<Rows>& outside,
              const WindowSizes& sizes, const WindowNeeds& needs, bool pulls, std::uint64_t vertices,
@@ -138,7 +138,9 @@ class GpuWindows final : public Windows, WindowDevice {
         vertices_(vertices),
         piece_edges_(spillway::piece_edges(options)),
         sides_(sides.size()),
-        staged_(budget, what_windows) {
+        staged_(budget, what_windows),
+        reads_in_place_(options.method == Method::mixed && !needs.everyone &&
+                        std::ranges::any_of(sides, [](const WindowSide& side) { return side.arcs > 0; })) {
     for (unsigned i = 0; sizes.slot_edges > 0 && i < sizes.slots; ++i)
       slots_.push_back(std::make_unique<Slot>(device, sizes.slot_edges, needs.weighted));
     const bool gathers = options.method != Method::partitions && !needs.everyone && sizes.slot_edges > 0;
@@ -155,15 +157,21 @@ class GpuWindows final : public Windows, WindowDevice {
   }
   ~GpuWindows() override { wait_for_streams(); }  // before what they write to is given back
 
-  WindowsSent supply(const Steps& steps) override {
-    steps_ = &steps;
+  /// Iterations whose edges are better read in place need no windows.
+  bool may_fuse() const override { return reads_in_place_; }
+
+  BlockWork bring(Executor& executor, Direction, IterationStatistics& made, RunStatistics& statistics) override {
+    kernels_ = &dynamic_cast<WindowKernels&>(executor);
     try {
-      return supply_->supply(*this);
+      note(supply_->supply(*this), made, statistics);
     } catch (...) {
       wait_for_streams();  // they read what the run gives back
       throw;
     }
+    return {};  // is counted on the device
   }
+
+  void complete(RunStatistics&) const override {}
 
   std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
 
@@ -213,11 +221,11 @@ class GpuWindows final : public Windows, WindowDevice {
     if (side.parts.size() == 0) parts.clear();
     for (const auto& told : told_)
       if (told) told->first = Told::none;
-    const Laid laid = steps_->laid_out({.rows       = side.rows(),
-                                        .everyone   = everyone,
-                                        .part_edges = sizes_.slot_edges,
-                                        .parts      = parts.empty() ? nullptr : side.parts.data(),
-                                        .part_count = parts.empty() ? 0 : parts.size() - 1});
+    const Laid laid = kernels_->lay_out({.rows       = side.rows(),
+                                         .everyone   = everyone,
+                                         .part_edges = sizes_.slot_edges,
+                                         .parts      = parts.empty() ? nullptr : side.parts.data(),
+                                         .part_count = parts.empty() ? 0 : parts.size() - 1});
     if (parts.empty()) return laid;
     side.parts.download(parts.data());
     return {parts.back().pieces, parts.back().edges};
@@ -238,8 +246,8 @@ class GpuWindows final : public Windows, WindowDevice {
             "asking for active vertices");
     };
     told.first = first, told.count = std::min(last - first, told.most);
-    copied(told.entries(), steps_->entries, told.count);
-    copied(told.starts(), steps_->starts, told.count + 1);
+    copied(told.entries(), kernels_->entries(), told.count);
+    copied(told.starts(), kernels_->starts(), told.count + 1);
     told.here.record(telling_);
   }
 
@@ -288,12 +296,12 @@ class GpuWindows final : public Windows, WindowDevice {
       from(side.outside.targets, side.outside.weights, at.first);
     rows.outside = which == WindowDevice::in_place;
     if (slot) slot->brought.hold_up(nullptr);
-    steps_->visit({.rows    = rows,
-                   .first   = at.first,
-                   .last    = at.last,
-                   .compact = at.compact,
-                   .pull    = pulls_,
-                   .local   = at.local});
+    kernels_->visit({.rows    = rows,
+                     .first   = at.first,
+                     .last    = at.last,
+                     .compact = at.compact,
+                     .pull    = pulls_,
+                     .local   = at.local});
     if (slot) slot->visited.record(nullptr);
   }
 
@@ -306,7 +314,8 @@ class GpuWindows final : public Windows, WindowDevice {
   std::vector<GpuSide>          sides_;
   std::unique_ptr<WindowSupply> supply_;
   Charge                        staged_;  ///< pinned
-  const Steps*                  steps_ = nullptr;
+  WindowKernels*                kernels_ = nullptr;
+  bool                          reads_in_place_;
 
   Stream                               stream_, telling_;
   std::vector<std::unique_ptr<Slot>>   slots_;

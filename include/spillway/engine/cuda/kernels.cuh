@@ -33,6 +33,8 @@ struct Launch {
   Count    iterations     = 0;      ///< at most so many
   bool     stop_on_switch = false;  ///< when the direction changes
   HandOver hand_over      = {};
+
+  const volatile unsigned* cancel = nullptr;  ///< a word of the host's that is set when all is to end; or null
 };
 
 /// In units of one arc pulled.
@@ -82,12 +84,18 @@ class Loop {
       : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {}
 
   __device__ void run() {
+    state_.cancelled = 0;
     for (; made_ < launch_.iterations && !state_.finished; ++made_) {
       turn_to_iteration();
+      state_.cancelled = now_.cancelled;
+      if (state_.cancelled) break;
+      // One thread looks, far ahead of when it is needed: the word is on the other side of the bus.
+      const unsigned cancel = first() && launch_.cancel != nullptr ? *launch_.cancel : 0;
       if (!finds_frontier() || hands_over() || !goes_on_in_direction()) break;
       list_frontier();
       publish();
       if (!keeps_record()) break;
+      if (cancel != 0) machine_.tally(at_ + 1).cancelled = 1;  // all see it after the next barrier
       visit_edges();
       note_iteration();
     }

@@ -66,6 +66,10 @@ class Device {
   /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
   struct Staging;
 
+  friend class Cancellation;
+  struct CancelWord;
+  std::unique_ptr<CancelWord> take_cancel_word();
+
   /// Where this thread adds up what it would take; null while it takes it.
   static std::uint64_t*& measuring();
 
@@ -76,6 +80,27 @@ class Device {
   std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
   std::mutex               mutex_;
   std::unique_ptr<Staging> staging_;
+
+  std::vector<std::unique_ptr<CancelWord>> idle_cancel_words_;
+};
+
+/// How kernels that loop on the device are stopped from outside: they read a word in host memory every iteration.
+class Cancellation {
+ public:
+  /// Without a progress nobody cancels.
+  Cancellation(Device& device, Progress* progress);
+  ~Cancellation();
+  Cancellation(const Cancellation&)            = delete;
+  Cancellation& operator=(const Cancellation&) = delete;
+
+  const volatile unsigned* on_device() const;
+  /// Until the device is done with what it was given. The word is set as soon as the progress is cancelled.
+  void wait();
+
+ private:
+  Device&                             device_;
+  Progress*                           progress_;
+  std::unique_ptr<Device::CancelWord> word_;  ///< none where memory cannot be pinned
 };
 
 /// What this machine does to bring edges there (plan/rates.hpp); measured at first, within both budgets.

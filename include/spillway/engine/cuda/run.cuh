@@ -1,12 +1,12 @@
-// A program on a GPU: whether it is to run there, where its edges are, in which order, and what goes in and out.
+// A GPU, as `run` sees a device: where a program's edges are to be, in which order, and what goes in and out.
 #pragma once
 
 #include <algorithm>
 #include <optional>
 
 #include <spillway/engine/cuda/continuation.hpp>
-#include <spillway/engine/cuda/device_run.cuh>
-#include <spillway/engine/outcome.hpp>
+#include <spillway/engine/cuda/executor.cuh>
+#include <spillway/engine/prepared_run.hpp>
 
 namespace spillway::cuda {
 
@@ -41,64 +41,19 @@ DeviceTopology chosen_order(DeviceGraph& graph, const Topology& topology, Device
   return rows;
 }
 
-/// What a run is to do.
+/// What a run needs on the device beside the rows, if edges reach it by this method.
 template <class P>
-struct Asked {
-  const P&                  program;
-  const Topology&           topology;
-  const RunOptions&         options;
-  double                    delta;
-  std::uint64_t             max_iterations;
-  Continuation<ValueOf<P>>& continuation;
-};
-
-template <class P, class Rows>
-std::unique_ptr<DeviceRun<P, Rows>> made(Device& device, const Asked<P>& asked, const Supply<Rows>& rows) {
-  auto run = std::make_unique<DeviceRun<P, Rows>>(device, asked.program, asked.topology, asked.options,
-                                                  asked.delta, asked.max_iterations);
-  run->set_rows(rows);
-  const auto& going_on = asked.continuation;
-  if (going_on.record) run->record();
-  if (going_on.replay) run->replay(*going_on.replay, rows.order.get());
-  if (!going_on.resident && going_on.values.size() == 0) run->start_afresh();
-  return run;
-}
-
-/// What a run needs on the device beside the rows.
-template <class P>
-std::uint64_t state_bytes(Device& device, const Asked<P>& asked) {
+std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double delta, Method method) {
   constexpr std::uint64_t bits_and_pieces = 1u << 16;  // rounding of what is allocated
-  const auto              all             = Device::measured([&] {
-    DeviceRun<P, PlainRows> run{device,        asked.program, asked.topology,
-                                asked.options, asked.delta,   asked.max_iterations};
-    if (asked.continuation.record || asked.continuation.replay) run.record();
-    run.start_afresh();
+  RunOptions              options         = request.options;
+  options.method                          = method;
+  const auto all                          = Device::measured([&] {
+    CudaExecutor<P, PlainRows> executor{device,  request.program, request.topology,
+                                        options, delta,           request.max_iterations};
+    if (request.continuation.record || request.continuation.replay) executor.record();
+    executor.start_afresh();
   });
-  return all + asked.topology.vertices * sizeof(ValueOf<P>) + bits_and_pieces;  // once more in another order
-}
-
-/// All that a run needs on the device beside the rows; where rows that other runs have left are in the way, they
-/// go.
-template <class P, class Rows>
-std::unique_ptr<DeviceRun<P, Rows>> prepared(DeviceGraph& there, const Asked<P>& asked, const Supply<Rows>& rows) {
-  try {
-    return made<P, Rows>(there.device(), asked, rows);
-  } catch (const DeviceError&) {
-    if (!there.make_room()) throw;
-  }
-  return made<P, Rows>(there.device(), asked, rows);
-}
-
-/// The frontiers that a run has walked stay where they are.
-template <class Run>
-void hand_over_record(Schedule& record, Run& run, const std::shared_ptr<DeviceGraph>& there,
-                      const std::shared_ptr<const DeviceOrder>& order, const RunStatistics& statistics,
-                      std::uint64_t vertices) {
-  std::vector<std::uint64_t> starts{0};
-  for (const IterationStatistics& made : statistics.per_iteration)
-    starts.push_back(starts.back() + made.active_vertices);
-  record.set_resident(std::make_shared<KeptFrontiers>(there, run.take_recorded(), order), std::move(starts),
-                      vertices);
+  return all + request.topology.vertices * sizeof(ValueOf<P>) + bits_and_pieces;  // once more in another order
 }
 
 /// Values that a run is to go on from, brought to the device; none if it starts afresh or they lie there already.
@@ -110,216 +65,278 @@ DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values) {
   return there;
 }
 
-/// Runs from `given`, if there are any. Values that another run has kept (`kept`) are no longer what they were
-/// when a run over them fails: the CPU cannot go on from them.
-template <class Run, class Value>
-RunStatistics run_from(Run& run, Device& device, DeviceArray<Value>& given, bool kept, Progress& progress) {
-  if (given.size() > 0) run.start_from(given);
-  device.wait();
-  RunStatistics statistics;
-  try {
-    statistics = run.run(progress);
-    device.wait();
-  } catch (const DeviceError& error) {
-    if (!kept) throw;
-    throw Error{error.code(), error.what()};
-  }
-  if (given.size() > 0) run.adopt(std::move(given));
-  return statistics;
-}
+/// Edges that stay where they are while a run lasts: on the device, or in host memory that it reads in place.
+class EdgesInPlace final : public EdgeSupply {
+ public:
+  bool      may_fuse() const override { return true; }
+  BlockWork bring(Executor&, Direction, IterationStatistics&, RunStatistics&) override { return {}; }
+  void      complete(RunStatistics&) const override {}
+};
 
-/// Over rows that are at hand, from `values` if there are any.
+/// A run whose rows are at hand, in one form.
 template <class P, class Rows>
-Outcome<P> run_over(const Supply<Rows>& rows, const std::shared_ptr<DeviceGraph>& there, const Graph& graph,
-                    const Asked<P>& asked, DeviceArray<ValueOf<P>> values, Stopwatch& laps) {
-  using Value         = ValueOf<P>;
-  Device&    device   = there->device();
-  auto       run      = prepared<P, Rows>(*there, asked, rows);
-  auto&      going_on = asked.continuation;
-  const auto n        = asked.topology.vertices;
-  auto*      kept     = going_on.resident ? &kept_values<Value>(*going_on.resident, n) : nullptr;
-  if (rows.order) {
-    if (kept || values.size() > 0) values = rearranged(device, kept ? kept->values : values, rows.order->original);
-    kept = nullptr;  // a copy goes on
+class CudaRun final : public PreparedRun<P> {
+  using Value    = ValueOf<P>;
+  using Executor = CudaExecutor<P, Rows>;
+
+ public:
+  /// `clock` has just given its lap to what came before.
+  CudaRun(std::shared_ptr<DeviceGraph> there, const RunRequest<P>& request, const RunOptions& options,
+          double delta, Supply<Rows> rows, DeviceArray<Value> values, const RunStatistics& so_far, Stopwatch clock)
+      : there_(std::move(there)),
+        request_(request),
+        options_(options),
+        rows_(std::move(rows)),
+        values_(std::move(values)),
+        so_far_(so_far),
+        clock_(clock) {
+    executor_  = made_with_room(delta);
+    auto& from = request.continuation;
+    kept_      = from.resident ? &kept_values<Value>(*from.resident, request.topology.vertices) : nullptr;
+    if (rows_.order && (kept_ || values_.size() > 0)) {
+      values_ = rearranged(device(), kept_ ? kept_->values : values_, rows_.order->original);
+      kept_   = nullptr;  // a copy goes on
+    }
+    if (DeviceArray<Value>& given = kept_ ? kept_->values : values_; given.size() > 0)
+      executor_->start_from(given);
+    device().wait();
   }
-  Outcome<P> outcome;
-  Progress&  progress       = asked.options.progress ? *asked.options.progress : Progress::none();
-  outcome.statistics        = run_from(*run, device, kept ? kept->values : values, kept != nullptr, progress);
-  outcome.statistics.run_ms = laps.lap();
-  if (going_on.record) hand_over_record(*going_on.record, *run, there, rows.order, outcome.statistics, n);
 
-  outcome.global  = run->global();
-  outcome.history = run->take_history();
-  values          = run->take_values();
-  run.reset();  // its memory may be needed now
-  if (rows.order) values = rearranged(device, values, rows.order->place);
-  if (going_on.keep) {
-    outcome.resident = std::make_shared<KeptValues<Value>>(there, std::move(values));
-  } else {
-    outcome.values = {n, graph.budget(), "the values of the vertices"};
-    values.download(outcome.values.data());
+  spillway::Executor& executor() override { return *executor_; }
+  EdgeSupply&         supply() override { return rows_.windows ? *rows_.windows : in_place_; }
+  const RunOptions&   options() const override { return options_; }
+  bool                changes_given_values() const override { return kept_ != nullptr; }
+
+  void deliver(Outcome<P>& outcome) override {
+    device().wait();
+    RunStatistics& statistics = outcome.statistics;
+    statistics.run_ms         = clock_.lap();
+    if (DeviceArray<Value>& given = kept_ ? kept_->values : values_; given.size() > 0)
+      executor_->adopt(std::move(given));
+    if (request_.continuation.record) hand_over_record(*request_.continuation.record, statistics);
+    outcome.global  = executor_->global();
+    outcome.history = executor_->take_history();
+    values_         = executor_->take_values();
+    executor_.reset();  // its memory may be needed now
+    if (rows_.order) values_ = rearranged(device(), values_, rows_.order->place);
+    if (request_.continuation.keep) {
+      outcome.resident = std::make_shared<KeptValues<Value>>(there_, std::move(values_));
+    } else {
+      outcome.values = {request_.topology.vertices, request_.graph.budget(), "the values of the vertices"};
+      values_.download(outcome.values.data());
+    }
+    statistics.prepare_ms     = so_far_.prepare_ms;
+    statistics.transfer_ms    = so_far_.transfer_ms + clock_.lap();
+    statistics.method         = so_far_.method;
+    statistics.compressed     = so_far_.compressed;
+    statistics.device         = "cuda:" + std::to_string(device().index());
+    statistics.device_bytes   = device().peak();
+    statistics.uploaded_bytes = rows_.uploaded;
+    statistics.edges_resident = rows_.resident;
+    statistics.edges_outside  = rows_.on_host;
   }
-  outcome.statistics.transfer_ms    = laps.lap();
-  outcome.statistics.device         = "cuda:" + std::to_string(device.index());
-  outcome.statistics.device_bytes   = device.peak();
-  outcome.statistics.uploaded_bytes = rows.uploaded;
-  outcome.statistics.edges_resident = rows.resident;
-  outcome.statistics.edges_outside  = rows.on_host;
-  outcome.budget                    = graph.budget();
-  outcome.threads                   = thread_count(asked.options.threads);
-  return outcome;
-}
 
-/// The whole graph on the device.
-template <class P>
-Outcome<P> run_resident(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked) {
-  Device&        device = there->device();
-  Stopwatch      laps;
-  DeviceTopology rows   = there->topology(asked.topology, Traits<P>::weighted);
-  auto           values = uploaded(device, asked.continuation.values);
-  device.wait();
-  const double transfer = laps.lap();
-  rows = chosen_order<P>(*there, asked.topology, std::move(rows), asked.options, asked.max_iterations);
-  device.wait();
-  const double ordering = laps.lap();
-  Outcome<P> outcome = run_over<P>(resident_supply(std::move(rows)), there, graph, asked, std::move(values), laps);
-  outcome.statistics.prepare_ms = ordering;
-  outcome.statistics.transfer_ms += transfer;
-  return outcome;
-}
+ private:
+  Device& device() const { return there_->device(); }
 
-/// Rows in host memory, some of them on the device.
-template <class P, class Rows>
-Outcome<P> run_outside(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
-                       std::uint64_t state) {
-  const RunOptions& options = asked.options;
-  const auto        alone   = there->alone_outside();
-  there->device().require_at_all(state, "the state of the vertices");
-  Stopwatch laps;
-  auto      values = uploaded(there->device(), asked.continuation.values);
-  // Sums are to come out the same, however much room there is today.
-  const bool   fixed = options.deterministic && Traits<P>::order_shows;
-  const Room   room{.state     = state,
-                    .edges     = fixed ? 0 : options.supply.resident.value_or(~std::uint64_t{0}),
-                    .some_rows = !Traits<P>::voting};
-  Supply<Rows> rows;
-  if constexpr (std::is_same_v<Rows, CodedRows>)
-    rows = coded_supply(*there, graph, asked.topology, Traits<P>::weighted, room, options.supply.chunk_arcs);
-  else
-    rows = plain_supply(*there, graph, asked.topology, Traits<P>::weighted, room);
-  there->device().wait();
-  const double preparing        = laps.lap();
-  Outcome<P>   outcome          = run_over<P>(rows, there, graph, asked, std::move(values), laps);
-  outcome.statistics.prepare_ms = preparing;
-  outcome.statistics.method     = "zerocopy";
-  outcome.statistics.compressed = std::is_same_v<Rows, CodedRows>;
-  return outcome;
-}
+  std::unique_ptr<Executor> made(double delta) {
+    auto executor = std::make_unique<Executor>(device(), request_.program, request_.topology, options_, delta,
+                                               request_.max_iterations);
+    executor->set_rows(rows_);
+    const auto& from = request_.continuation;
+    if (from.record) executor->record();
+    if (from.replay) executor->replay(*from.replay, rows_.order.get());
+    if (!from.resident && from.values.size() == 0) executor->start_afresh();
+    return executor;
+  }
 
-/// Rows that come in windows.
-template <class P>
-Outcome<P> run_in_windows(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, Asked<P> asked,
-                          std::uint64_t state) {
-  using T                   = Traits<P>;
-  const RunOptions& options = asked.options;
-  const Topology&   edges   = asked.topology;
-  const bool        local =
-      T::may_go_on && edges.push.size() == 1 && !asked.continuation.record && !asked.continuation.replay;
-  // Whoever has something new goes on at once: there is nothing to wait for in buckets.
-  if (local && goes_asynchronously(options, edges.vertices, edges.arcs)) asked.delta = 0x1p62;
-  const auto alone = there->alone_outside();
-  there->device().require_at_all(state, "the state of the vertices");
-  Stopwatch  laps;
-  auto       values = uploaded(there->device(), asked.continuation.values);
-  const bool pulls  = T::all_active && !edges.pull.empty() && options.direction != Direction::push;
-  const auto rows =
-      window_supply(*there, graph, edges, options,
-                    {.weighted = T::weighted, .everyone = T::all_active, .local = local}, pulls, state);
-  there->device().wait();
-  const double preparing        = laps.lap();
-  Outcome<P>   outcome          = run_over<P>(rows, there, graph, asked, std::move(values), laps);
-  outcome.statistics.prepare_ms = preparing;
-  outcome.statistics.method     = to_string(options.method);
-  return outcome;
-}
+  /// Where rows that other runs have left are in the way, they go.
+  std::unique_ptr<Executor> made_with_room(double delta) {
+    try {
+      return made(delta);
+    } catch (const DeviceError&) {
+      if (!there_->make_room()) throw;
+    }
+    return made(delta);
+  }
+
+  /// The frontiers that the run has walked stay where they are.
+  void hand_over_record(Schedule& record, const RunStatistics& statistics) {
+    std::vector<std::uint64_t> starts{0};
+    for (const IterationStatistics& made : statistics.per_iteration)
+      starts.push_back(starts.back() + made.active_vertices);
+    record.set_resident(std::make_shared<KeptFrontiers>(there_, executor_->take_recorded(), rows_.order),
+                        std::move(starts), request_.topology.vertices);
+  }
+
+  std::shared_ptr<DeviceGraph> there_;
+  const RunRequest<P>&         request_;
+  RunOptions                   options_;
+  Supply<Rows>                 rows_;
+  DeviceArray<Value>           values_;  ///< to go on from, and in the end the answer
+  RunStatistics                so_far_;  ///< of preparing
+  Stopwatch                    clock_;
+  EdgesInPlace                 in_place_;
+  std::unique_ptr<Executor>    executor_;
+  KeptValues<Value>*           kept_ = nullptr;  ///< what another run left, and this one goes on from
+};
 
 /// How often a run will pass over all edges, about: a vote looks at few, what is improved is improved again.
 template <class P>
-double passes_of(const Asked<P>& asked) {
+double passes_of(const RunRequest<P>& request) {
   constexpr double many = 30;  // iterations until most fixed points
-  if constexpr (Traits<P>::all_active) return std::min(static_cast<double>(asked.max_iterations), many);
+  if constexpr (Traits<P>::all_active) return std::min(static_cast<double>(request.max_iterations), many);
   return Traits<P>::voting ? 0.1 : 2;
 }
 
-/// Over edges that are where the choice has them.
 template <class P>
-Outcome<P> run_as_chosen(const std::shared_ptr<DeviceGraph>& there, const Graph& graph, const Asked<P>& asked,
-                         const Choice& choice) {
-  if (choice.method == Method::frontier) return run_resident(there, graph, asked);
-  RunOptions options   = asked.options;
-  options.method       = choice.method;
-  options.supply.rates = choice.rates;
-  const Asked<P>      sent{asked.program, asked.topology,       options,
-                      asked.delta,   asked.max_iterations, asked.continuation};
-  const std::uint64_t state = state_bytes(there->device(), sent);
-  if (in_windows(choice.method)) return run_in_windows(there, graph, sent, state);
-  if (choice.coded) return run_outside<P, CodedRows>(there, graph, sent, state);
-  return run_outside<P, PlainRows>(there, graph, sent, state);
-}
+class CudaDevice final : public RunDevice<P> {
+  using T = Traits<P>;
+
+ public:
+  CudaDevice(const RunRequest<P>& request, double delta)
+      : request_(request), delta_(delta), there_(DeviceGraph::of(request.graph, request.options.device)) {
+    if (lies_elsewhere<ValueOf<P>>(request.continuation, *there_))
+      copy_to_host(request.continuation, on_host_, request.graph);
+    device().enter();
+    state_ = state_bytes(device(), request_, delta_, Method::frontier);
+    state_in_windows_ =
+        state_bytes(device(), request_, delta_, T::all_active ? Method::partitions : Method::mixed);
+    Stopwatch clock;
+    choice_      = chosen_supply(*there_, wish());
+    choosing_ms_ = clock.lap();
+  }
+
+  std::unique_ptr<PreparedRun<P>> prepare() override {
+    if (choice_.method == Method::frontier) return resident();
+    RunOptions options   = request_.options;
+    options.method       = choice_.method;
+    options.supply.rates = choice_.rates;
+    if (in_windows(choice_.method)) return in_windows_with(options);
+    if (choice_.coded) return outside<CodedRows>(options);
+    return outside<PlainRows>(options);
+  }
+
+  /// There may be no room to code in, or for windows, here or there.
+  bool retreats(const Error& error) override {
+    if (error.code() != ExitCode::does_not_fit || request_.continuation.resident) return false;
+    alone_ = {};
+    if (choice_.coded && request_.options.supply.compress != Compress::on) {
+      there_->cannot_code = true;
+      choice_             = chosen_supply(*there_, wish());
+      return true;
+    }
+    if (!in_windows(choice_.method) || request_.options.method != Method::automatic) return false;
+    choice_.method = Method::zerocopy;
+    return true;
+  }
+
+ private:
+  Device& device() const { return there_->device(); }
+
+  Wish wish() const {
+    return {.topology         = request_.topology,
+            .options          = request_.options,
+            .host             = request_.graph.budget(),
+            .weighted         = T::weighted,
+            .all_active       = T::all_active,
+            .voting           = T::voting,
+            .prioritised      = Prioritises<P>,
+            .improving        = T::in_place,
+            .fixed            = request_.options.deterministic && T::order_shows,
+            .passes           = passes_of(request_),
+            .state            = state_,
+            .state_in_windows = state_in_windows_};
+  }
+
+  template <class Rows>
+  std::unique_ptr<PreparedRun<P>> run_over(Supply<Rows> rows, const RunOptions& options, double delta,
+                                           DeviceArray<ValueOf<P>> values, RunStatistics so_far, Stopwatch clock) {
+    so_far.prepare_ms += choosing_ms_;
+    return std::make_unique<CudaRun<P, Rows>>(there_, request_, options, delta, std::move(rows), std::move(values),
+                                              so_far, clock);
+  }
+
+  /// The whole graph on the device.
+  std::unique_ptr<PreparedRun<P>> resident() {
+    Stopwatch      clock;
+    RunStatistics  so_far;
+    DeviceTopology rows   = there_->topology(request_.topology, T::weighted);
+    auto           values = uploaded(device(), request_.continuation.values);
+    device().wait();
+    so_far.transfer_ms = clock.lap();
+    rows = chosen_order<P>(*there_, request_.topology, std::move(rows), request_.options, request_.max_iterations);
+    device().wait();
+    so_far.prepare_ms = clock.lap();
+    return run_over(resident_supply(std::move(rows)), request_.options, delta_, std::move(values), so_far, clock);
+  }
+
+  /// Rows in host memory, some of them on the device.
+  template <class Rows>
+  std::unique_ptr<PreparedRun<P>> outside(const RunOptions& options) {
+    const std::uint64_t state = state_bytes(device(), request_, delta_, options.method);
+    alone_                    = there_->alone_outside();
+    device().require_at_all(state, "the state of the vertices");
+    Stopwatch     clock;
+    RunStatistics so_far;
+    auto          values = uploaded(device(), request_.continuation.values);
+    // Sums are to come out the same, however much room there is today.
+    const bool   fixed = options.deterministic && T::order_shows;
+    const Room   room{.state     = state,
+                      .edges     = fixed ? 0 : options.supply.resident.value_or(~std::uint64_t{0}),
+                      .some_rows = !T::voting};
+    Supply<Rows> rows;
+    if constexpr (std::is_same_v<Rows, CodedRows>)
+      rows =
+          coded_supply(*there_, request_.graph, request_.topology, T::weighted, room, options.supply.chunk_arcs);
+    else
+      rows = plain_supply(*there_, request_.graph, request_.topology, T::weighted, room);
+    device().wait();
+    so_far.prepare_ms = clock.lap();
+    so_far.method     = "zerocopy";
+    so_far.compressed = std::is_same_v<Rows, CodedRows>;
+    return run_over(std::move(rows), options, delta_, std::move(values), so_far, clock);
+  }
+
+  /// Rows that come in windows.
+  std::unique_ptr<PreparedRun<P>> in_windows_with(const RunOptions& options) {
+    const Topology&     edges = request_.topology;
+    const bool          local = request_.facts.may_go_on;
+    const std::uint64_t state = state_bytes(device(), request_, delta_, options.method);
+    // Whoever has something new goes on at once: there is nothing to wait for in buckets.
+    const double delta = local && goes_asynchronously(options, edges.vertices, edges.arcs) ? 0x1p62 : delta_;
+    alone_             = there_->alone_outside();
+    device().require_at_all(state, "the state of the vertices");
+    Stopwatch     clock;
+    RunStatistics so_far;
+    auto          values = uploaded(device(), request_.continuation.values);
+    const bool    pulls  = T::all_active && !edges.pull.empty() && options.direction != Direction::push;
+    auto          rows   = window_supply(*there_, request_.graph, edges, options,
+                                         {.weighted = T::weighted, .everyone = T::all_active, .local = local}, pulls, state);
+    device().wait();
+    so_far.prepare_ms = clock.lap();
+    so_far.method     = to_string(options.method);
+    return run_over(std::move(rows), options, delta, std::move(values), so_far, clock);
+  }
+
+  const RunRequest<P>&         request_;
+  double                       delta_;
+  std::shared_ptr<DeviceGraph> there_;
+  Schedule                     on_host_;  ///< frontiers that lay on another device
+  std::uint64_t                state_ = 0, state_in_windows_ = 0;
+  Choice                       choice_;
+  double                       choosing_ms_ = 0;
+  std::unique_lock<std::mutex> alone_;  ///< while rows outside are used
+};
 
 template <class P>
-Outcome<P> run_on_device(const P& program, const Graph& graph, const Topology& topology, const RunOptions& options,
-                         double delta, std::uint64_t max_iterations, Continuation<ValueOf<P>>& continuation) {
-  using T           = Traits<P>;
-  const auto there  = DeviceGraph::of(graph, options.device);
-  Device&    device = there->device();
-  Schedule   on_host;
-  if (lies_elsewhere<ValueOf<P>>(continuation, *there)) copy_to_host(continuation, on_host, graph);
-  device.enter();
-  const Asked<P> asked{program, topology, options, delta, max_iterations, continuation};
-  const auto     state_if = [&](Method method) {
-    RunOptions other = options;
-    other.method     = method;
-    return state_bytes(device, Asked<P>{program, topology, other, delta, max_iterations, continuation});
-  };
-  const Wish   wish{.topology         = topology,
-                    .options          = options,
-                    .host             = graph.budget(),
-                    .weighted         = T::weighted,
-                    .all_active       = T::all_active,
-                    .voting           = T::voting,
-                    .prioritised      = Prioritises<P>,
-                    .improving        = T::in_place,
-                    .fixed            = options.deterministic && T::order_shows,
-                    .passes           = passes_of(asked),
-                    .state            = state_if(Method::frontier),
-                    .state_in_windows = state_if(T::all_active ? Method::partitions : Method::mixed)};
-  Stopwatch    laps;
-  Choice       choice   = chosen_supply(*there, wish);
-  const double choosing = laps.lap();
-  for (;;) {
-    try {
-      Outcome<P> outcome = run_as_chosen(there, graph, asked, choice);
-      outcome.statistics.prepare_ms += choosing;
-      return outcome;
-    } catch (const Error& error) {  // no room to code in, or for windows, here or there
-      if (error.code() != ExitCode::does_not_fit || continuation.resident) throw;
-      if (choice.coded && options.supply.compress != Compress::on) {
-        there->cannot_code = true;
-        choice             = chosen_supply(*there, wish);
-      } else if (in_windows(choice.method) && options.method == Method::automatic) {
-        choice.method = Method::zerocopy;
-      } else {
-        throw;
-      }
-    }
-  }
+std::unique_ptr<RunDevice<P>> device_for(const RunRequest<P>& request, double delta) {
+  return std::make_unique<CudaDevice<P>>(request, delta);
 }
 
 }  // namespace spillway::cuda
 
 /// The kernels of one program, in a translation unit of their own.
-#define SPILLWAY_INSTANTIATE_DEVICE_PROGRAM(...)                                                                  \
-  template spillway::Outcome<__VA_ARGS__> spillway::cuda::run_on_device<__VA_ARGS__>(                             \
-      const __VA_ARGS__&, const spillway::Graph&, const spillway::Topology&, const spillway::RunOptions&, double, \
-      std::uint64_t, spillway::Continuation<spillway::ValueOf<__VA_ARGS__>>&)
+#define SPILLWAY_INSTANTIATE_DEVICE_PROGRAM(...)                                                      \
+  template std::unique_ptr<spillway::RunDevice<__VA_ARGS__>> spillway::cuda::device_for<__VA_ARGS__>( \
+      const spillway::RunRequest<__VA_ARGS__>&, double)

@@ -17,7 +17,7 @@ struct Supply {
   std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
   std::uint64_t                            resident = 0;  ///< bytes of edges on the device
   std::uint64_t                            on_host  = 0;  ///< and in host memory
-  std::shared_ptr<Windows>                 windows;       ///< what brings edges while a run lasts
+  std::shared_ptr<EdgeSupply>              windows;       ///< what brings edges while a run lasts
 };
 
 /// What a run leaves for edges.

@@ -47,6 +47,7 @@ struct Tally {
   unsigned overflowed;          ///< the online filter's bins were too small
   unsigned touched_overflowed;  ///< for those with updates waiting
   unsigned recorded;            ///< vertices of a frontier that is no list
+  unsigned cancelled;           ///< the host wants no further iteration
 };
 
 /// Sizes that results do not depend on; tests make them small.
@@ -98,6 +99,7 @@ struct Control {
   unsigned ballots, switches;   ///< iterations whose list a ballot made; changes of direction
   unsigned again;               ///< a vertex was active twice while frontiers were recorded
   unsigned for_host;            ///< the next iteration is the host's: it sends edges
+  unsigned cancelled;           ///< the host wanted no further iteration
 };
 
 /// What a run went through, for its statistics and for tests that every branch is taken.

@@ -1,26 +1,21 @@
-// What a run asks of whoever brings its edges to a GPU a window at a time, and is asked in turn.
+// What an executor on a GPU does for whoever brings its edges a window at a time.
 #pragma once
-
-#include <functional>
 
 #include <spillway/engine/cuda/view.cuh>
 #include <spillway/engine/pieces.hpp>
 
 namespace spillway::cuda {
 
-class Windows {
+class WindowKernels {
  public:
-  /// What the device does when it is asked.
-  struct Steps {
-    std::function<Laid(const Layout&)> laid_out;  ///< the parts say it, if there are any
-    std::function<void(const Window&)> visit;
-    const LaidPiece*                   entries;  ///< of the last layout
-    const EdgeIndex*                   starts;
-  };
+  virtual ~WindowKernels() = default;
 
-  virtual ~Windows() = default;
-  /// Brings what an iteration needs, and has it visited.
-  virtual WindowsSent supply(const Steps& steps) = 0;
+  /// The layout's parts say what is returned, if there are any.
+  virtual Laid lay_out(const Layout& layout) = 0;
+  virtual void visit(const Window& window)   = 0;
+  /// Of the last layout, on the device.
+  virtual const LaidPiece* entries() const = 0;
+  virtual const EdgeIndex* starts() const  = 0;
 };
 
 }  // namespace spillway::cuda

@@ -30,7 +30,7 @@ struct HostInput {
 };
 
 template <class P>
-class HostExecutor final : public Executor {
+class HostExecutor final : public PieceExecutor {
   using T           = Traits<P>;
   using Value       = typename T::Value;
   using Update      = typename T::Update;
@@ -103,7 +103,7 @@ class HostExecutor final : public Executor {
     return frontier_;
   }
 
-  void begin(Direction direction, std::uint32_t iteration) override {
+  bool begin(Direction direction, std::uint32_t iteration) override {
     direction_   = direction;
     iteration_   = iteration;
     total_       = Global{};
@@ -123,6 +123,7 @@ class HostExecutor final : public Executor {
       publish_all();
     published_ahead_ = false;
     global_          = total_;
+    return true;
   }
 
   BlockWork process(const Block& block) override {
@@ -166,7 +167,7 @@ class HostExecutor final : public Executor {
     return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
   }
 
-  FrontierSize finish() override {
+  FrontierSize finish(IterationStatistics&, BlockWork&) override {
     if constexpr (T::all_active) {
       if (direction_ == Direction::push || pull_tasks_.size() > 1) apply_everywhere();
       frontier_ = any_active() ? FrontierSize{n_, topology_.arcs, n_, topology_.arcs} : FrontierSize{};
@@ -196,11 +197,12 @@ class HostExecutor final : public Executor {
 
   Buffer<Value> take_values() { return std::move(values_); }
   const Global& global() const { return total_; }
-  RunCounters   counters() const {
-      RunCounters counters = counters_;
-      for (const Local& local : locals_) counters.fused_bins += local.fused_bins;
+
+  void complete(RunStatistics& statistics) override {
+    RunCounters counters = counters_;
+    for (const Local& local : locals_) counters.fused_bins += local.fused_bins;
     if constexpr (prioritised) counters.bucket_moves = buckets_->moves();
-    return counters;
+    statistics.counters += counters;
   }
 
   /// The Global of every iteration.

@@ -1,10 +1,11 @@
-// State, lists and counters of one run on a GPU, and the launches that it is made of.
+// The executor of a GPU: state, lists and counters of one run, and the launches that it is made of.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include <spillway/engine/cuda/kernels.cuh>
 #include <spillway/engine/cuda/launch.cuh>
@@ -17,16 +18,17 @@
 
 namespace spillway::cuda {
 
-/// State, lists and counters of one run.
 template <class P, class Rows>
-class DeviceRun {
+class CudaExecutor final : public Executor, public WindowKernels {
   using T       = Traits<P>;
   using Value   = typename T::Value;
   using Machine = cuda::Machine<P, Rows>;
 
+  static constexpr bool takes_windows = std::is_same_v<Rows, PlainRows>;
+
  public:
-  DeviceRun(Device& device, const P& program, const Topology& topology, const RunOptions& options, double delta,
-            std::uint64_t max_iterations)
+  CudaExecutor(Device& device, const P& program, const Topology& topology, const RunOptions& options, double delta,
+               std::uint64_t max_iterations)
       : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
     view_.vertices = n_;
     view_.arcs     = topology.arcs;
@@ -58,8 +60,7 @@ class DeviceRun {
       view_.outside =
           std::ranges::any_of(rows.push, &Rows::outside) || std::ranges::any_of(rows.pull, &Rows::outside);
     if (rows.order) view_.original = rows.order->original.data();
-    windows_ = rows.windows.get();
-    if (!windows_ || options_.method != Method::mixed || T::all_active || rows.on_host == 0) return;
+    if (!rows.windows || !rows.windows->may_fuse()) return;
     const auto outside = static_cast<double>(rows.on_host - rows.resident),
                all     = static_cast<double>(rows.on_host);
     hand_over_         = {.wanted = true,
@@ -130,29 +131,87 @@ class DeviceRun {
   DeviceArray<Vertex> take_recorded() { return std::move(recorded_); }
   DeviceArray<Value>  take_values() { return std::move(values_); }
 
-  RunStatistics run(Progress& progress) {
-    RunStatistics statistics;
+  FrontierSize start() override {
     prepare();
-    SPILLWAY_LAUNCH((start<P, Rows>), grid_of(n_), block_threads, view_, given_);
-    Control control{};
-    if constexpr (std::is_same_v<Rows, PlainRows>)
-      control = windows_ ? iterate_in_windows(statistics, progress) : iterate_fused({}, statistics, progress);
-    else
-      control = iterate_fused({}, statistics, progress);
-    if (view_.filter == Filter::online && control.overflowed)
+    cancel_.emplace(device_, options_.progress);
+    SPILLWAY_LAUNCH((cuda::start<P, Rows>), grid_of(n_), block_threads, view_, given_);
+    return {.vertices = FrontierSize::uncounted};
+  }
+
+  /// One launch of the cooperative kernel, which loops on the device.
+  FusedStop run_fused(RunStatistics& statistics) override {
+    const auto   kernel = iterate<P, Rows>;
+    const Count  quota  = options_.cuda.fusion == Fusion::none ? 1 : a_launch;
+    const Launch limits{.iterations     = quota,
+                        .stop_on_switch = options_.cuda.fusion == Fusion::push_pull,
+                        .hand_over      = hand_over_,
+                        .cancel         = cancel_->on_device()};
+    launch_together(kernel, grid_for(kernel), block_threads, view_, limits);
+    ++statistics.counters.kernel_launches;
+    cancel_->wait();
+    const Count before = at_end_.iterations;
+    control_.download(&at_end_);
+    const Count made = at_end_.iterations - before;
+    append(statistics, made);
+    if (at_end_.finished) return FusedStop::finished;
+    if (at_end_.for_host) return FusedStop::needs_transfer;
+    if (at_end_.cancelled) return FusedStop::cancelled;
+    return made < quota ? FusedStop::direction_switch : FusedStop::quota;
+  }
+
+  bool begin(Direction, std::uint32_t) override {
+    launch({.part = Step::Part::begin});
+    control_.download(&at_end_);
+    return !at_end_.finished;
+  }
+
+  /// Edges that are here all the time are visited by `run_fused`; others come in windows.
+  BlockWork process(const Block&) override { return {}; }
+
+  FrontierSize finish(IterationStatistics& made, BlockWork& work) override {
+    const Count before = at_end_.looked_at;
+    launch({.part = Step::Part::finish});
+    control_.download(&at_end_);
+    const IterationStatistics counted = read_log(1).front();
+    made.active_vertices              = counted.active_vertices;
+    made.direction                    = counted.direction;
+    made.balloted                     = counted.balloted;
+    work = {.looked_at = at_end_.looked_at - before, .active_edges = counted.active_edges};
+    return {.vertices = at_end_.finished ? 0 : FrontierSize::uncounted};
+  }
+
+  bool          converged() const override { return at_end_.finished != 0; }
+  std::uint64_t state_bytes() const override { return 0; }  // is measured before (run.cuh)
+
+  void complete(RunStatistics& statistics) override {
+    if (view_.filter == Filter::online && at_end_.overflowed)
       throw Error{ExitCode::usage,
                   "the online filter's bins are too small for this frontier; use --filter jit, or raise its size"};
-    if (control.again)
+    if (at_end_.again)
       throw Error{
           ExitCode::usage,
           "frontiers are recorded of programs in which a vertex is active once; this one was active again"};
-    statistics.iterations        = control.iterations;
-    statistics.edges_processed   = control.looked_at;
-    statistics.counters.ballots  = control.ballots;
-    statistics.counters.switches = control.switches;
-    note_census(statistics.counters);
-    return statistics;
+    statistics.edges_processed   = at_end_.looked_at;
+    statistics.counters.ballots  = at_end_.ballots;
+    statistics.counters.switches = at_end_.switches;
+    statistics.counters.kernel_launches += launches_;
+    add_census(statistics.counters);
   }
+
+  Laid lay_out(const Layout& layout) override {
+    launch({.part = Step::Part::lay_out, .layout = layout});
+    Laid laid{};
+    if (layout.parts == nullptr) laid_in_all_.download(&laid);
+    return laid;
+  }
+
+  void visit(const Window& window) override {
+    if (options_.progress && options_.progress->cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+    launch({.part = Step::Part::visit, .window = window});
+  }
+
+  const LaidPiece* entries() const override { return entries_.data(); }
+  const EdgeIndex* starts() const override { return entry_starts_.data(); }
 
   typename T::Global global() const {
     typename T::Global global{};
@@ -174,67 +233,22 @@ class DeviceRun {
     return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
   }
 
-  /// To the end, or to an iteration that is the host's.
-  Control iterate_fused(Control control, RunStatistics& statistics, Progress& progress) {
-    const auto     kernel = iterate<P, Rows>;
-    const unsigned grid   = grid_that_fits(kernel, usual_blocks());
-    Launch         launch{.iterations     = options_.cuda.fusion == Fusion::none ? 1 : a_launch,
-                          .stop_on_switch = options_.cuda.fusion == Fusion::push_pull,
-                          .hand_over      = hand_over_};
-    do {
-      if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-      launch_together(kernel, grid, block_threads, view_, launch);
-      ++statistics.counters.kernel_launches;
-      const Count before = control.iterations;
-      control_.download(&control);
-      note(statistics, control.iterations - before);
-    } while (!control.finished && !control.for_host);
-    return control;
+  template <class Kernel>
+  unsigned grid_for(Kernel kernel) {
+    if (grid_ == 0) grid_ = grid_that_fits(kernel, usual_blocks());
+    return grid_;
   }
 
-  /// The host brings edges between the launches that an iteration is made of; iterations that need few of them are
-  /// made without it, if it pays.
-  Control iterate_in_windows(RunStatistics& statistics, Progress& progress) {
-    using Part            = Step::Part;
-    const auto     kernel = work_in_windows<P>;
-    const unsigned grid   = grid_that_fits(kernel, usual_blocks());
-    const auto     launch = [&](const Step& step) {
-      launch_together(kernel, grid, block_threads, view_, step);
-      ++statistics.counters.kernel_launches;
-    };
-    const Windows::Steps steps{.laid_out =
-                                   [&](const Layout& layout) {
-                                     launch({.part = Part::lay_out, .layout = layout});
-                                     Laid laid{};
-                                     if (layout.parts == nullptr) laid_in_all_.download(&laid);
-                                     return laid;
-                                   },
-                               .visit =
-                                   [&](const Window& window) {
-                                     if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-                                     launch({.part = Part::visit, .window = window});
-                                   },
-                               .entries = entries_.data(),
-                               .starts  = entry_starts_.data()};
-    Control              control{};
-    for (;;) {
-      if (hand_over_.wanted && !control.finished) control = iterate_fused(control, statistics, progress);
-      if (control.finished) return control;
-      statistics.counters.handed_over += hand_over_.wanted ? 1 : 0;
-      if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-      Stopwatch laps;
-      launch({.part = Part::begin});
-      control_.download(&control);
-      if (control.finished) return control;
-      const WindowsSent sent = windows_->supply(steps);
-      launch({.part = Part::finish});
-      control_.download(&control);
-      note(statistics, 1);
-      IterationStatistics& made = statistics.per_iteration.back();
-      made.milliseconds         = laps.lap();
-      spillway::note(sent, made, statistics);
+  /// A part of an iteration, between which the host brings edges.
+  void launch(const Step& step) {
+    if constexpr (takes_windows) {
+      const auto kernel = work_in_windows<P>;
+      if (window_grid_ == 0) window_grid_ = grid_that_fits(kernel, usual_blocks());
+      launch_together(kernel, window_grid_, block_threads, view_, step);
+      ++launches_;
     }
   }
+
   static constexpr Count a_launch = 4096;
 
   /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.
@@ -327,7 +341,7 @@ class DeviceRun {
     device_.wait();
   }
 
-  void note_census(RunCounters& counters) const {
+  void add_census(RunCounters& counters) const {
     Census census{};
     census_.download(&census);
     counters.overflows  = census.overflows;
@@ -341,23 +355,30 @@ class DeviceRun {
     counters.local_rounds = census.local_rounds;
   }
 
-  /// What the iterations of a launch were.
-  void note(RunStatistics& statistics, std::uint64_t made) {
+  /// The last iterations, as the device has noted them.
+  std::vector<IterationStatistics> read_log(std::uint64_t made) {
     std::vector<IterationLog> log(made);
     device_.download(log.data(), log_.data(), made * sizeof(IterationLog));
+    std::vector<IterationStatistics> all;
     for (const IterationLog& entry : log)
-      statistics.per_iteration.push_back({.active_vertices = entry.vertices,
-                                          .active_edges    = entry.edges,
-                                          .direction       = entry.pulled ? Direction::pull : Direction::push,
-                                          .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
-                                          .balloted        = entry.ballot != 0,
-                                          .brought         = hand_over_.wanted ? "in place" : "",
-                                          .reckoned_ms     = reckoned_ms(entry)});
+      all.push_back({.active_vertices = entry.vertices,
+                     .active_edges    = entry.edges,
+                     .direction       = entry.pulled ? Direction::pull : Direction::push,
+                     .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
+                     .balloted        = entry.ballot != 0,
+                     .brought         = hand_over_.wanted ? "in place" : "",
+                     .reckoned_ms     = reckoned_ms(entry)});
     if constexpr (T::has_global) {
       const std::size_t so_far = totals_of_iterations_.size();
       totals_of_iterations_.resize(so_far + made);
       device_.download(totals_of_iterations_.data() + so_far, history_.data(), made * sizeof(typename T::Global));
     }
+    return all;
+  }
+
+  void append(RunStatistics& statistics, std::uint64_t made) {
+    for (const IterationStatistics& iteration : read_log(made)) statistics.per_iteration.push_back(iteration);
+    statistics.iterations += made;
   }
 
   /// Of an iteration that reads edges in place, if it pushes: how many a pull reads is not known before.
@@ -379,9 +400,13 @@ class DeviceRun {
   std::uint64_t     n_;
   const RunOptions& options_;
   View<P, Rows>     view_;
-  bool              given_   = false;    ///< first values
-  Windows*          windows_ = nullptr;  ///< what brings edges, where they come in windows
+  bool              given_ = false;  ///< first values
   HandOver          hand_over_;
+
+  std::optional<Cancellation> cancel_;
+  Control                     at_end_{};  ///< of the last launch
+  unsigned                    grid_ = 0, window_grid_ = 0;
+  std::uint64_t               launches_ = 0;  ///< of parts of iterations
 
   DeviceArray<Value>                            values_;
   DeviceArray<typename T::Message>              messages_;

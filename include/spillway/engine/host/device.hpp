@@ -1,0 +1,72 @@
+// The CPU, as `run` sees a device.
+#pragma once
+
+#include <spillway/engine/host/executor.hpp>
+#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/prepared_run.hpp>
+
+namespace spillway::host {
+
+/// The same program for rounds in which edges come in windows: buckets that are settled in place want them all.
+template <class P>
+struct WithoutPriority : P {
+  explicit WithoutPriority(const P& program) : P(program) {}
+  void priority() const = delete;
+};
+
+/// `As` is P, or P without its priority.
+template <class P, class As>
+class HostRun final : public PreparedRun<P> {
+ public:
+  HostRun(const As& program, const RunRequest<P>& request, double delta)
+      : program_(program),
+        options_(request.options),
+        executor_(program_, request.graph, request.topology, options_,
+                  HostInput<ValueOf<P>>{.values = std::move(request.continuation.values),
+                                        .replay = request.continuation.replay,
+                                        .record = request.continuation.record,
+                                        .delta  = delta}) {
+    const auto& budget = request.graph.budget();
+    if (in_windows(options_.method)) options_.direction = Direction::push;  // pieces of rows are pushed
+    if (options_.plan) plan_on_cpu(options_, request.topology, request.facts, executor_.state_bytes(), *budget);
+    supply_ = host_supply(executor_, request.topology, request.facts, options_, budget);
+  }
+
+  Executor&         executor() override { return executor_; }
+  EdgeSupply&       supply() override { return *supply_; }
+  const RunOptions& options() const override { return options_; }
+
+  void deliver(Outcome<P>& outcome) override {
+    outcome.values            = executor_.take_values();
+    outcome.global            = executor_.global();
+    outcome.history           = executor_.take_history();
+    outcome.statistics.run_ms = running_.milliseconds();
+  }
+
+ private:
+  Stopwatch                   running_;
+  As                          program_;
+  RunOptions                  options_;
+  HostExecutor<As>            executor_;
+  std::unique_ptr<EdgeSupply> supply_;
+};
+
+template <class P>
+class HostDevice final : public RunDevice<P> {
+ public:
+  HostDevice(const RunRequest<P>& request, double delta) : request_(request), delta_(delta) {}
+
+  std::unique_ptr<PreparedRun<P>> prepare() override {
+    const P& program = request_.program;
+    if constexpr (Prioritises<P> && Traits<P>::in_place)
+      if (in_windows(request_.options.method))
+        return std::make_unique<HostRun<P, WithoutPriority<P>>>(WithoutPriority<P>{program}, request_, delta_);
+    return std::make_unique<HostRun<P, P>>(program, request_, delta_);
+  }
+
+ private:
+  const RunRequest<P>& request_;
+  double               delta_;
+};
+
+}  // namespace spillway::host

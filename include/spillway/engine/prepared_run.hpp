@@ -1,0 +1,80 @@
+// What `run` sees of a device: it prepares a run of one program, and hands out the answer after the loop.
+#pragma once
+
+#include <memory>
+
+#include <spillway/engine/outcome.hpp>
+#include <spillway/error.hpp>
+
+namespace spillway {
+
+/// A run as it was asked for.
+template <class P>
+struct RunRequest {
+  const P&                  program;
+  const Graph&              graph;
+  const Topology&           topology;
+  const RunOptions&         options;
+  const ProgramFacts&       facts;
+  std::uint64_t             max_iterations;
+  Continuation<ValueOf<P>>& continuation;
+};
+
+/// State and edges are where they are needed: the loop can begin.
+template <class P>
+class PreparedRun {
+ public:
+  virtual ~PreparedRun() = default;
+
+  virtual Executor&   executor() = 0;
+  virtual EdgeSupply& supply()   = 0;
+  /// Those of the request, with what was left to choose.
+  virtual const RunOptions& options() const = 0;
+  /// After the loop: values, totals and times.
+  virtual void deliver(Outcome<P>& outcome) = 0;
+  /// Whether the values that the run goes on from are changed by it, so that nothing else can go on from them.
+  virtual bool changes_given_values() const { return false; }
+};
+
+/// A device, for one request.
+template <class P>
+class RunDevice {
+ public:
+  virtual ~RunDevice() = default;
+
+  virtual std::unique_ptr<PreparedRun<P>> prepare() = 0;
+  /// After an error: whether `prepare` has another way to try.
+  virtual bool retreats(const Error& /*error*/) { return false; }
+};
+
+/// Prepares, iterates and delivers.
+template <class P>
+Outcome<P> run_once(RunDevice<P>& device, const RunRequest<P>& request) {
+  const auto run     = device.prepare();
+  const auto iterate = [&] {
+    return run_loop(run->executor(), run->supply(), request.topology, request.facts, run->options(),
+                    request.max_iterations, request.graph.budget());
+  };
+  Outcome<P> outcome;
+  try {
+    outcome.statistics = iterate();
+  } catch (const DeviceError& error) {
+    if (run->changes_given_values()) throw Error{error.code(), error.what()};  // no other device can go on
+    throw;
+  }
+  run->deliver(outcome);
+  outcome.budget  = request.graph.budget();
+  outcome.threads = thread_count(request.options.threads);
+  return outcome;
+}
+
+template <class P>
+Outcome<P> run_on(RunDevice<P>& device, const RunRequest<P>& request) {
+  for (;;) try {
+      return run_once(device, request);
+    } catch (const Error& error) {
+      if (!device.retreats(error)) throw;
+    }
+}
+
+}  // namespace spillway
