@@ -16,9 +16,10 @@ struct GenerateOptions {
   Transform     transform   = {};
   WeightType    weight_type = WeightType::none;
   double        weight_min  = 1;
-  double        weight_max  = 64;  ///< may occur with u32; f32 weights stay below it
-  std::uint64_t host_memory = 0;   ///< bytes that generating may hold; 0: what the machine has free
-  int           threads     = 0;   ///< 0: all cores
+  double        weight_max  = 64;     ///< may occur with u32; f32 weights stay below it
+  std::uint64_t host_memory = 0;      ///< bytes that generating may hold; 0: what the machine has free
+  bool          in_edges    = false;  ///< they will be asked for: a graph that leaves no room for them is refused
+  int           threads     = 0;      ///< 0: all cores
   Progress*     progress    = nullptr;
 };
 

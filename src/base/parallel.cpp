@@ -15,6 +15,7 @@
 
 #include "base/fail.hpp"
 #include "base/system_calls.hpp"
+#include "base/threads.hpp"
 
 namespace spillway {
 namespace {

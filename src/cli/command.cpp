@@ -6,11 +6,11 @@
 #include <limits>
 
 #include <spillway/engine/memory.hpp>
-#include <spillway/engine/parallel.hpp>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "io/format.hpp"
 
 namespace spillway::cli {
@@ -157,6 +157,7 @@ void warn(const std::string& text) {
 }
 
 void note(const Common& common, const std::string& text) {
+  if (std::ranges::find(said().notes, text) != said().notes.end()) return;  // of another source
   said().notes.push_back(text);
   if (!common.quiet) complain("note: " + text);
 }

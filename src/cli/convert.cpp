@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -44,15 +45,32 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
   check_can_write(*arguments.id_map);
 }
 
+/// In-edges that are to be written as well are built while the rows are held.
+LoadRefusal with_in_edges(const LoadRefusal& refusal, const ConvertArguments& arguments, const Common& common) {
+  GraphSize  size   = refusal.size();
+  const bool builds = arguments.in_edges || format_to_write(arguments.output, arguments.to).writes_in;
+  if (builds && !size.symmetric && !size.has_in)
+    size.loading_bytes = std::max(
+        size.loading_bytes, size.held_bytes + building_peak({.vertices = size.vertices,
+                                                             .arcs     = size.arcs,
+                                                             .weighted = size.weight_type != WeightType::none,
+                                                             .threads  = thread_count(common.threads)}));
+  return {refusal, size};
+}
+
 void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
   const Graph graph = [&] {
     const InterruptWatch watch{bar};  // until something is written
-    Graph                loaded = open(arguments.load.path, arguments.load.options(common, bar));
-    if (arguments.in_edges) loaded.in();
-    return loaded;
+    try {
+      Graph loaded = open(arguments.load.path, arguments.load.options(common, bar));
+      if (arguments.in_edges) loaded.in();
+      return loaded;
+    } catch (const LoadRefusal& refusal) {
+      throw with_in_edges(refusal, arguments, common);
+    }
   }();
   check_cancelled(bar);
   note_all(common, graph.report().notes);

@@ -271,8 +271,11 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
 }
 
 Json top_json(const Algorithm& algorithm, const Result& result, const Graph& graph, std::uint64_t top) {
-  Json list = Json::array();
+  constexpr std::uint64_t entry_bytes = 384, column_bytes = 128;  // of a JSON object, about
+  Json                    list = Json::array();
   if (result.columns.empty()) return list;
+  Charge memory{graph.budget(), "the list of --top as JSON"};
+  memory.raise_to(std::min(top, graph.vertex_count()) * (entry_bytes + column_bytes * result.columns.size()));
   if (is_grouped(algorithm, result)) {
     for (const Group& group : groups_of(result.columns.front(), graph, top).largest)
       list.push_back({{result.columns.front().name, Json::parse(json_id(group.label, graph.ids()))},
@@ -353,7 +356,7 @@ Json answer_json(const Answer& answer) {
           {"direction_switches", statistics.counters.switches},
           {"iterations", statistics.iterations},
           {"edges_processed", statistics.edges_processed},
-          {"per_iteration", iterations_json(statistics)},
+          {"per_iteration", answer.lists_iterations() ? iterations_json(statistics) : Json::array()},
           {"facts", facts},
           {"verified", verified}};
 }

@@ -19,9 +19,15 @@ struct Answer {
   std::vector<double> run_ms;       ///< of every repeat
   std::vector<double> transfer_ms;  ///< of every repeat: to a device and back
   Verdict             verdict;
-  bool                verified = false;
+  bool                verified       = false;
+  bool                all_iterations = false;  ///< are told, however many
 
   double median_ms() const;
+  /// A graph of long paths has as many iterations as vertices.
+  bool lists_iterations() const {
+    constexpr std::size_t most = 4096;
+    return all_iterations || result.statistics.per_iteration.size() <= most;
+  }
 };
 
 /// What matters most in the first column, as the algorithm orders it (ColumnOrder): the largest values, the

@@ -82,6 +82,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   const RunOptions    options   = run_options_of(arguments, common, bar);
   Answer              found{
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
+  found.all_iterations = arguments.statistics;
   std::optional<InterruptWatch> running{bar};  // checking a mapped file and building in-edges do not look
   for (std::uint64_t i = 0; i < repeat; ++i) {
     found.result = {};  // before the next takes its memory
@@ -210,14 +211,20 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
       print_answer(out, found, graph, arguments, common);
     }
     write_answer(found, question, graph, common, bar);
-    if (common.json) add_answer(document, found, graph, arguments, asked.size() > 1);
+    if (common.json) {
+      const InterruptWatch watch{bar};
+      add_answer(document, found, graph, arguments, asked.size() > 1);
+    }
     if (found.verdict.problem.empty()) continue;
     problem = fmt::format("checked by {}, the result{} is wrong: {}", found.verdict.how,
                           asked.size() > 1 ? " from " + printable(found.source) : "", found.verdict.problem);
     break;
   }
   document["memory"] = memory_json(graph);
-  if (common.json) print_json(document);
+  if (common.json) {
+    const InterruptWatch watch{bar};
+    print_json(document);
+  }
   if (!problem.empty()) throw Error{ExitCode::verification_failed, problem};
 }
 

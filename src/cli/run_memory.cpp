@@ -40,6 +40,7 @@ std::string ways_out(const RunArguments& arguments, const ParameterValues& value
 std::uint64_t add_asked_weights(const RunArguments& arguments, GraphSize& size) {
   if (!arguments.weights) return 0;
   size.weight_type = WeightType::u32;
+  size.has_in      = false;  // those of the file have other weights
   return size.arcs * sizeof(std::uint32_t);
 }
 
@@ -57,8 +58,9 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
 
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
                         const Graph& graph, std::uint64_t held, const Common& common) {
-  GraphSize size      = size_of(graph);
-  size.has_in         = graph.has_in();
+  GraphSize size = size_of(graph);
+  size.has_in    = graph.has_in();
+  if (graph.weight_type() == WeightType::none) held += add_asked_weights(arguments, size);  // it has none yet
   const RunMemory run = memory_of_run(arguments.algorithm->name, values, size, &graph,
                                       thread_count(common.threads), pulls(arguments));
   return refusal.raised_to(held + run.peak).with_ways_out(ways_out(arguments, values, size, run.builds_in));

@@ -3,6 +3,7 @@
 
 #include <spillway/engine/memory.hpp>
 
+#include "base/files.hpp"
 #include "cli/run.hpp"
 #include "graph/graph_size.hpp"
 
@@ -23,6 +24,7 @@ auto within_memory(const RunArguments& arguments, const ParameterValues& values,
   try {
     return body();
   } catch (const MemoryRefusal& refusal) {
+    check_mapped_files();  // a file that changes may ask for any amount
     throw explained(refusal, arguments, values, graph, held, common);
   }
 }

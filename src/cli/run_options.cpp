@@ -86,7 +86,7 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
 /// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
 void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device == "cpu" && !arguments.gpu_option.empty())
-    throw usage_error("{} is for GPUs{}; leave it out, or --device cpu", arguments.gpu_option,
+    throw usage_error("{} is for GPUs{}: leave it out, or do not say --device cpu", arguments.gpu_option,
                       arguments.gpu_option == "--resident" ? " and methods that transfer edges" : "");
   if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
   throw usage_error("--method frontier has all edges resident and uncompressed; leave it out, or {}",
@@ -244,7 +244,7 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
       return with_asked_weights(loaded, arguments, common);
     } catch (const MemoryRefusal& refusal) {
       throw explained(refusal, arguments, completed_parameters(*arguments.algorithm, arguments.given), loaded,
-                      held + loaded.arc_count() * sizeof(std::uint32_t), common);
+                      held, common);
     }
   }();
   note_all(common, loaded.report().notes);

@@ -21,8 +21,11 @@ void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, c
   const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
   const EdgeIndex arcs = both_ways ? shape.edges * 2 : shape.edges;
   const bool      weighted = options.weight_type != WeightType::none;
-  std::uint64_t   peak =
-      building_peak({.vertices = shape.vertices, .arcs = arcs, .weighted = weighted, .threads = context.threads});
+  BuildSize       size{.vertices = shape.vertices, .arcs = arcs, .weighted = weighted, .threads = context.threads};
+  const std::uint64_t in_edges = rows_bytes(shape.vertices, arcs, weighted) + building_peak(size);
+  if (shape.one_hub) size.largest_bucket = std::min<EdgeIndex>(arcs, shape.edges + (EdgeIndex{1} << bucket_bits));
+  std::uint64_t peak = building_peak(size);
+  if (options.in_edges && !both_ways && !context.transform.symmetrize) peak = std::max(peak, in_edges);
   if (merges_reverses(context.transform)) {
     // The arcs, their reverses and the union are held at once; where few pair off the union is as large as both.
     const std::uint64_t one_way = rows_bytes(shape.vertices, shape.edges, weighted);

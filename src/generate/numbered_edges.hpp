@@ -19,6 +19,7 @@ struct NumberedEdges {
   std::uint64_t numbers    = 0;
   std::uint64_t edges      = 0;      ///< expected: fewer than `numbers` where some stand for no edge
   bool          undirected = false;  ///< every edge stands for both arcs
+  bool          one_hub    = false;  ///< all edges leave one vertex
 };
 
 struct NumberedEdge {

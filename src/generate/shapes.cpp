@@ -17,8 +17,10 @@ NumberedEdge edge(std::uint64_t source, std::uint64_t target) {
 }
 
 Graph star(const ParameterValues& values, const GenerateOptions& options) {
-  const std::uint64_t n = Parameters{"star", values}.vertices();
-  return build_graph(directed(n, n - 1), options, [](std::uint64_t i) { return edge(0, i + 1); });
+  const std::uint64_t n     = Parameters{"star", values}.vertices();
+  NumberedEdges       shape = directed(n, n - 1);
+  shape.one_hub             = true;
+  return build_graph(shape, options, [](std::uint64_t i) { return edge(0, i + 1); });
 }
 
 Graph chain(const ParameterValues& values, const GenerateOptions& options) {

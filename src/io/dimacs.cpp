@@ -17,7 +17,8 @@ std::optional<ProblemLine> problem_line_of(const Sample& sample) {
   const std::string_view text = sample.text;
   std::uint64_t          line = 0;
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t        end   = std::min(text.find('\n', begin), text.size());
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end == text.size() && !sample.whole) return std::nullopt;  // the line is cut off
     const std::string_view   whole = text.substr(begin, end - begin);
     std::vector<std::string> words;
     begin = end + 1;

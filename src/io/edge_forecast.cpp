@@ -109,7 +109,7 @@ GraphSize EdgeForecast::size() {
   size.symmetric = job_.context.transform.undirected || job_.context.transform.symmetrize;
   size.held_bytes =
       rows_bytes(size.vertices, size.arcs, weighted()) + (has_table(size.vertices) ? table_bytes(size, all) : 0);
-  const std::uint64_t base = read_buffers() + (numbers ? members_bytes(size, all) : lookup_bytes());
+  const std::uint64_t base = buffers_ + (numbers ? members_bytes(size, all) : lookup_bytes());
   const std::uint64_t peak = numbers ? building_peak(build_size(size)) : renumbering_peak(size, all);
   size.loading_bytes       = base + peak;
   merge_reverses(size, base);
@@ -118,9 +118,9 @@ GraphSize EdgeForecast::size() {
 
 /// Ids need a table unless they follow one another; a percent of difference is within the estimate.
 bool EdgeForecast::has_table(std::uint64_t vertices) const {
-  if (text_.ids == IdKind::strings) return true;
+  if (text_.ids == IdKind::strings || text_.listed) return true;
   if (text_.vertices || text_.dense || edges() == 0) return false;
-  return static_cast<double>(largest_ - least_ + 1) > 1.02 * static_cast<double>(vertices);
+  return static_cast<double>(largest_ - least_) + 1 > 1.02 * static_cast<double>(vertices);
 }
 
 std::uint64_t EdgeForecast::table_bytes(const GraphSize& size, DistinctIds& all) const {

@@ -34,12 +34,16 @@ class DistinctIds {
   std::uint64_t      bound_ = UINT64_MAX;
 };
 
-/// Takes every edge of a list, and tells how large the graph is and what building it takes. A reader gives each of
-/// its threads a part of the list; so must who counts here.
+/// A pass over a file takes seconds for each GiB; beyond this nobody waits for a better number.
+inline constexpr std::uint64_t most_forecast_bytes = std::uint64_t{4} << 30;
+
+/// Takes every edge of a list, and tells how large the graph is and what building it takes. Where ids are looked
+/// up, each thread of a reader has a table for its part of the list: edges are to be counted in the same parts.
 class EdgeForecast {
  public:
-  EdgeForecast(const EdgeText& text, const ReadJob& job)
-      : text_(text), job_(job), parts_(static_cast<std::size_t>(job.context.threads)) {}
+  /// `buffers`: bytes that reading itself holds.
+  EdgeForecast(const EdgeText& text, const ReadJob& job, std::uint64_t buffers)
+      : text_(text), job_(job), buffers_(buffers), parts_(static_cast<std::size_t>(job.context.threads)) {}
 
   std::size_t parts() const { return parts_.size(); }
 
@@ -59,7 +63,6 @@ class EdgeForecast {
   std::uint64_t edges() const;
   EdgeIndex     arcs() const;
   bool          weighted() const { return text_.weight_type != WeightType::none; }
-  std::uint64_t read_buffers() const { return parts_.size() * (std::uint64_t{1} << 20); }
   bool          has_table(std::uint64_t vertices) const;
   std::uint64_t table_bytes(const GraphSize& size, DistinctIds& all) const;
   BuildSize     build_size(const GraphSize& size) const;
@@ -70,6 +73,7 @@ class EdgeForecast {
 
   const EdgeText&        text_;
   const ReadJob&         job_;
+  std::uint64_t          buffers_;
   std::vector<Part>      parts_;
   std::vector<EdgeIndex> in_bucket_;
   std::uint64_t          loops_ = 0;

@@ -64,24 +64,59 @@ bool surely_target(const std::string& word) {
                        "target_node", "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node"});
 }
 bool probably_source(const std::string& word) {
-  return is_any(word, {"start",  "node1",   "node_1", "id1",      "id_1",        "vertex1", "user",
-                       "user1",  "user_id", "userid", "follower", "follower_id", "sender",  "parent",
-                       "citing", "caller",  "origin", "subject",  "person1",     "author1", "tail"});
+  return is_any(word, {"start",   "node1",   "node_1",   "id1",         "id_1",   "vertex1",    "user",   "user1",
+                       "user_id", "userid",  "follower", "follower_id", "sender", "parent",     "citing", "caller",
+                       "origin",  "subject", "person1",  "author1",     "tail",   "predecessor"});
 }
 bool probably_target(const std::string& word) {
-  return is_any(word,
-                {"end",      "node2", "node_2",   "id2",         "id_2",     "vertex2",   "friend",   "friend_id",
-                 "friendid", "user2", "followee", "followee_id", "followed", "following", "receiver", "recipient",
-                 "child",    "cited", "callee",   "object",      "person2",  "author2",   "head"});
+  return is_any(
+      word, {"end",      "node2", "node_2",   "id2",         "id_2",     "vertex2",   "friend",   "friend_id",
+             "friendid", "user2", "followee", "followee_id", "followed", "following", "receiver", "recipient",
+             "child",    "cited", "callee",   "object",      "person2",  "author2",   "head",     "successor"});
 }
 /// Letters name the ends of an edge in pairs only: t alone is a time.
 constexpr std::pair<std::string_view, std::string_view> letters[] = {{"u", "v"}, {"i", "j"}, {"s", "t"}};
 
+bool surely_weight(const std::string& word) { return is_any(word, {"weight", "w"}); }
 bool names_weight(const std::string& word) {
   return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
 }
 bool names_relation(const std::string& word) {
   return is_any(word, {"relation", "rel", "predicate", "relation_id", "relationship"});
+}
+
+/// Words inside a column's name, in lower case: "Target Node", "to_address", "nodeTo".
+std::vector<std::string> words_in(const std::string& name) {
+  std::vector<std::string> words;
+  bool                     inside = false;
+  for (const char c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    if (!std::isalnum(u)) {
+      inside = false;
+      continue;
+    }
+    if (!inside || (std::isupper(u) && !std::isupper(static_cast<unsigned char>(words.back().back())))) {
+      words.emplace_back();
+      inside = true;
+    }
+    words.back() += c;
+  }
+  for (std::string& word : words) word = lower_case(word);
+  return words;
+}
+
+/// A longer name of which one word says which end it is.
+bool mentions(const std::string& name, std::initializer_list<std::string_view> wanted) {
+  const auto words = words_in(name);
+  return words.size() > 1 &&
+         std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
+}
+bool mentions_source(const std::string& name) {
+  return mentions(name, {"source", "src", "from", "sender", "origin", "start", "predecessor", "follower"});
+}
+bool mentions_target(const std::string& name) {
+  return mentions(name, {"target", "dst", "dest", "destination", "to", "receiver", "recipient", "end", "successor",
+                         "followee"});
 }
 
 std::optional<unsigned> position_in(const Fields& header, const std::function<bool(const std::string&)>& names) {
@@ -107,6 +142,8 @@ Ends ends_of(const Fields& header) {
   if (is(ends.from, "tail") && is(ends.to, "head") && position_in(header, names_relation))
     std::swap(ends.from, ends.to);
   if (ends.from || ends.to) return ends;
+  ends.from = position_in(header, mentions_source), ends.to = position_in(header, mentions_target);
+  if (ends.from && ends.to && ends.from != ends.to) return ends;
   for (const auto& [source, target] : letters) {
     ends.from    = position_in(header, [&](const std::string& word) { return is_any(word, {source}); });
     ends.to      = position_in(header, [&](const std::string& word) { return is_any(word, {target}); });
@@ -143,6 +180,27 @@ bool opens_a_bracket(std::string_view text) {
   return false;
 }
 
+/// Behind numbers, what follows a blank and a # is no column.
+std::string_view without_trailing_comment(std::string_view line) {
+  const auto first = line.find_first_not_of(" \t");
+  if (first == std::string_view::npos || !starts_like_number(line.substr(first))) return line;
+  for (std::size_t i = first + 1; i < line.size(); ++i)
+    if (is_comment(line.substr(i)) && (line[i - 1] == ' ' || line[i - 1] == '\t')) return line.substr(0, i);
+  return line;
+}
+
+/// Digits in groups of three: 1,234 or 12 345 678. `grouped` if there is more than one group.
+bool is_grouped_number(std::string_view text, char between, bool& grouped) {
+  const auto  digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  std::size_t i     = 0;
+  while (digit(i)) ++i;
+  if (i < 1 || i > 3) return false;
+  grouped = i < text.size();
+  for (; i < text.size(); i += 4)
+    if (text[i] != between || !digit(i + 1) || !digit(i + 2) || !digit(i + 3)) return false;
+  return true;
+}
+
 }  // namespace
 
 bool is_digits(std::string_view text) {
@@ -168,6 +226,7 @@ void EdgeInspection::split_lines() {
       end = text.size();
     }
     std::string_view line = text.substr(begin, end - begin);
+    line                  = without_trailing_comment(line);
     // A tab at the end may stand before an empty column.
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     const auto first = line.find_first_not_of(" \t\r");
@@ -227,6 +286,7 @@ bool EdgeInspection::fits(Separator separator, bool every_column) const {
 Separator EdgeInspection::separator_for_names() const {
   const std::string   line = without_quotes(lines_[0].text);
   std::optional<char> present;
+  if (semicolons_part_ids()) return {';'};
   for (const char c : {'\t', ',', ';', ' '}) {
     if (c != ' ' && line.find(c) == std::string::npos) continue;
     if (even(trial({c}))) return {c};
@@ -235,7 +295,37 @@ Separator EdgeInspection::separator_for_names() const {
   return {*present};
 }
 
+/// Lines have commas and semicolons: semicolons separate if ids would hold them otherwise (478,2 is a number then,
+/// and "Smith, J" a name).
+bool EdgeInspection::semicolons_part_ids() const {
+  if (!even(trial({';'}))) return false;
+  const std::vector<Fields> rows = trial({','});
+  return std::all_of(rows.begin(), rows.end(), [](const Fields& row) {
+    return row.size() >= 2 && (row[0].find(';') != std::string::npos || row[1].find(';') != std::string::npos);
+  });
+}
+
+/// What separates numbers whose digits are in groups of three: 1,234 or 1 234 is one number, whatever it is read
+/// as.
+std::optional<Separator> EdgeInspection::separator_of_grouped() const {
+  constexpr std::pair<char, char> kinds[] = {{'\t', ' '}, {'\t', ','}, {';', ' '}, {';', ','}, {' ', ','}};
+  for (const auto& [by, between] : kinds) {
+    bool       any  = false;
+    const auto rows = trial({by});
+    const bool all  = std::all_of(rows.begin(), rows.end(), [&, c = between](const Fields& row) {
+      bool source = false, target = false;
+      if (row.size() < 2 || !is_grouped_number(row[0], c, source) || !is_grouped_number(row[1], c, target))
+        return false;
+      any |= source && target;
+      return true;
+    });
+    if (all && any) return Separator{by};
+  }
+  return std::nullopt;
+}
+
 Separator EdgeInspection::choose_separator() const {
+  if (const auto grouped = separator_of_grouped()) return *grouped;
   for (const char c : {' ', ',', ';'})
     if (fits({c}, /*every_column=*/true)) return {c};
   for (const char c : {'\t', ',', ';', ' '})
@@ -273,7 +363,15 @@ void EdgeInspection::find_header() {
 bool EdgeInspection::is_header(const Fields& top) const {
   if (asked_for_by_name(top)) return true;
   if (starts_like_number(top[0]) || starts_like_number(top[1])) return false;
+  const bool has_number =
+      std::any_of(top.begin(), top.end(), [](const std::string& field) { return is_numeric(field); });
+  if (has_number && !(is_sure(top) && stands_above_ids())) return false;  // a year may name a column
   return stands_above_numbers(top) || says_what_columns_are(top);
+}
+
+bool EdgeInspection::is_sure(const Fields& top) const {
+  const Ends ends = ends_of(top);
+  return ends.from && ends.to && surely_source(top[*ends.from]) && surely_target(top[*ends.to]);
 }
 
 bool EdgeInspection::asked_for_by_name(const Fields& top) const {
@@ -284,13 +382,19 @@ bool EdgeInspection::asked_for_by_name(const Fields& top) const {
   return false;
 }
 
-/// Both ids of the next line are numbers, or one column holds numbers everywhere but here.
+/// Both ids of the next line are numbers.
+bool EdgeInspection::stands_above_ids() const {
+  return options_.ids != IdMode::string && rows_.size() > 1 && rows_[1].size() >= 2 && is_numeric(rows_[1][0]) &&
+         is_numeric(rows_[1][1]);
+}
+
+/// Or one column holds numbers everywhere but here.
 bool EdgeInspection::stands_above_numbers(const Fields& top) const {
   const std::size_t shown = rows_.size();
   if (shown < 2) return false;
   const bool ids_may_be_numbers = options_.ids != IdMode::string;
-  if (ids_may_be_numbers && rows_[1].size() >= 2 && is_numeric(rows_[1][0]) && is_numeric(rows_[1][1]))
-    return true;
+  if (stands_above_ids()) return true;
+  if (appears_below(top[0]) || appears_below(top[1])) return false;  // an edge between vertices with names
   for (std::size_t column = ids_may_be_numbers ? 0 : 2; column < top.size(); ++column) {
     if (starts_like_number(top[column]) || is_missing_value(top[column])) continue;
     bool numbers = true;
@@ -305,10 +409,11 @@ bool EdgeInspection::stands_above_numbers(const Fields& top) const {
 bool EdgeInspection::says_what_columns_are(const Fields& top) const {
   const Ends ends = ends_of(top);
   if (!ends.from || !ends.to) return false;
-  if (std::any_of(top.begin(), top.end(), [](const std::string& field) { return is_numeric(field); }))
-    return false;
-  if (lines_.size() == 1) return surely_source(top[*ends.from]) && surely_target(top[*ends.to]);
-  if (appears_below(top[*ends.from]) || appears_below(top[*ends.to])) return false;
+  if (lines_.size() == 1) return is_sure(top);
+  const bool from_below = appears_below(top[*ends.from]), to_below = appears_below(top[*ends.to]);
+  // The tables that Spillway writes begin so, also where a vertex is called "source".
+  const bool own = top[*ends.from] == "source" && top[*ends.to] == "target";
+  if (own ? from_below && to_below : from_below || to_below) return false;
   if (!ends.letters) return true;
   bool other_letters = false;
   for_each_row(1, [&](std::size_t, const Fields& row) {
@@ -328,9 +433,7 @@ bool EdgeInspection::appears_below(const std::string& word) const {
 
 bool EdgeInspection::header_is_a_guess() const {
   if (header_.empty() || options_.header == HeaderMode::present || asked_for_by_name(header_)) return false;
-  const Ends ends = ends_of(header_);
-  const bool sure = ends.from && ends.to && surely_source(header_[*ends.from]) && surely_target(header_[*ends.to]);
-  return !sure || (has_data() && names_because());
+  return !is_sure(header_) || (has_data() && names_because());
 }
 
 // --- the columns ---
@@ -357,7 +460,20 @@ void EdgeInspection::refuse_columns() const {
       sample_.path, header_.empty() ? "no header" : printable(joined(header_), 200));
 }
 
+/// Tables that were put one behind the other have their header in between.
+void EdgeInspection::refuse_repeated_header() const {
+  if (options_.header != HeaderMode::automatic || !is_sure(rows_[0])) return;
+  for_each_row(1, [&](std::size_t i, const Fields& row) {
+    if (row == rows_[0])
+      throw bad_input(
+          "{}:{}: the header of line {} stands here again; keep it once (or say --header no, if these "
+          "are edges)",
+          sample_.path, line_number(i), line_number(0));
+  });
+}
+
 void EdgeInspection::place_columns() {
+  refuse_repeated_header();
   if (!header_.empty() && header_.size() != columns())
     throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}", sample_.path,
                     first_line(), line_number(0), header_.size(), columns());
@@ -385,6 +501,7 @@ void EdgeInspection::place_ends(std::optional<unsigned> from, std::optional<unsi
   const bool both_open = !from && !to;
   if (!from && is_free(ends.from)) from = ends.from;
   if (!to && is_free(ends.to)) to = ends.to;
+  if (!weights) weights = position_in(header_, surely_weight);
   if (!weights) weights = position_in(header_, names_weight);
   std::vector<unsigned> others;
   for (unsigned i = 0; i < columns(); ++i)
@@ -412,7 +529,9 @@ void EdgeInspection::place_weights(std::optional<unsigned> asked_for) {
   weight_ = asked_for;
   if (weight_) return;
   if (!header_.empty()) {
-    weight_ = position_in(header_, names_weight);
+    weight_ = position_in(header_, surely_weight);
+    if (!weight_) weight_ = position_in(header_, names_weight);
+    weight_is_chosen_ = std::count_if(header_.begin(), header_.end(), names_weight) > 1;
     return;
   }
   if (columns() < 3) return;
@@ -481,6 +600,71 @@ void EdgeInspection::require_usable_ids() const {
     if (opens_a_bracket(id))
       refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
   }
+}
+
+// --- what the text says of itself ---
+
+/// A first line such as "5 7" or "5 5 7" above seven edges between vertices up to 5.
+bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
+  const Fields& top = data(0);
+  if (!header_.empty() || top.size() > 3 || !std::all_of(top.begin(), top.end(), is_digits)) return false;
+  const auto vertices = parse_number(top[0]), stated = parse_number(top.back());
+  if (!vertices || !stated || *vertices == 0 || *stated + 1 != edges) return false;
+  bool within = true;
+  for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
+    for (const unsigned column : {source_, target_})
+      within = within && column < row.size() && parse_number(row[column]).value_or(UINT64_MAX) <= *vertices;
+  });
+  return within;
+}
+
+/// body(line) for every comment of the sample.
+template <class Body>
+void EdgeInspection::for_each_comment(Body&& body) const {
+  const std::string_view text = sample_.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end  = std::min(text.find('\n', begin), text.size());
+    std::string_view  line = text.substr(begin, end - begin);
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    if (is_comment(line)) body(line);
+    begin = end + 1;
+  }
+}
+
+std::string EdgeInspection::says_undirected() const {
+  std::string found;
+  for_each_comment([&](std::string_view line) {
+    const std::string lowered = lower_case(std::string{line});
+    if (found.empty() && (lowered.find("undirected") != std::string::npos || lowered.starts_with("% sym ")))
+      found = line;
+  });
+  const auto type = position_in(header_, [](const std::string& word) { return is_any(word, {"type"}); });
+  for (std::size_t i = 0; type && found.empty() && i < shown_rows(); ++i)
+    if (*type < data(i).size() && is_any(data(i)[*type], {"undirected"}))
+      found = header_[*type] + " " + data(i)[*type];
+  return found;
+}
+
+std::string EdgeInspection::says_bipartite() const {
+  std::string found;
+  for_each_comment([&](std::string_view line) {
+    if (found.empty() && line.starts_with("% bip ")) found = line;
+  });
+  return found;
+}
+
+/// A comment that names the columns in another order than they are read in.
+std::string EdgeInspection::says_reversed() const {
+  std::string found;
+  if (!header_.empty()) return found;
+  for_each_comment([&](std::string_view line) {
+    Fields names;
+    line.remove_prefix(1);
+    if (!split_fields(line, separator_.by, names, separator_.also) || names.size() != columns()) return;
+    const Ends ends = ends_of(names);
+    if (ends.from && ends.to && ends.from == target_ && ends.to == source_) found = line;
+  });
+  return found;
 }
 
 std::uint64_t EdgeInspection::sparse_from() const {

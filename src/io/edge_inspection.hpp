@@ -55,6 +55,7 @@ class EdgeInspection {
   unsigned                target() const { return target_; }
   std::optional<unsigned> weight() const { return weight_; }
   bool                    weight_is_a_guess() const { return weight_is_a_guess_; }
+  bool                    weight_is_chosen() const { return weight_is_chosen_; }  ///< several columns could be it
 
   /// Finds source, target and weights, by option, by the header's words, by position. What cannot be is an error.
   void place_columns();
@@ -74,25 +75,39 @@ class EdgeInspection {
 
   bool states_own_banner() const;
 
+  /// What the text says of itself and no reader follows; empty where it does not.
+  std::string says_undirected() const;
+  std::string says_bipartite() const;
+  std::string says_reversed() const;
+  /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
+  bool may_begin_with_counts(std::uint64_t edges) const;
+
  private:
   struct Line {
     std::string_view text;
     std::uint64_t    offset;
   };
 
-  void                    split_lines();
-  std::uint64_t           line_number(std::size_t index) const;
-  const Fields&           data(std::size_t i) const { return rows_[first_ + i]; }
-  std::size_t             shown_rows() const { return rows_.size() - first_; }
-  std::vector<Fields>     trial(Separator separator) const;
-  bool                    fits(Separator separator, bool every_column) const;
-  Separator               separator_for_names() const;
-  Separator               choose_separator() const;
-  void                    find_header();
-  bool                    is_header(const Fields& top) const;
-  bool                    asked_for_by_name(const Fields& top) const;
-  bool                    stands_above_numbers(const Fields& top) const;
-  bool                    says_what_columns_are(const Fields& top) const;
+  void                     split_lines();
+  std::uint64_t            line_number(std::size_t index) const;
+  const Fields&            data(std::size_t i) const { return rows_[first_ + i]; }
+  std::size_t              shown_rows() const { return rows_.size() - first_; }
+  std::vector<Fields>      trial(Separator separator) const;
+  bool                     fits(Separator separator, bool every_column) const;
+  Separator                separator_for_names() const;
+  Separator                choose_separator() const;
+  void                     find_header();
+  bool                     is_header(const Fields& top) const;
+  bool                     asked_for_by_name(const Fields& top) const;
+  bool                     stands_above_ids() const;
+  bool                     stands_above_numbers(const Fields& top) const;
+  bool                     says_what_columns_are(const Fields& top) const;
+  bool                     is_sure(const Fields& top) const;
+  void                     refuse_repeated_header() const;
+  bool                     semicolons_part_ids() const;
+  std::optional<Separator> separator_of_grouped() const;
+  template <class Body>
+  void                    for_each_comment(Body&& body) const;
   bool                    appears_below(const std::string& word) const;
   std::optional<unsigned> asked(const char* option, const std::string& column) const;
   void place_ends(std::optional<unsigned> from, std::optional<unsigned> to, std::optional<unsigned> weights);
@@ -114,6 +129,7 @@ class EdgeInspection {
   unsigned                    target_ = 1;
   std::optional<unsigned>     weight_;
   bool                        weight_is_a_guess_ = false;
+  bool                        weight_is_chosen_  = false;
   std::uint64_t               largest_           = 0;  ///< id
   std::optional<NameEvidence> zeros_;                  ///< the first id with leading zeros
 };

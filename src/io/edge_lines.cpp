@@ -21,6 +21,9 @@ class EdgeTextReader {
  public:
   EdgeTextReader(const EdgeText& text, ReadJob& job) : text_(text), job_(job), source_(job, text.start) {}
 
+  /// Lines that were edges.
+  std::uint64_t edges() const { return edges_; }
+
   ReadResult read() {
     return with_weight(text_.weight_type, [&](auto weight) {
       using Weight             = decltype(weight);
@@ -41,7 +44,7 @@ class EdgeTextReader {
   /// Parses all pieces on all threads; adder(thread) gives what takes (source, target, weight, place) there.
   template <class Lines, class Adder>
   void parse(const Lines& lines, Adder&& adder) {
-    std::atomic<std::uint64_t> edges{0};
+    edges_ = 0;
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk  chunk;
@@ -51,7 +54,7 @@ class EdgeTextReader {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
         while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
           wide = {};
-          edges += lines.parse(chunk, wide, add);
+          edges_ += lines.parse(chunk, wide, add);
           report(chunk, wide);
         }
       } catch (const LineProblem& problem) {
@@ -64,9 +67,9 @@ class EdgeTextReader {
     });
     job_.progress().end();
     decide();
-    if (text_.edges && edges != *text_.edges)
+    if (text_.edges && edges_ != *text_.edges)
       throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
-                      edges.load());
+                      edges_.load());
   }
 
   void report(const LineChunk& chunk, const LineProblem& problem) {
@@ -253,6 +256,7 @@ class EdgeTextReader {
   ReadJob&                   job_;
   LineSource                 source_;
   std::mutex                 mutex_;
+  std::atomic<std::uint64_t> edges_{0};
   std::atomic<std::uint64_t> first_problem_{UINT64_MAX};  ///< offset of the first piece with one
   Reread                     problem_{};
   std::uint64_t              first_wide_ = UINT64_MAX;  ///< offset of the first piece with a weight too wide
@@ -293,12 +297,15 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
 
-/// Whole weights that became floats because others are fractions may be others now.
+/// Whole weights that became floats, because others are fractions or because the format says so, may be others
+/// now.
 void note_rounding(const EdgeText& text, const ReadResult& result, ReadJob& job) {
   constexpr double exact_up_to = 1u << 24;
-  if (!text.floats_guessed || text.weight_type != WeightType::f32) return;
+  if (text.written_as_floats) return;
+  if (text.weight_type != WeightType::f32 || job.options.weight_type == WeightType::f32) return;
   const WeightRange range = weight_range(result.csr, text.weight_type, job.context.threads);
-  if (std::max(std::abs(range.least), std::abs(range.most)) >= exact_up_to) job.notes.emplace_back(rounding_note);
+  if (std::max(std::abs(range.least), std::abs(range.most)) >= exact_up_to)
+    job.notes.emplace_back(text.floats_guessed ? rounding_note : stated_rounding_note);
 }
 
 }  // namespace
@@ -308,7 +315,9 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
   for (;;) {
     try {
       expect_to_fit(text, job);
-      ReadResult result = EdgeTextReader{text, job}.read();
+      EdgeTextReader reader{text, job};
+      ReadResult     result = reader.read();
+      text.edges_read       = reader.edges();
       note_rounding(text, result, job);
       return result;
     } catch (const MemoryRefusal&) {

@@ -29,6 +29,10 @@ struct EdgeLayout {
 inline constexpr const char* rounding_note =
     "some weights are not whole numbers: all are read as 32-bit floats, which round whole ones above 16,777,216";
 
+/// Likewise, where the format makes floats of them.
+inline constexpr const char* stated_rounding_note =
+    "weights are read as 32-bit floats, which round whole ones above 16,777,216";
+
 enum class IdKind { small_numbers, numbers, strings };
 
 struct EdgeText {
@@ -36,19 +40,21 @@ struct EdgeText {
   std::uint64_t                start = 0;  ///< byte of the first line
   IdKind                       ids   = IdKind::small_numbers;
   std::optional<std::uint64_t> vertices;  ///< ids are first_id to first_id + vertices - 1
-  std::uint64_t                first_id        = 0;
-  bool                         dense           = false;         ///< every number up to the largest is a vertex
-  std::uint64_t                id_limit        = max_vertices;  ///< ids from here on make all be looked up instead
-  WeightType                   weight_type     = WeightType::none;
-  bool                         weights_stated  = false;  ///< the type is fixed: what does not fit it is an error
-  bool                         floats_guessed  = false;  ///< whole weights may be read as floats because of others
-  bool                         names_if_zeros  = false;  ///< a number with leading zeros makes all ids names
-  char                         names_delimiter = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
-  std::string                  first_name;           ///< the text that did it, and its line
+  std::uint64_t                first_id       = 0;
+  bool                         dense          = false;         ///< every number up to the largest is a vertex
+  std::uint64_t                id_limit       = max_vertices;  ///< ids from here on make all be looked up instead
+  WeightType                   weight_type    = WeightType::none;
+  bool                         weights_stated = false;  ///< the type is fixed: what does not fit it is an error
+  bool                         floats_guessed = false;  ///< whole weights may be read as floats because of others
+  bool                         written_as_floats = false;  ///< by Spillway, so that none is rounded
+  bool                         names_if_zeros    = false;  ///< a number with leading zeros makes all ids names
+  char                         names_delimiter   = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
+  std::string                  first_name;             ///< the text that did it, and its line
   std::uint64_t                first_name_line = 0;
-  std::optional<std::uint64_t> edges;            ///< how many lines there must be
-  std::string                  edges_stated_by;  ///< "line 1", for the message when there are not
-  Array<std::uint64_t>         vertex_list;      ///< ids listed elsewhere (LDBC), ascending
+  std::uint64_t                edges_read      = 0;  ///< lines that were edges, after reading
+  std::optional<std::uint64_t> edges;                ///< how many lines there must be
+  std::string                  edges_stated_by;      ///< "line 1", for the message when there are not
+  Array<std::uint64_t>         vertex_list;          ///< ids listed elsewhere (LDBC), ascending
   std::string                  vertex_list_path;
   std::optional<std::uint64_t> listed;  ///< how many ids those are
   std::string                  hint;    ///< what to do about an id that is no number, where something can be done

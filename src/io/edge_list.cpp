@@ -101,8 +101,9 @@ void settle_weights(EdgeText& text, const OwnBanner& banner, const EdgeInspectio
   text.floats_guessed = text.weight_type == WeightType::f32;
   // Somebody may have added a column to a list that was written without weights.
   if (banner.weights && banner.weights != WeightType::none) {
-    text.weight_type    = *banner.weights;
-    text.weights_stated = true;
+    text.weight_type       = *banner.weights;
+    text.weights_stated    = true;
+    text.written_as_floats = banner.weights == WeightType::f32;
   }
   if (job.options.weight_type) text.weight_type = *job.options.weight_type, text.weights_stated = true;
   if (text.weights_stated) text.floats_guessed = false;
@@ -126,7 +127,13 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
   const auto weights   = inspection.weight();
   const bool in_order  = layout.source == 0 && layout.target == 1 && (!weights || *weights == 2);
   text.names_delimiter = layout.delimiter;
-  if (layout.delimiter == '\t' && text.ids != IdKind::strings && in_order) layout.delimiter = ' ';
+  // Where columns are named, one between tabs may be empty.
+  const std::string first = inspection.first_text();
+  if (layout.ragged && layout.delimiter == ' ' && !layout.also && first.find('\t') != std::string::npos &&
+      first.find(' ') == std::string::npos)
+    layout.delimiter = text.names_delimiter = '\t';
+  if (layout.delimiter == '\t' && text.ids != IdKind::strings && in_order && !layout.ragged)
+    layout.delimiter = ' ';
 }
 
 std::string separator_name(Separator separator) {
@@ -173,7 +180,9 @@ class Guesses {
     bool lines_differ = false;
     if (job_.options.format == "auto" && job_.sample.whole && fits_metis(job_.sample.text, lines_differ))
       add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
+    tell_columns();
     tell_weights(result, layout);
+    tell_unfollowed();
     layout.guessed = std::move(guessed_);
     if (!clauses_.empty()) job_.notes.insert(job_.notes.begin(), std::move(clauses_));
   }
@@ -191,8 +200,44 @@ class Guesses {
                     zeros ? "has leading zeros (--ids sparse reads numbers)" : "is not a number"));
   }
 
+  /// Columns that options left open.
+  void tell_columns() {
+    const LoadOptions& options = job_.options;
+    const bool         source = !options.source_column.empty(), target = !options.target_column.empty();
+    const bool         first_two = inspection_.source() == 0 && inspection_.target() == 1;
+    if (source == target && (source || first_two || !inspection_.header().empty())) return;
+    add("columns",
+        fmt::format("arcs lead from column {} to column {}", inspection_.source() + 1, inspection_.target() + 1));
+  }
+
+  /// What the text says of itself, and is not followed.
+  void tell_unfollowed() {
+    const Transform& transform = job_.options.transform;
+    if (inspection_.may_begin_with_counts(text_.edges_read))
+      add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
+                                "(remove it if it is)",
+                                inspection_.first_line(), printable(inspection_.first_text())));
+    if (const std::string said = inspection_.says_undirected();
+        !said.empty() && !transform.undirected && !transform.symmetrize)
+      add("direction", fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)",
+                                   printable(said, 60)));
+    if (const std::string said = inspection_.says_bipartite(); !said.empty())
+      add("ids",
+          fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
+                      "those of the other",
+                      printable(said, 60)));
+    if (const std::string said = inspection_.says_reversed(); !said.empty())
+      add("columns", fmt::format("arcs lead from column {} to column {}, though a comment names them '{}' "
+                                 "(--source-column and --target-column)",
+                                 inspection_.source() + 1, inspection_.target() + 1, printable(said, 60)));
+  }
+
   void tell_weights(const ReadResult& result, const ListLayout& layout) {
     const bool asked = !job_.options.weight_column.empty() || job_.options.weight_type;
+    if (inspection_.weight_is_chosen())
+      add("weight_column",
+          fmt::format("of several columns that could be weights, column {} is read ('{}')", layout.weight_column,
+                      printable(inspection_.header()[layout.weight_column - 1])));
     if (inspection_.weight_is_a_guess()) {
       const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
       add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",
@@ -257,6 +302,8 @@ void note_comments_like_edges(const EdgeText& text, const EdgeInspection& inspec
 }
 
 ReadResult read_edge_list(ReadJob& job) {
+  if (job.sample.text.starts_with("\xff\xfe") || job.sample.text.starts_with("\xfe\xff"))
+    throw bad_input("{}: the text is UTF-16; convert it with iconv -f UTF-16 -t UTF-8", job.path());
   if (const auto nul = job.sample.text.find('\0'); nul != std::string::npos)
     throw bad_input("{}: byte {} is 0: this is not text; name its format with --format", job.path(), nul);
   refuse_bare_returns(job.sample);
@@ -278,8 +325,8 @@ ReadResult read_edge_list(ReadJob& job) {
                     job.path(), inspection.first_line());
   inspection.place_columns();
   settle_vertices(text, banner, inspection, job);
-  settle_layout(text, inspection);
   text.layout.ragged = !job.options.source_column.empty() && !job.options.target_column.empty();
+  settle_layout(text, inspection);
   settle_weights(text, banner, inspection, job);
   note_comments_like_edges(text, inspection, job);
 

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "graph/csr.hpp"
 #include "io/byte_stream.hpp"
+#include "io/reading.hpp"
 
 namespace spillway {
 
@@ -44,9 +45,7 @@ std::vector<std::string> written_suffixes() {
 
 /// The suffix that says what the file is, in lower case, past a compression suffix.
 std::string suffix_of(std::string path) {
-  path = lower_case(path);
-  for (const std::string_view compressed : {".gz", ".zst"})
-    if (path.ends_with(compressed)) path.resize(path.size() - compressed.size());
+  path             = lower_case(without_compression(std::move(path)));
   const auto slash = path.find_last_of('/');
   const auto dot   = path.find_last_of('.');
   if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) return {};
@@ -56,6 +55,8 @@ std::string suffix_of(std::string path) {
 bool has_suffix(const Format& format, const std::string& suffix) {
   return std::find(format.suffixes.begin(), format.suffixes.end(), suffix) != format.suffixes.end();
 }
+
+}  // namespace
 
 Sample sample_of(const std::string& path) {
   Sample sample;
@@ -67,9 +68,6 @@ Sample sample_of(const std::string& path) {
     sample.file_bytes     = file_size(file, path);
     // Files that the system makes up while they are read (/proc) have no size, and are read as pipes are.
     sample.is_pipe = sample.file_bytes == 0;
-  }
-  if (!sample.is_pipe) {
-    const FileHandle file = open_for_reading(path);
     if (const auto info = information_on(path); info && info->st_size > 0) sample.version.emplace(*info);
     char              magic[4];
     const std::size_t known = std::min<std::uint64_t>(sizeof magic, sample.file_bytes);
@@ -86,6 +84,8 @@ Sample sample_of(const std::string& path) {
   if (sample.is_pipe) sample.pipe = std::move(stream);
   return sample;
 }
+
+namespace {
 
 /// Content decides where it can; the suffix where content fits several.
 const Format& recognised(const Sample& sample) {
@@ -126,7 +126,8 @@ void check_unchanged(const Sample& sample) {
   if (!sample.version) return;
   const auto now = information_on(sample.path);
   if (!now || FileVersion{*now} != *sample.version)
-    throw bad_input("{}: the file changed while it was read; open it again when no process writes to it", sample.path);
+    throw bad_input("{}: the file changed while it was read; open it again when no process writes to it",
+                    sample.path);
 }
 
 /// Options that only edge lists can follow are refused elsewhere rather than ignored.
@@ -228,11 +229,27 @@ GraphSize size_of_refused(const Format& format, const ReadJob& job) {
 
 }  // namespace
 
+namespace {
+
+void refuse_other_compression(const Sample& sample) {
+  const std::string_view text = sample.text;
+  const bool             bzip2 =
+      text.starts_with("BZh") && text.substr(std::min<std::size_t>(4, text.size())).starts_with("1AY&SY");
+  if (bzip2 || text.starts_with(std::string_view{"\xfd"
+                                                 "7zXZ\0",
+                                                 6}))
+    throw bad_input("{}: the file is compressed with {}; gzip and zstd are read, others are to be unpacked first",
+                    sample.path, bzip2 ? "bzip2" : "xz");
+}
+
+}  // namespace
+
 Graph open(const std::string& path, const LoadOptions& options) {
   if (path.empty()) throw usage_error("the name of the graph file is empty");
   Sample sample = sample_of(path);
   if (sample.text.empty() && sample.whole && !ldbc_format().recognises(sample))
     throw bad_input("{}: the file is empty; a graph was expected", path);
+  refuse_other_compression(sample);
   const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
 
   refuse_idle_options(format, options, path);
@@ -323,7 +340,7 @@ std::vector<std::string> companions_of(const std::string& path, const std::strin
 
 namespace {
 
-/// Of rows that lie in a mapped file and are about to be built anew.
+/// Of rows that are about to be built anew, which is more than what their header said.
 GraphSize size_of_rebuilt(const Csr& csr, WeightType weight_type, bool undirected_file, const ReadJob& job) {
   const Transform& transform = job.context.transform;
   const EdgeIndex  arcs      = csr.arc_count() * (transform.undirected || transform.symmetrize ? 2 : 1);
@@ -350,7 +367,7 @@ ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected
   check_indices(csr, weight_type, job.path(), threads);
   if (job.context.transform.any() || !rows_sorted(csr, weight_type, threads)) {
     job.size = size_of_rebuilt(csr, weight_type, undirected_file, job);
-    csr = rebuilt(csr, weight_type, job.context);
+    csr      = rebuilt(csr, weight_type, job.context);
   }
   result.csr         = std::move(csr);
   result.ids         = std::move(ids);

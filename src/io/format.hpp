@@ -70,6 +70,7 @@ struct Format {
   bool                     has_magic    = false;  ///< recognised for certain: the suffix is not asked
   bool                     is_loose     = false;  ///< fits much that is meant otherwise: a known suffix goes first
   bool                     is_edge_list = false;  ///< vertices are what edges name: --ids and --vertices apply
+  bool                     writes_in    = false;  ///< of directed graphs in-edges are written, too
   /// True when the content can only be this format, or fits it exactly where there is no magic.
   std::function<bool(const Sample&)>  recognises;
   std::function<ReadResult(ReadJob&)> read;
@@ -80,6 +81,9 @@ struct Format {
 };
 
 const std::vector<Format>& formats();
+
+/// The start of a file, and what can be told of it.
+Sample sample_of(const std::string& path);
 
 /// The format that `save` would write; none is Error{usage}.
 const Format& format_to_write(const std::string& path, const std::string& name = "auto");

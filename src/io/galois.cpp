@@ -103,7 +103,8 @@ ReadResult read_galois(ReadJob& job) {
   const WeightType kept   = kept_weights(job, layout->edge_data != 0 ? WeightType::u32 : WeightType::none);
   const auto&      budget = job.context.budget;
 
-  job.expect_rows(layout->vertices, layout->arcs, kept, /*undirected_file=*/false);
+  job.expect_rows(layout->vertices, layout->arcs, kept, /*undirected_file=*/false,
+                  layout->version == 2 ? chunk_buffers(job, layout->arcs * sizeof(std::uint64_t)) : 0);
   const BinaryFile file{job, job.path()};
   job.progress().begin("reading", file.size(), ProgressUnit::bytes);
   Buffer<EdgeIndex>     offsets{layout->vertices + 1, budget, "the row offsets"};

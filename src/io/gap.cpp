@@ -98,7 +98,7 @@ ReadResult read_gap(ReadJob& job) {
   const auto&      budget = job.context.budget;
 
   job.expect_rows(layout->vertices, layout->arcs, kept, !layout->directed,
-                  layout->weighted ? chunk_buffers(job, layout->arcs * 8) : 0);
+                  layout->weighted ? chunk_buffers(job, layout->arcs * sizeof(WeightedNeighbor)) : 0);
   const BinaryFile file{job, job.path()};
   // The in-edges of a directed file are not read: they are made from the out-edges where they are needed.
   job.progress().begin("reading", layout->directed ? file.size() / 2 : file.size(), ProgressUnit::bytes);
@@ -162,6 +162,7 @@ Format gap_format() {
   return {.name        = "gap",
           .description = "GAP benchmark suite, serialised graph (binary)",
           .suffixes    = {"sg", "wsg"},
+          .writes_in   = true,
           .recognises  = recognises_gap,
           .read        = read_gap,
           .write       = write_gap};

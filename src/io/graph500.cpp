@@ -42,7 +42,7 @@ class Graph500Reader {
     open_weights();
     Transform& transform = job_.context.transform;
     if (!transform.symmetrize) transform.undirected = true;  // a tuple is an edge, not an arc
-    // The size tells how many edges there are: what cannot fit is refused before it is read.
+    // The size tells how many edges there are: what cannot fit is refused before it is collected.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
     try {
       job_.context.budget->expect(
@@ -51,7 +51,7 @@ class Graph500Reader {
       job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
       return build<Edge>();
     } catch (const MemoryRefusal&) {
-      job_.size = forecast<Edge>();
+      if (file_.size() <= most_forecast_bytes) job_.size = forecast<Edge>();
       throw;
     }
   }
@@ -78,7 +78,9 @@ class Graph500Reader {
     text.vertices    = job_.options.vertices;
     text.dense       = job_.options.ids == IdMode::dense;
     text.weight_type = kept_;
-    EdgeForecast      edges{text, job_};
+    const std::uint64_t buffers =
+        chunk_buffers(job_, file_.size()) + (weights_ ? chunk_buffers(job_, weights_->size()) : 0);
+    EdgeForecast      edges{text, job_, buffers};
     constexpr auto    at_once = (1u << 20) / sizeof(Edge);
     std::vector<Edge> chunk(std::min<std::uint64_t>(edges_, at_once));
     job_.progress().begin("estimating", file_.size(), ProgressUnit::bytes);
@@ -88,9 +90,7 @@ class Graph500Reader {
       for (std::uint64_t i = 0; i < here; ++i) edges.add(0, chunk[i].end(0), chunk[i].end(1));
     }
     job_.progress().end();
-    GraphSize size = edges.size();
-    if (weights_) size.loading_bytes += chunk_buffers(job_, weights_->size());
-    return size;
+    return edges.size();
   }
 
   void check_size(std::uint64_t edge_bytes) const {

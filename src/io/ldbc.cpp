@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
+#include "io/reading.hpp"
 #include "io/text_forecast.hpp"
 #include "io/token_stream.hpp"
 
@@ -15,15 +16,23 @@ namespace spillway {
 namespace {
 
 /// The path with its last letter (.e, .v) taken off, dot kept.
-std::string stem_of(const std::string& path) { return path.substr(0, path.find_last_of('.') + 1); }
+std::string stem_of(const std::string& path) {
+  const std::string plain = without_compression(path);
+  return plain.substr(0, plain.find_last_of('.') + 1);
+}
 
-bool has_ldbc_suffix(const std::string& path) { return path.ends_with(".e") || path.ends_with(".v"); }
+bool has_ldbc_suffix(const std::string& path) { return named_with(path, "e") || named_with(path, "v"); }
+
+/// NAME.v, plain or compressed; the plain name where there is neither.
+std::string vertex_file_of(const std::string& stem) {
+  for (const char* suffix : {"v", "v.gz", "v.zst"})
+    if (file_exists(stem + suffix)) return stem + suffix;
+  return stem + "v";
+}
 
 /// Reads NAME.v: one number a line. The text passes through a buffer, and the table is in the budget as it grows.
 Array<std::uint64_t> read_vertices(const std::string& path, const ReadJob& edges_job) {
-  Sample sample;
-  sample.path                       = path;
-  sample.file_bytes                 = file_size(open_for_reading(path), path);
+  Sample                     sample = sample_of(path);
   const auto&                budget = edges_job.context.budget;
   const ReadJob              job{sample, edges_job.options, edges_job.context, {}};
   Charge                     charge{budget, "the table of vertex ids"};
@@ -69,43 +78,73 @@ struct VertexFile {
   std::uint64_t reading_bytes() const { return 4 * table_bytes() + (2u << 20); }
 };
 
-/// NAME.properties: "graph.NAME.directed = false". Nothing where there is no such file or line.
-std::optional<bool> directed_by_properties(const std::string& path) {
+/// A line of a .properties file as key and value: separated by '=', ':' or blanks. Nothing in comments.
+std::optional<std::pair<std::string, std::string>> property_of(std::string_view line) {
+  const auto trimmed = [](std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+  };
+  line = trimmed(line);
+  if (line.empty() || line.front() == '#' || line.front() == '!') return std::nullopt;
+  const std::size_t end   = std::min(line.find_first_of("=: \t"), line.size());
+  std::string_view  value = trimmed(line.substr(end));
+  if (!value.empty() && (value.front() == '=' || value.front() == ':')) value = trimmed(value.substr(1));
+  return std::pair{std::string{line.substr(0, end)}, std::string{value}};
+}
+
+/// NAME.properties: "graph.NAME.directed = false", or "directed = false". Nothing where there is no such file or
+/// line. Files may have been renamed: then the one graph that the properties are of is this one, with a note.
+std::optional<bool> directed_by_properties(const std::string& path, ReadJob& job) {
   constexpr std::uint64_t most_bytes = 1u << 20;
   if (!file_exists(path)) return std::nullopt;
   if (const std::uint64_t bytes = file_size(open_for_reading(path), path); bytes > most_bytes)
     throw bad_input("{}: {} are too large for a file of properties (at most {})", path, human_bytes(bytes),
                     human_bytes(most_bytes));
-  std::istringstream text{read_whole(path)};
-  const std::string  name = std::filesystem::path{path}.stem().string();
+  std::istringstream  text{read_whole(path)};
+  const std::string   own = "graph." + std::filesystem::path{path}.stem().string() + ".directed";
+  std::optional<bool> of_this, of_another;
   for (std::string line; std::getline(text, line);) {
-    const auto equals = line.find('=');
-    if (equals == std::string::npos || line.find("graph." + name + ".directed") > equals) continue;
-    const std::string value = lower_case(line.substr(equals + 1));
-    if (value.find("true") != std::string::npos) return true;
-    if (value.find("false") != std::string::npos) return false;
-    throw bad_input("{}: expected 'directed = true' or 'false', found '{}'", path, printable(line, 60));
+    const auto property = property_of(line);
+    if (!property) continue;
+    const auto& [key, value] = *property;
+    const bool ours          = key == own || key == "directed";
+    if (!ours && !(key.starts_with("graph.") && key.ends_with(".directed"))) continue;
+    const std::string word = lower_case(value);
+    if (word != "true" && word != "false")
+      throw bad_input("{}: expected 'directed = true' or 'false', found '{}'", path, printable(line, 60));
+    std::optional<bool>& said = ours ? of_this : of_another;
+    if (said && *said != (word == "true"))
+      throw bad_input("{}: the graph is said to be directed and not to be: '{}'", path, printable(line, 60));
+    said = word == "true";
   }
-  return std::nullopt;
+  if (!of_this && of_another)
+    job.notes.push_back(fmt::format("{} is of a graph of another name, and says that it is {}", path,
+                                    *of_another ? "directed" : "undirected"));
+  return of_this ? of_this : of_another;
 }
 
 unsigned columns_of_first_line(const Sample& sample) {
   std::vector<std::string> words;
-  const auto               first = sample.text.find_first_not_of("\r\n");
-  if (first == std::string::npos) return 2;
-  split_fields(std::string_view{sample.text}.substr(first, sample.text.find('\n', first) - first), ' ', words);
-  return static_cast<unsigned>(words.size());
+  const std::string_view   text = sample.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    split_fields(text.substr(begin, end - begin), ' ', words);
+    if (!words.empty() && !words.front().starts_with('#')) return static_cast<unsigned>(words.size());
+    begin = end + 1;
+  }
+  return 2;
 }
 
 ReadResult read_ldbc(ReadJob& job) {
   const std::string stem = stem_of(job.path());
-  if (job.path().ends_with(".v"))
+  if (named_with(job.path(), "v"))
     throw bad_input("{}: this is the list of vertices; open {}e, the list of edges, and both are read", job.path(),
                     stem);
-  const std::string vertices = stem + "v";
+  const std::string vertices = vertex_file_of(stem);
   if (!file_exists(vertices))
     throw bad_input("{}: expected the list of vertices beside it, {}", job.path(), vertices);
-  if (directed_by_properties(stem + "properties") == false && !job.context.transform.symmetrize)
+  if (directed_by_properties(stem + "properties", job) == false && !job.context.transform.symmetrize)
     job.context.transform.undirected = true;
 
   EdgeText edges;
@@ -139,12 +178,13 @@ Format ldbc_format() {
       .name        = "ldbc",
       .description = "LDBC Graphalytics: NAME.e with NAME.v (and NAME.properties) beside it",
       .suffixes    = {"e", "v"},
-      .recognises  = [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(stem_of(s.path) + "v"); },
-      .read        = read_ldbc,
-      .write       = {},
+      .recognises =
+          [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(vertex_file_of(stem_of(s.path))); },
+      .read  = read_ldbc,
+      .write = {},
       .companions =
           [](const std::string& path) {
-            return std::vector<std::string>{stem_of(path) + "v", stem_of(path) + "properties"};
+            return std::vector<std::string>{vertex_file_of(stem_of(path)), stem_of(path) + "properties"};
           }};
 }
 

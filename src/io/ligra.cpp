@@ -32,7 +32,7 @@ class LigraReader {
     const WeightType kept     = kept_weights(job_, weighted ? WeightType::u32 : WeightType::none);
     read_counts(weighted);
     job_.expect_rows(vertices_, arcs_, kept, /*undirected_file=*/false);
-    const auto& budget = job_.context.budget;
+    const auto&           budget = job_.context.budget;
     Buffer<EdgeIndex>     offsets{vertices_ + 1, budget, "the row offsets"};
     Buffer<Vertex>        targets{arcs_, budget, "the arcs"};
     Buffer<std::uint32_t> weights{kept == WeightType::none ? 0 : arcs_, budget, "the weights"};

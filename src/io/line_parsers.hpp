@@ -122,7 +122,8 @@ struct IntegerWeight {
   [[noreturn]] static void refuse(const char* first, char delimiter, bool fixed) {
     float      as_float = 0;
     const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
-    if (parsed.ec != std::errc{} || !std::isfinite(as_float))
+    const bool ends     = is_blank(*parsed.ptr) || *parsed.ptr == '\n' || *parsed.ptr == delimiter;
+    if (parsed.ec != std::errc{} || !std::isfinite(as_float) || !ends)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!fixed) throw LineProblem{first, {}, Finding::fractions};
     throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
@@ -133,18 +134,30 @@ struct IntegerWeight {
 
 struct FloatWeight {
   static constexpr WeightType type = WeightType::f32;
-  static std::uint32_t        parse(const char*& p, char delimiter, bool, WideWeight&) {
-           float             value = 0;
-           const char* const first = p;
-           const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
-           if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
+
+  static std::uint32_t parse(const char*& p, char delimiter, bool, WideWeight&) {
+    float             value = 0;
+    const char* const first = p;
+    const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
+    if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!is_blank(*end.ptr) && *end.ptr != '\n' && *end.ptr != delimiter)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!std::isfinite(value))
       throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
+    if (value == 0 && !is_zero(first, end.ptr)) [[unlikely]]
+      throw LineProblem{first, fmt::format("weight {} is too small for a 32-bit float, which would make it 0",
+                                           word_at(first, delimiter))};
     p = end.ptr;
-           return std::bit_cast<std::uint32_t>(value);
+    return std::bit_cast<std::uint32_t>(value);
+  }
+
+ private:
+  /// That zeros are all its digits, up to the exponent.
+  static bool is_zero(const char* p, const char* end) {
+    for (; p < end && *p != 'e' && *p != 'E'; ++p)
+      if (*p >= '1' && *p <= '9') return false;
+    return true;
   }
 };
 

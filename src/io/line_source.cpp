@@ -8,8 +8,6 @@
 namespace spillway {
 namespace {
 
-constexpr std::uint64_t piece_bytes = 1u << 20;
-
 // A longer line is no edge, and most likely no text. What is made of a line (its fields, the start that waits for
 // its end) is not in the budget, and stays small beside the buffers, which are.
 constexpr std::uint64_t longest_line = 4u << 20;
@@ -110,7 +108,7 @@ bool LineSource::next_from_file(Reader& reader, LineChunk& chunk) {
 bool LineSource::next_from_stream(Reader& reader, LineChunk& chunk) {
   const std::scoped_lock lock{mutex_};
   if (stream_ended_) return false;
-  while (reader.buffer.size() < carry_.size() + piece_bytes) grow(reader, stream_offset_);
+  while (reader.buffer.size() < carry_.size() + spare + 1) grow(reader, stream_offset_);
   std::memcpy(reader.buffer.data(), carry_.data(), carry_.size());
   std::uint64_t filled = carry_.size();
   for (;;) {

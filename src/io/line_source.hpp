@@ -20,6 +20,9 @@ struct LineChunk {
 
 inline constexpr std::uint64_t readable_past = 8;
 
+/// Each thread reads as much at a time, and holds a buffer for it.
+inline constexpr std::uint64_t piece_bytes = 1u << 20;
+
 class LineSource {
  public:
   /// Lines from byte `start`, where a line begins.

@@ -315,6 +315,7 @@ class NpzReader {
                                                              : WeightType::u32;
     const EdgeIndex    arcs = indices.header().shape[0];
     indices.check_plausible(arcs);
+    Member{archive_, job_, "indptr.npy"}.check_plausible(vertices_ + 1);
     job_.expect_rows(
         vertices_, arcs, kept_weights(job_, held), /*undirected_file=*/false,
         std::min<std::uint64_t>(std::max(vertices_ + 1, arcs), values_at_once) * sizeof(std::uint64_t));

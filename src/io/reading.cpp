@@ -10,10 +10,14 @@
 
 namespace spillway {
 
-bool named_with(const std::string& path, std::string_view suffix) {
-  std::string name = lower_case(path);
+std::string without_compression(std::string path) {
   for (const std::string_view compressed : {".gz", ".zst"})
-    if (name.ends_with(compressed)) name.resize(name.size() - compressed.size());
+    if (lower_case(path).ends_with(compressed)) path.resize(path.size() - compressed.size());
+  return path;
+}
+
+bool named_with(const std::string& path, std::string_view suffix) {
+  const std::string name = lower_case(without_compression(path));
   return name.size() > suffix.size() && name.ends_with(suffix) && name[name.size() - suffix.size() - 1] == '.';
 }
 

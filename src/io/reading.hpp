@@ -9,6 +9,9 @@
 
 namespace spillway {
 
+/// The path without .gz or .zst at its end.
+std::string without_compression(std::string path);
+
 /// True when the name ends in ".suffix", before ".gz" or ".zst".
 bool named_with(const std::string& path, std::string_view suffix);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -17,10 +18,14 @@
 
 namespace spillway {
 
-/// The shortest text that reads back as the same weight.
+/// The shortest text that reads back as the same weight. Whole numbers that a float rounds have a fraction, so
+/// that no reader takes their digits for exact.
 inline void append_weight(std::string& out, WeightType type, std::uint32_t bits) {
+  constexpr float exact_below = 1u << 24, exponent_from = 1e16f;  // where the shortest text has one
   if (type == WeightType::f32) {
-    fmt::format_to(std::back_inserter(out), "{}", std::bit_cast<float>(bits));
+    const float value = std::bit_cast<float>(bits);
+    fmt::format_to(std::back_inserter(out), "{}", value);
+    if (std::abs(value) >= exact_below && std::abs(value) < exponent_from) out += ".0";
   } else {
     fmt::format_to(std::back_inserter(out), "{}", bits);
   }

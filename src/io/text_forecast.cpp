@@ -6,13 +6,16 @@
 
 #include "base/fail.hpp"
 #include "io/edge_forecast.hpp"
+#include "io/fields.hpp"
+#include "io/line_source.hpp"
 
 namespace spillway {
 namespace {
 
 class Pass {
  public:
-  Pass(const EdgeText& text, const ReadJob& job) : text_(text), job_(job), edges_(text, job) {}
+  Pass(const EdgeText& text, const ReadJob& job)
+      : text_(text), job_(job), edges_(text, job, static_cast<std::uint64_t>(job.context.threads) * piece_bytes) {}
 
   GraphSize run() {
     job_.progress().begin("estimating", job_.sample.file_bytes, ProgressUnit::bytes);
@@ -36,6 +39,9 @@ class Pass {
     job_.progress().end();
     return edges_.size();
   }
+
+  /// An id with leading zeros, which makes names of all.
+  bool found_names() const { return found_names_; }
 
  private:
   static constexpr std::size_t buffer_bytes = 1u << 20;
@@ -98,23 +104,30 @@ class Pass {
     }
   }
 
-  static std::uint64_t number(std::string_view field) {
+  std::uint64_t number(std::string_view field) {
     std::uint64_t number = 0;
+    found_names_ |= text_.names_if_zeros && field.size() > 1 && field.front() == '0';
     std::from_chars(field.data(), field.data() + field.size(), number);
     return number;
   }
 
   std::string_view next_field(std::string_view& line) const {
-    const char delimiter = text_.layout.delimiter;
-    const auto blank     = [&](char c) { return (c == ' ' || c == '\t') && (delimiter == ' ' || c != delimiter); };
+    const char delimiter = text_.layout.delimiter, also = text_.layout.also;
+    const auto blank = [&](char c) { return is_blank(c) && (delimiter == ' ' || c != delimiter); };
     while (!line.empty() && blank(line.front())) line.remove_prefix(1);
     std::size_t end = 0;
     if (text_.layout.quoted && line.starts_with('"')) {
       end = std::min(line.find('"', 1), line.size() - 1) + 1;
     }
-    while (end < line.size() && line[end] != delimiter && !(delimiter == ' ' && blank(line[end]))) ++end;
+    const auto separates = [&](char c) {
+      return c == delimiter || (also != 0 && c == also) || (delimiter == ' ' && blank(c));
+    };
+    while (end < line.size() && !separates(line[end])) ++end;
     std::string_view field = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
+    line.remove_prefix(end);
+    // Blanks on both sides of the one character that may stand beside them belong to it.
+    while (delimiter == ' ' && !line.empty() && blank(line.front())) line.remove_prefix(1);
+    if (!line.empty() && separates(line.front()) && !blank(line.front())) line.remove_prefix(1);
     while (!field.empty() && blank(field.back())) field.remove_suffix(1);
     if (text_.layout.quoted && field.size() >= 2 && field.front() == '"')
       field = field.substr(1, field.size() - 2);
@@ -125,15 +138,23 @@ class Pass {
   const ReadJob&  job_;
   EdgeForecast    edges_;
   std::uint64_t   pieces_ = 0, reported_ = 0;
+  bool            found_names_ = false;
 };
 
 }  // namespace
 
 std::optional<GraphSize> forecast(const EdgeText& text, const ReadJob& job) {
-  // A pass over the text takes seconds for each GiB; beyond this nobody waits for a better number.
-  constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
-  if (job.sample.is_pipe || job.sample.file_bytes > most_bytes) return std::nullopt;
-  return Pass{text, job}.run();
+  if (job.sample.is_pipe || job.sample.file_bytes > most_forecast_bytes) return std::nullopt;
+  Pass            pass{text, job};
+  const GraphSize size = pass.run();
+  if (!pass.found_names()) return size;
+  EdgeText names;
+  names.layout      = text.layout;
+  names.ids         = IdKind::strings;
+  names.start       = text.start;
+  names.weight_type = text.weight_type;
+  if (text.names_delimiter) names.layout.delimiter = text.names_delimiter;
+  return Pass{names, job}.run();
 }
 
 }  // namespace spillway

@@ -1,0 +1,215 @@
+// What files say of themselves beside their edges: directions, counts, columns, ranges. It is followed, told in a
+// note, or refused; never passed over in silence.
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+#include <spillway/graph.hpp>
+
+namespace spillway {
+namespace {
+
+using testing::arcs_of;
+using testing::failure_of;
+using testing::NamedArc;
+using testing::names_of;
+using testing::TemporaryFolder;
+
+using Arcs = std::vector<NamedArc>;
+
+Graph read(const std::string& text, const LoadOptions& options = {}, const std::string& name = "list.csv") {
+  const TemporaryFolder folder;
+  return open(folder.write(name, text), options);
+}
+
+std::string refusal(const std::string& text, const LoadOptions& options = {}) {
+  return failure_of([&] { read(text, options); }).second;
+}
+
+std::string notes_of(const Graph& graph) {
+  std::string all;
+  for (const std::string& note : graph.report().notes) all += note + "\n";
+  return all;
+}
+
+void expect_says(const std::string& text, const std::string& fragment) {
+  EXPECT_NE(text.find(fragment), std::string::npos) << "'" << text << "' lacks: " << fragment;
+}
+
+// --- direction ---
+
+TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
+  for (const char* text : {"Source,Target,Type,Weight\n1,2,Undirected,1\n2,3,Undirected,1\n",
+                           "% sym unweighted\n1 2\n2 3\n", "# Undirected graph: each edge once\n1\t2\n2\t3\n"}) {
+    const Graph graph = read(text);
+    EXPECT_EQ(graph.arc_count(), 2u) << text;
+    expect_says(notes_of(graph), "(--undirected reads both)");
+    LoadOptions both;
+    both.transform.undirected = true;
+    EXPECT_EQ(notes_of(read(text, both)).find("--undirected"), std::string::npos) << text;
+  }
+  EXPECT_EQ(notes_of(read("# Directed graph\n1 2\n2 3\n")).find("undirected"), std::string::npos);
+  expect_says(notes_of(read("% bip weighted\n1 1\n2 1\n")), "vertices of one side");
+}
+
+TEST(StatedFacts, CommentsThatNameColumnsInAnotherOrderAreTold) {
+  for (const char* text : {"# ToNodeId\tFromNodeId\n0\t1\n", "#target,source\n0,1\n"}) {
+    const Graph graph = read(text);
+    EXPECT_EQ(arcs_of(graph), (Arcs{{"0", "1", 0}})) << text;
+    expect_says(notes_of(graph), "though a comment names them");
+  }
+  EXPECT_EQ(notes_of(read("# FromNodeId\tToNodeId\n0\t1\n")), "");
+}
+
+struct PropertiesRow {
+  const char* text;
+  int         arcs;  ///< of two edges; 0: refused
+};
+
+TEST(StatedFacts, LdbcPropertiesAreReadAsTheyAreWritten) {
+  const PropertiesRow rows[] = {{"#graph.g.directed = false\ngraph.g.directed = true\n", 2},
+                                {"! graph.g.directed = false\n", 2},
+                                {"directed = false\n", 4},
+                                {"graph.g.directed: false\n", 4},
+                                {"graph.g.directed false\n", 4},
+                                {"  graph.g.directed = false  \n", 4},
+                                {"graph.other.directed = false\n", 4},
+                                {"graph.g.vertices = 3\n", 2},
+                                {"graph.g.directed = false\ngraph.g.directed = true\n", 0},
+                                {"graph.g.directed = maybe\n", 0}};
+  for (const PropertiesRow& row : rows) {
+    const TemporaryFolder folder;
+    folder.write("g.v", "1\n2\n3\n"), folder.write("g.properties", row.text);
+    const std::string path = folder.write("g.e", "1 2\n2 3\n");
+    if (row.arcs == 0) {
+      expect_says(failure_of([&] { open(path); }).second, "g.properties");
+      continue;
+    }
+    const Graph graph = open(path);
+    EXPECT_EQ(graph.arc_count(), static_cast<EdgeIndex>(row.arcs)) << row.text;
+    EXPECT_EQ(!notes_of(graph).empty(), std::string{row.text}.find("other") != std::string::npos) << row.text;
+  }
+}
+
+TEST(StatedFacts, LdbcListsMayHaveCommentsAMarkAndBeCompressed) {
+  const TemporaryFolder folder;
+  folder.write("c.v",
+               "\xef\xbb\xbf"
+               "1\n2\n");
+  EXPECT_EQ(arcs_of(open(folder.write("c.e", "# source target weight\n1 2 5\n"))), (Arcs{{"1", "2", 5}}));
+  folder.write("d.v", "1\n2\n");
+  EXPECT_EQ(open(folder.write("d.e", "#edges\n1 2\n")).weight_type(), WeightType::none);
+}
+
+// --- counts and columns ---
+
+TEST(StatedFacts, ALineOfCountsIsTold) {
+  for (const char* text : {"4 3\n0 1\n0 2\n0 3\n", "3 3\n0 1\n1 2\n2 0\n", "3 3 2\n1 2 5\n2 3 6\n"})
+    expect_says(notes_of(read(text)), "numbers of vertices and edges");
+  for (const char* text : {"0 1\n1 2\n", "0 1\n1 0\n", "5 9\n0 1\n", "2 1\n3 1\n"})
+    EXPECT_EQ(notes_of(read(text)).find("numbers of vertices"), std::string::npos) << text;
+}
+
+TEST(StatedFacts, OfSeveralWeightsTheOneOfThatNameIsRead) {
+  const Graph graph = read("source,target,cost,weight\n1,2,3,4\n");
+  EXPECT_EQ(arcs_of(graph), (Arcs{{"1", "2", 4}}));
+  expect_says(notes_of(graph), "of several columns that could be weights, column 4 is read ('weight')");
+  expect_says(notes_of(read("source,target,weight,weight\n1,2,3,4\n")), "column 3 is read");
+}
+
+TEST(StatedFacts, EndsAreFoundInsideLongerNames) {
+  for (const char* header : {"dst_ip,src_ip", "to_address,from_address", "target_name,source_name",
+                             "Target Node,Source Node", "nodeTo,nodeFrom", "successor,predecessor"})
+    EXPECT_EQ(arcs_of(read(std::string{header} + "\nx,y\n")), (Arcs{{"y", "x", 0}})) << header;
+}
+
+TEST(StatedFacts, AHeaderHasNoNumbersAndNoVertices) {
+  EXPECT_EQ(arcs_of(read("ann,bob,4\nbob,7,5\n")), (Arcs{{"ann", "bob", 4}, {"bob", "7", 5}}));
+  EXPECT_EQ(arcs_of(read("ann,bob\nbob,7\n")), (Arcs{{"ann", "bob", 0}, {"bob", "7", 0}}));
+  EXPECT_EQ(arcs_of(read("source,target,2020\n1,2,3\n")).size(), 1u) << "a year names a column";
+}
+
+TEST(StatedFacts, TablesThatSpillwayWritesReadBackWhateverVerticesAreCalled) {
+  const TemporaryFolder folder;
+  const Graph           graph =
+      open(folder.write("a.csv", "\"x\",\"source\"\n\"source\",\"y\"\n"), {.header = HeaderMode::absent});
+  const std::string path = folder / "b.csv";
+  save(graph, path);
+  EXPECT_EQ(arcs_of(open(path)), arcs_of(graph));
+}
+
+TEST(StatedFacts, ARepeatedHeaderIsRefused) {
+  expect_says(refusal("source,target\na,b\nsource,target\nb,c\n"), ":3: the header of line 1 stands here again");
+  EXPECT_EQ(read("source,target\na,b\nsource,target\n", {.header = HeaderMode::absent}).arc_count(), 3u);
+}
+
+TEST(StatedFacts, ColumnsThatOptionsLeaveOpenAreTold) {
+  expect_says(notes_of(read("0 1 5\n1 2 3\n", {.weight_column = "1"})), "arcs lead from column 2 to column 3");
+  expect_says(notes_of(read("source,target,weight\n1,2,3\n", {.source_column = "target"})),
+              "arcs lead from column 2 to column 1");
+}
+
+TEST(StatedFacts, BetweenTabsAnEmptyColumnIsSeen) {
+  const LoadOptions named{.source_column = "source", .target_column = "target"};
+  expect_says(refusal("source\ttarget\tlabel\n1\t2\t5\n2\t\t6\n", named), ":3: expected a target in column 2");
+}
+
+// --- separators ---
+
+TEST(StatedFacts, SemicolonsSeparateWhatHasCommasInIt) {
+  EXPECT_EQ(names_of(read("Berlin;Bonn;478,2\nBonn;Ulm;412,7\n")),
+            (std::vector<std::string>{"Berlin", "Bonn", "Ulm"}));
+  EXPECT_EQ(names_of(read("Smith, J;Doe, K\nDoe, K;Lee, M\n")),
+            (std::vector<std::string>{"Doe, K", "Lee, M", "Smith, J"}));
+  EXPECT_EQ(names_of(read("ann,bob,x;y\nbob,eve,y;z\n")), (std::vector<std::string>{"ann", "bob", "eve"}));
+}
+
+TEST(StatedFacts, DigitsInGroupsAreOneNumber) {
+  for (const char* text : {"1,234\t5,678\n5,678\t999\n", "1,234;5,678\n5,678;999\n", "1,234 5,678\n5,678 999\n"})
+    EXPECT_EQ(names_of(read(text)), (std::vector<std::string>{"1,234", "5,678", "999"})) << text;
+  EXPECT_EQ(names_of(read("1 234\t5 678\n5 678\t999\n")), (std::vector<std::string>{"1 234", "5 678", "999"}));
+  EXPECT_EQ(arcs_of(read("100 200\t300\n200 300\t400\n")), (Arcs{{"100", "200", 300}, {"200", "300", 400}}));
+}
+
+TEST(StatedFacts, CommentsBehindNumbersAreNoColumns) {
+  const Arcs expected{{"1", "2", 0}, {"2", "3", 0}};
+  for (const char* text : {"1 2 # c\n2 3 # d\n", "1 2\n2 3 # d\n", "1,2 # c\n2,3\n", "2,3\n1,2 # c\n"})
+    EXPECT_EQ(arcs_of(read(text)), expected) << text;
+}
+
+// --- weights ---
+
+TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
+  const TemporaryFolder folder;
+  const Graph           graph = open(folder.write(
+                "f.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 123456789\n2 3 4294967295\n"));
+  expect_says(notes_of(graph), "round whole ones above 16,777,216");
+  for (const char* name : {"f.csv", "f.tsv", "f.wel", "g.mtx"}) {
+    const std::string path = folder / name;
+    save(graph, path);
+    EXPECT_EQ(arcs_of(open(path)), arcs_of(graph)) << name;
+  }
+}
+
+TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
+  const TemporaryFolder folder;
+  folder.write("g.v", "1\n2\n");
+  expect_says(notes_of(open(folder.write("g.e", "1 2 123456789\n"))), "round whole ones above 16,777,216");
+  EXPECT_EQ(notes_of(open(folder.write("g.e", "1 2 5\n"))), "");
+}
+
+TEST(StatedFacts, WeightsTooSmallForAFloatAreRefused) {
+  expect_says(refusal("source,target,weight\n1,2,1e-50\n2,3,1\n"), ":2: weight '1e-50' is too small");
+  EXPECT_EQ(arcs_of(read("source,target,weight\n1,2,0.0e5\n2,3,0.5\n")).size(), 2u);
+}
+
+TEST(StatedFacts, OtherEncodingsAreNamed) {
+  expect_says(refusal(std::string("\xff\xfe"
+                                  "1\0 \0",
+                                  6)),
+              "UTF-16");
+  expect_says(refusal("BZh91AY&SY\x01\x02\x03\x04 1 2"), "bzip2");
+}
+
+}  // namespace
+}  // namespace spillway
