@@ -83,12 +83,13 @@ class Graph {
   const LoadReport&                    report() const;
   const std::shared_ptr<MemoryBudget>& budget() const;
 
-  /// What an engine keeps of this graph between runs, such as its rows on a GPU. It is given back with the graph.
+  /// What a device keeps of this graph between runs, such as its rows. It is given back with the graph.
   struct Attachment {
     virtual ~Attachment() = default;
   };
-  std::shared_ptr<Attachment> attachment() const;
-  void                        attach(std::shared_ptr<Attachment> attachment) const;
+  /// Of this device; null: nothing.
+  std::shared_ptr<Attachment> attachment(const std::string& device) const;
+  void                        attach(const std::string& device, std::shared_ptr<Attachment> attachment) const;
 
   struct Parts;
   explicit Graph(Parts parts);

@@ -2,6 +2,7 @@
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/graph.hpp>
 
+#include <map>
 #include <mutex>
 
 #include <spillway/engine/memory.hpp>
@@ -21,7 +22,7 @@ struct Graph::State {
   Csr               simple;
   std::atomic<bool> simple_ready{false};
 
-  std::shared_ptr<Attachment> attachment;  ///< last, since it may point to what lies above
+  std::map<std::string, std::shared_ptr<Attachment>> attachments;  ///< last: they may point to what lies above
 };
 
 Graph::Graph() : Graph(Parts{}) {}
@@ -37,14 +38,16 @@ Graph::Graph(Parts parts) : state_(std::make_shared<State>()) {
   state_->parts       = std::move(parts);
 }
 
-std::shared_ptr<Graph::Attachment> Graph::attachment() const {
+std::shared_ptr<Graph::Attachment> Graph::attachment(const std::string& device) const {
   const std::scoped_lock lock{state_->mutex};
-  return state_->attachment;
+  const auto             found = state_->attachments.find(device);
+  return found == state_->attachments.end() ? nullptr : found->second;
 }
 
-void Graph::attach(std::shared_ptr<Attachment> attachment) const {
+/// What was there before is given back when the lock is.
+void Graph::attach(const std::string& device, std::shared_ptr<Attachment> attachment) const {
   const std::scoped_lock lock{state_->mutex};
-  std::swap(state_->attachment, attachment);
+  std::swap(state_->attachments[device], attachment);
 }
 
 std::uint64_t     Graph::vertex_count() const { return state_->parts.out.vertex_count(); }

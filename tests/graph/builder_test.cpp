@@ -223,5 +223,25 @@ TEST(Statistics, CountWhatIsThere) {
   EXPECT_EQ(counts.degree_bins[2], 1u);
 }
 
+TEST(Attachments, AreKeptForEachDevice) {
+  struct Held : Graph::Attachment {
+    explicit Held(int& count) : alive(count) { ++alive; }
+    ~Held() override { --alive; }
+    int& alive;
+  };
+  int alive = 0;
+  {
+    const Graph graph;
+    EXPECT_EQ(graph.attachment("cuda:0"), nullptr);
+    graph.attach("cuda:0", std::make_shared<Held>(alive));
+    graph.attach("cuda:1", std::make_shared<Held>(alive));
+    EXPECT_NE(graph.attachment("cuda:0"), nullptr) << "another device has its own";
+    EXPECT_NE(graph.attachment("cuda:0"), graph.attachment("cuda:1"));
+    graph.attach("cuda:0", nullptr);
+    EXPECT_EQ(alive, 1);
+  }
+  EXPECT_EQ(alive, 0) << "they go with the graph";
+}
+
 }  // namespace
 }  // namespace spillway

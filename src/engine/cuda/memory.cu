@@ -144,14 +144,21 @@ Cancellation::~Cancellation() {
 
 const volatile unsigned* Cancellation::on_device() const { return word_ ? word_->value : nullptr; }
 
-void Cancellation::wait() {
-  if (!word_) return device_.wait();
+bool Cancellation::wait() {
+  if (!word_) {
+    device_.wait();
+    return false;
+  }
   check(cudaEventRecord(word_->done, nullptr), "computing");
   for (;;) {
     if (progress_->cancelled()) *static_cast<volatile unsigned*>(word_->value) = 1;
     const cudaError_t status = cudaEventQuery(word_->done);
-    if (status != cudaErrorNotReady) return check(status, "computing");
-    std::this_thread::yield();
+    if (status == cudaErrorNotReady) {
+      std::this_thread::yield();
+      continue;
+    }
+    check(status, "computing");
+    return *word_->value != 0;
   }
 }
 
@@ -316,12 +323,13 @@ void Device::clear(void* data, std::uint64_t bytes) {
 void Device::wait() { check(cudaStreamSynchronize(nullptr), "computing"); }
 
 std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceChoice& choice) {
-  auto there = std::dynamic_pointer_cast<DeviceGraph>(graph.attachment());
-  if (there && there->device_.index() == choice.index && there->device_.stated() == choice.memory) return there;
-  graph.attach(nullptr);  // gives its memory back before the next one asks how much there is
+  const std::string key   = "cuda:" + std::to_string(choice.index);
+  auto              there = std::dynamic_pointer_cast<DeviceGraph>(graph.attachment(key));
+  if (there && there->device_.stated() == choice.memory) return there;
+  graph.attach(key, nullptr);  // gives its memory back before the next one asks how much there is
   there.reset();
   there = std::make_shared<DeviceGraph>(choice);
-  graph.attach(there);
+  graph.attach(key, there);
   return there;
 }
 

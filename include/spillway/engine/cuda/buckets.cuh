@@ -70,26 +70,7 @@ __device__ void Machine<P, Rows>::take_bucket(unsigned at, Tally::Taken& into) {
 
 template <class P, class Rows>
 __device__ Count Machine<P, Rows>::bucket_of(const Value& value) const {
-  if constexpr (prioritised) {
-    const auto priority = view_.program.priority(value);
-    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(priority)>>) {
-      return (priority < 0 ? 0 : static_cast<Count>(priority)) >> view_.delta_shift;
-    } else {
-      const double bucket = static_cast<double>(priority) * view_.inverse_delta;
-      return bucket > 0 ? (bucket < 0x1p62 ? static_cast<Count>(bucket) : Count{1} << 62) : 0;
-    }
-  }
-  return 0;
-}
-
-/// No vertex that sends now has a lower priority.
-template <class P, class Rows>
-__device__ auto Machine<P, Rows>::bucket_start() const {
-  using Priority = std::remove_cvref_t<decltype(view_.program.priority(std::declval<const Value&>()))>;
-  if constexpr (std::is_integral_v<Priority>)
-    return static_cast<Priority>(bucket_ << view_.delta_shift);
-  else  // a little less, since widths are rounded
-    return static_cast<Priority>(static_cast<double>(bucket_) / view_.inverse_delta * (1 - 0x1p-20));
+  return Operations<P>::bucket_of(view_.program, value, view_.bucket_width);
 }
 
 /// Of programs with a priority that work in rounds: true if the vertex is to come in a later bucket.

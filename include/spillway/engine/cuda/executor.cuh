@@ -43,9 +43,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.filter = filter_of(options);
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction      = options.deterministic && T::order_shows ? Direction::pull : options.direction;
-    view_.inverse_delta  = 1 / delta;
-    const auto width     = static_cast<std::uint64_t>(std::clamp(delta, 1.0, 0x1p62));
-    view_.delta_shift    = static_cast<unsigned>(std::bit_width(width) - 1);
+    view_.bucket_width   = BucketWidth::of(delta);
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
     allocate();
@@ -148,14 +146,14 @@ class CudaExecutor final : public Executor, public WindowKernels {
                         .cancel         = cancel_->on_device()};
     launch_together(kernel, grid_for(kernel), block_threads, view_, limits);
     ++statistics.counters.kernel_launches;
-    cancel_->wait();
-    const Count before = at_end_.iterations;
+    const bool  cancelled = quota > 1 && cancel_->wait();  // after one iteration the loop looks itself
+    const Count before    = at_end_.iterations;
     control_.download(&at_end_);
     const Count made = at_end_.iterations - before;
     append(statistics, made);
+    if (cancelled) return FusedStop::cancelled;
     if (at_end_.finished) return FusedStop::finished;
     if (at_end_.for_host) return FusedStop::needs_transfer;
-    if (at_end_.cancelled) return FusedStop::cancelled;
     return made < quota ? FusedStop::direction_switch : FusedStop::quota;
   }
 

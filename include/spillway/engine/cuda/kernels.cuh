@@ -11,6 +11,7 @@
 
 #include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/machine.cuh>
+#include <spillway/engine/direction.hpp>
 
 namespace spillway::cuda {
 
@@ -37,9 +38,7 @@ struct Launch {
   const volatile unsigned* cancel = nullptr;  ///< a word of the host's that is set when all is to end; or null
 };
 
-/// In units of one arc pulled.
-inline constexpr Count  few_votes = 1 << 16;
-inline constexpr double push_vote = 4, push_improvement = 2, push_gather = 4, pull_vertex = 2;
+inline constexpr Count few_votes = 1 << 16;
 
 template <class P, class Rows>
 __device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control& state) {
@@ -48,18 +47,15 @@ __device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control
   if (view.push_blocks == 0) return true;
   if (view.direction != Direction::automatic) return view.direction == Direction::pull;
   if (T::all_active) return true;
-  const auto open = static_cast<double>(state.open_vertices), open_edges = static_cast<double>(state.open_edges);
-  const auto edges = static_cast<double>(now.edges);
-  // Over the bus an edge is an edge; a vote, though, is found in the beginnings of rows.
-  if (view.outside && !T::voting) return edges > open_edges;
-  double pull_work = pull_vertex * open + open_edges;
-  if (T::voting) {
-    const double to_find = static_cast<double>(view.arcs) / fmax(edges, 1.0);
-    pull_work            = open * (pull_vertex + fmin(open_edges / fmax(open, 1.0), to_find));
-  }
-  if (CouldImprove<P>) pull_work /= 4;  // most edges are left out by their weight
-  const double an_arc = T::voting ? push_vote : T::gathers ? push_gather : push_improvement;
-  return an_arc * edges > pull_work;
+  const DirectionFacts facts{.voting          = T::voting,
+                             .gathers         = T::gathers,
+                             .skips_by_weight = CouldImprove<P>,
+                             .over_bus        = view.outside,
+                             .arcs            = static_cast<double>(view.arcs),
+                             .active_edges    = static_cast<double>(now.edges),
+                             .open_vertices   = static_cast<double>(state.open_vertices),
+                             .open_edges      = static_cast<double>(state.open_edges)};
+  return pull_is_less_work(facts, gpu_direction_costs());
 }
 
 /// Whether the online filter's bins will probably do for what this iteration finds, and cheaply: a pull looks at
@@ -84,13 +80,12 @@ class Loop {
       : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {}
 
   __device__ void run() {
-    state_.cancelled = 0;
     for (; made_ < launch_.iterations && !state_.finished; ++made_) {
       turn_to_iteration();
-      state_.cancelled = now_.cancelled;
-      if (state_.cancelled) break;
-      // One thread looks, far ahead of when it is needed: the word is on the other side of the bus.
-      const unsigned cancel = first() && launch_.cancel != nullptr ? *launch_.cancel : 0;
+      if (now_.cancelled) break;
+      // The word is on the other side of the bus: one thread asks for it now, and looks at it an iteration later.
+      const unsigned cancel = cancel_;
+      cancel_               = first() && launch_.cancel != nullptr ? *launch_.cancel : 0;
       if (!finds_frontier() || hands_over() || !goes_on_in_direction()) break;
       list_frontier();
       publish();
@@ -282,6 +277,7 @@ class Loop {
   Count                began_ = 0;
   unsigned             at_    = 0;  ///< which of the tallies and bitmaps are whose
   bool                 pull_ = false, ballot_ = false, replayed_ = false;
+  unsigned             cancel_ = 0;  ///< the host's word, as it was an iteration ago
 };
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a
@@ -322,22 +318,13 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
     const Vertex        name   = Machine::may_reorder && view.original != nullptr ? view.original[v] : v;
     bool                active = valid, open = valid;
     if (valid) {
-      if (!given) {
-        if constexpr (InitsFromDegree<P>)
-          view.values[v] = view.program.init(name, edges);
-        else
-          view.values[v] = view.program.init(name);
-      }
-      if constexpr (StartsFromValue<P>)
-        active = view.program.starts(name, view.values[v]);
-      else if constexpr (Starts<P>)
-        active = view.program.starts(name);
-      active = active && view.replay == nullptr;
+      if (!given) view.values[v] = Operations<P>::first_value(view.program, name, [&] { return edges; });
+      active = Operations<P>::starts(view.program, name, view.values[v]) && view.replay == nullptr;
       if constexpr (T::gathers)
         if (view.sums != nullptr) view.sums[v] = detail::converted<Accumulator>(T::Combine::identity());
-      if constexpr (T::voting)
-        open = !active && (view.pull_blocks == 0 || degree_in(view.pull, view.pull_blocks, v) > 0);
-      if constexpr (Opens<P>) open = open && view.program.open(view.values[v]);
+      const bool can_receive =
+          !T::voting || view.pull_blocks == 0 || degree_in(view.pull, view.pull_blocks, v) > 0;
+      open = Operations<P>::open_at_first(view.program, view.values[v], active, can_receive);
     }
     const Word actives = __ballot_sync(all_lanes, active), opens = __ballot_sync(all_lanes, open);
     if (lane_index() == 0) {

@@ -316,8 +316,6 @@ class Machine {
 
   __device__ Count bucket_of(const Value& value) const;
 
-  __device__ auto bucket_start() const;
-
   __device__ StepOf<P> step(Vertex v) {
     return {.vertex    = name_of(v),
             .iteration = iteration_,
@@ -351,10 +349,7 @@ class Machine {
   }
 
   __device__ bool applied(Value& value, const Update& update, Vertex v) {
-    if constexpr (AppliesWithStep<P>)
-      return view_.program.apply(value, update, step(v));
-    else
-      return view_.program.apply(value, update);
+    return Operations<P>::apply(view_.program, value, update, [&] { return step(v); });
   }
 
   /// Applies and empties a vertex's accumulator.
@@ -417,14 +412,10 @@ class Machine {
   }
 
   __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {
-    if constexpr (ComputesFromEdge<P>)
-      return view_.program.compute(edge);
-    else if constexpr (ComputesFromMessage<P>)
-      return view_.program.compute(message, edge);
-    else if constexpr (T::in_place)
-      return view_.program.compute(message, edge, atomics::load(view_.values[target]));
-    else
-      return view_.program.compute(message, edge, view_.values[target]);
+    return Operations<P>::compute(view_.program, message, edge, [&]() -> Value {
+      if constexpr (T::in_place) return atomics::load(view_.values[target]);
+      return view_.values[target];
+    });
   }
 
   // --- push (push.cuh) ---

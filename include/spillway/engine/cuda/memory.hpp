@@ -94,8 +94,9 @@ class Cancellation {
   Cancellation& operator=(const Cancellation&) = delete;
 
   const volatile unsigned* on_device() const;
-  /// Until the device is done with what it was given. The word is set as soon as the progress is cancelled.
-  void wait();
+  /// Until the device is done with what it was given. The word is set as soon as the progress is cancelled, which
+  /// is returned.
+  bool wait();
 
  private:
   Device&                             device_;
@@ -179,7 +180,7 @@ struct DeviceTopology {
 /// What a device keeps of a graph from run to run.
 class DeviceGraph : public Graph::Attachment {
  public:
-  /// The one attached to the graph, or a new one where another device or budget is asked for.
+  /// What is attached to the graph for this device, or a new one where another budget is asked for.
   static std::shared_ptr<DeviceGraph> of(const Graph& graph, const DeviceChoice& choice);
 
   explicit DeviceGraph(const DeviceChoice& choice) : device_(choice.index, choice.memory) {}

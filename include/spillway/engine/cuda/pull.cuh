@@ -150,7 +150,8 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::could_improve(std::uint32_t weight, const Collected& all) const {
   if constexpr (in_buckets && CouldImprove<P>)
-    return view_.program.could_improve(__builtin_bit_cast(Weight, weight), all, bucket_start());
+    return view_.program.could_improve(__builtin_bit_cast(Weight, weight), all,
+                                       Operations<P>::bucket_start(bucket_, view_.bucket_width));
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/executor.hpp>
+#include <spillway/engine/operations.hpp>
 #include <spillway/engine/pieces.hpp>
 #include <spillway/program.hpp>
 
@@ -99,7 +100,6 @@ struct Control {
   unsigned ballots, switches;   ///< iterations whose list a ballot made; changes of direction
   unsigned again;               ///< a vertex was active twice while frontiers were recorded
   unsigned for_host;            ///< the next iteration is the host's: it sends edges
-  unsigned cancelled;           ///< the host wanted no further iteration
 };
 
 /// What a run went through, for its statistics and for tests that every branch is taken.
@@ -156,9 +156,8 @@ struct View {
 
   Sizes         sizes;
   Filter        filter;
-  Direction     direction;      ///< asked for
-  double        inverse_delta;  ///< of the width of a bucket; whole numbers are shifted instead
-  unsigned      delta_shift;
+  Direction     direction;  ///< asked for
+  BucketWidth   bucket_width;
   std::uint64_t max_iterations;
   bool          fixed;  ///< who adds up what does not depend on who is first
 };

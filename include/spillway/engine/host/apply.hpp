@@ -72,16 +72,8 @@ void HostExecutor<P>::add_totals() {
 }
 
 template <class P>
-bool HostExecutor<P>::applied(const P& program, Value& value, const Update& update, const StepOf<P>& step) {
-  if constexpr (AppliesWithStep<P>)
-    return program.apply(value, update, step);
-  else
-    return program.apply(value, update);
-}
-
-template <class P>
 bool HostExecutor<P>::apply(Vertex v, const Update& update, Counts& counts) {
-  return applied(program_, values_[v], update, step(v, counts));
+  return Operations<P>::apply(program_, values_[v], update, [&] { return step(v, counts); });
 }
 
 /// Where messages are the values themselves, others read one before or after it is applied to, never between.
@@ -91,7 +83,7 @@ bool HostExecutor<P>::apply_while_read(Vertex v, const Update& update, Counts& c
     return apply(v, update, counts);
   } else {
     Value      value  = values_[v];
-    const bool active = applied(program_, value, update, step(v, counts));
+    const bool active = Operations<P>::apply(program_, value, update, [&] { return step(v, counts); });
     atomics::store_whole(values_[v], value);
     return active;
   }

@@ -15,6 +15,7 @@
 #include <spillway/engine/host/bitmap.hpp>
 #include <spillway/engine/host/buckets.hpp>
 #include <spillway/engine/host/vertex_list.hpp>
+#include <spillway/engine/operations.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>
 
@@ -61,8 +62,8 @@ class HostExecutor final : public PieceExecutor {
         input_(std::move(input)),
         values_(std::move(input_.values)),
         locals_(static_cast<std::size_t>(threads_)) {
-    const auto& budget = budget_;
-    set_delta(input_.delta);
+    const auto& budget    = budget_;
+    bucket_width_         = BucketWidth::of(input_.delta);
     tuning_.vertex_grain  = Bitmap::word_count(tuning_.vertex_grain) * Bitmap::bits;
     const bool has_values = values_.size() == n_;
     budget->expect(state_bytes() - (has_values ? n_ * sizeof(Value) : 0), "the state of the vertices");
@@ -314,10 +315,12 @@ class HostExecutor final : public PieceExecutor {
       std::uint64_t active = 0, open = 0;
       const auto    end = std::min<std::uint64_t>(last, base + Bitmap::bits);
       for (auto v = static_cast<Vertex>(base); v < end; ++v) {
-        if (!given_) values_[v] = first_value(v);
-        const bool starting = starts(v);
+        if (!given_) values_[v] = Operations<P>::first_value(program_, v, [&] { return degree(v); });
+        const bool starting = Operations<P>::starts(program_, v, values_[v]);
         active |= static_cast<std::uint64_t>(starting) << (v % Bitmap::bits);
-        open |= static_cast<std::uint64_t>(is_open_at_first(v, starting)) << (v % Bitmap::bits);
+        const bool open_now =
+            Operations<P>::open_at_first(program_, values_[v], starting, !T::voting || can_receive(v));
+        open |= static_cast<std::uint64_t>(open_now) << (v % Bitmap::bits);
         if constexpr (T::gathers)
           if (accumulators_.size() > 0) accumulators_[v] = empty();
       }
@@ -345,29 +348,6 @@ class HostExecutor final : public PieceExecutor {
       Bitmap::for_each(active, index, [&](Vertex v) {
         buckets_->put(static_cast<int>(&local - locals_.data()), v, bucket_of(values_[v]));
       });
-  }
-
-  Value first_value(Vertex v) const {
-    if constexpr (InitsFromDegree<P>)
-      return program_.init(v, degree(v));
-    else
-      return program_.init(v);
-  }
-
-  bool starts(Vertex v) const {
-    if constexpr (StartsFromValue<P>)
-      return program_.starts(v, values_[v]);
-    else if constexpr (Starts<P>)
-      return program_.starts(v);
-    else
-      return true;
-  }
-
-  bool is_open_at_first(Vertex v, bool active) const {
-    bool open = true;
-    if constexpr (T::voting) open = static_cast<unsigned>(!active) & static_cast<unsigned>(can_receive(v));
-    if constexpr (Opens<P>) open = open && program_.open(values_[v]);
-    return open;
   }
 
   /// The threads' counts as one frontier; they start again from zero.
@@ -401,22 +381,21 @@ class HostExecutor final : public PieceExecutor {
   void publish(Vertex v, Local& local);
   void publish_all();
   template <class Body>
-  void        for_vertices_in_order(Body&& body);
-  void        end_totals();
-  void        add_totals();
-  static bool applied(const P& program, Value& value, const Update& update, const StepOf<P>& step);
-  bool        apply(Vertex v, const Update& update, Counts& counts);
-  bool        apply_while_read(Vertex v, const Update& update, Counts& counts);
-  void        close_if_done(Vertex v, EdgeIndex edges, Counts& counts);
-  void        apply_list();
-  bool        settle_updates(Vertex v, Local& local, int thread);
-  bool        note_applied(Vertex v, bool active, Counts& counts, int thread);
-  void        apply_everywhere();
-  void        apply_bitmap();
-  void        apply_gathered();
-  void        end_pull();
-  void        clear_next();
-  void        end_push();
+  void for_vertices_in_order(Body&& body);
+  void end_totals();
+  void add_totals();
+  bool apply(Vertex v, const Update& update, Counts& counts);
+  bool apply_while_read(Vertex v, const Update& update, Counts& counts);
+  void close_if_done(Vertex v, EdgeIndex edges, Counts& counts);
+  void apply_list();
+  bool settle_updates(Vertex v, Local& local, int thread);
+  bool note_applied(Vertex v, bool active, Counts& counts, int thread);
+  void apply_everywhere();
+  void apply_bitmap();
+  void apply_gathered();
+  void end_pull();
+  void clear_next();
+  void end_push();
 
   // --- edges ---
 
@@ -437,21 +416,10 @@ class HostExecutor final : public PieceExecutor {
   }
 
   Update compute(const Message& message, const EdgeOf<P>& edge) const {
-    if constexpr (ComputesFromEdge<P> || ComputesFromMessage<P>)
-      return computed(program_, message, edge, {});
-    else if constexpr (T::in_place)
-      return computed(program_, message, edge, atomics::load(values_[edge.target]));
-    else
-      return computed(program_, message, edge, values_[edge.target]);
-  }
-
-  static Update computed(const P& program, const Message& message, const EdgeOf<P>& edge, const Value& to) {
-    if constexpr (ComputesFromEdge<P>)
-      return program.compute(edge);
-    else if constexpr (ComputesFromMessage<P>)
-      return program.compute(message, edge);
-    else
-      return program.compute(message, edge, to);
+    return Operations<P>::compute(program_, message, edge, [&]() -> Value {
+      if constexpr (T::in_place) return atomics::load(values_[edge.target]);
+      return values_[edge.target];
+    });
   }
 
   // --- push (push.hpp) ---
@@ -520,7 +488,6 @@ class HostExecutor final : public PieceExecutor {
   /// Several blocks tell one after the other, and values improve in between.
   bool one_block() const { return topology_.push.size() == 1; }
   void recycle_bucket();
-  void set_delta(double delta);
 
   const P&                      program_;
   const Topology&               topology_;
@@ -549,14 +516,13 @@ class HostExecutor final : public PieceExecutor {
 
   RunCounters   counters_;
   FrontierSize  frontier_;
-  Direction     direction_     = Direction::push;
-  std::uint32_t iteration_     = 0;
-  std::size_t   blocks_done_   = 0;
-  std::uint64_t replayed_      = 0;
-  bool          given_         = false;
-  bool          everyone_      = false;
-  unsigned      delta_shift_   = 0;
-  double        inverse_delta_ = 1;
+  Direction     direction_   = Direction::push;
+  std::uint32_t iteration_   = 0;
+  std::size_t   blocks_done_ = 0;
+  std::uint64_t replayed_    = 0;
+  bool          given_       = false;
+  bool          everyone_    = false;
+  BucketWidth   bucket_width_;
   Global        global_{};  ///< what publishing added up to
   Global        total_{}, ahead_{};
   bool          published_ahead_ = false;

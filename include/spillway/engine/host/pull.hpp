@@ -63,10 +63,11 @@ auto HostExecutor<P>::sweep_range(const Rows rows, Vertex first, Vertex last) co
     const Accumulator sum   = combined(begin, end, [&](EdgeIndex i) {
       const Vertex    u = rows.targets[i];
       const EdgeOf<P> edge{.source = u, .target = v, .weight = weight_at(rows, i)};
-      return computed(program, messages[u], edge, value);
+      return Operations<P>::compute(program, messages[u], edge, [&]() -> const Value& { return value; });
     });
     StepOf<P>         step{.vertex = v, .iteration = iteration_, .global = &global, .total = &now.total};
-    now.vertices += applied(program, value, narrowed(sum), step);
+    now.vertices +=
+        Operations<P>::apply(program, value, narrowed(sum), [&]() -> const StepOf<P>& { return step; });
     values[v] = value;
     if constexpr (Publishes<P>) {
       step.iteration = iteration_ + 1;

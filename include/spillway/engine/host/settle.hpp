@@ -7,13 +7,7 @@ namespace spillway::host {
 
 template <class P>
 std::uint64_t HostExecutor<P>::bucket_of(const Value& value) const {
-  constexpr double most     = 0x1p62;
-  const auto       priority = program_.priority(value);
-  if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(priority)>>) {
-    return (priority < 0 ? 0 : static_cast<std::uint64_t>(priority)) >> delta_shift_;
-  } else {
-    return static_cast<std::uint64_t>(std::clamp(static_cast<double>(priority) * inverse_delta_, 0.0, most));
-  }
+  return Operations<P>::bucket_of(program_, value, bucket_width_);
 }
 
 /// The lowest bucket: as bins for programs that settle in place, as a list for those that work in rounds.
@@ -132,13 +126,6 @@ template <class P>
 void HostExecutor<P>::recycle_bucket() {
   int thread = 0;  // in turns: one that gets none back would take new ones for every bucket
   for (Buckets::Bin* bin : buckets_->taken()) buckets_->recycle(thread++ % threads_, bin);
-}
-
-/// Whole numbers go into buckets of a power of two.
-template <class P>
-void HostExecutor<P>::set_delta(double delta) {
-  delta_shift_   = delta >= 2 ? static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(delta)) - 1) : 0;
-  inverse_delta_ = 1 / delta;
 }
 
 }  // namespace spillway::host
