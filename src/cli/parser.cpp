@@ -52,7 +52,8 @@ Option Command::repeatable(const std::string& names, std::function<void(const st
     for (const std::string& value : values) take(value);
   };
   CLI::Option* option = app_->add_option_function<std::vector<std::string>>(names, take_all, help);
-  return Option{option->expected(1)->take_all()->type_name("TEXT")};
+  // What follows the value may be a word by its place.
+  return Option{option->expected(1)->take_all()->allow_extra_args(false)->type_name("TEXT")};
 }
 Option Command::flag(const std::string& names, bool& target, const std::string& help) {
   return Option{app_->add_flag(names, target, help)};

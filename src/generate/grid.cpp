@@ -40,7 +40,7 @@ Graph grid(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters    parameters{"grid", values};
   const std::uint64_t rows = parameters.vertices("rows"), columns = parameters.vertices("columns");
   if (rows * columns > max_vertices)
-    throw usage_error("grid: 'rows' is {} and 'columns' {}; their product, {}, must be at most {}", rows, columns,
+    throw usage_error("grid: --rows is {} and --columns {}; their product, {}, must be at most {}", rows, columns,
                       rows * columns, max_vertices);
   const GridEdges edge_at{rows, columns, parameters.real("remove", 0, 1), options.seed};
   return build_graph(edge_at.shape(), options, edge_at);

@@ -148,7 +148,7 @@ Quadrants quadrants_of(const Parameters& parameters) {
   constexpr double rounding = 1e-9;  // three decimal fractions that should make one may make a little more
   const double     d        = 1 - a - b - c;
   if (d < -rounding)
-    throw usage_error("kron: 'a', 'b' and 'c' are {}, {} and {}; their sum must be at most 1", a, b, c);
+    throw usage_error("kron: --a, --b and --c are {}, {} and {}; their sum must be at most 1", a, b, c);
   return {a, b, c, std::max(d, 0.0)};
 }
 

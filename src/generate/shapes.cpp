@@ -44,7 +44,7 @@ Graph bipartite(const ParameterValues& values, const GenerateOptions& options) {
   const Parameters    parameters{"bipartite", values};
   const std::uint64_t left = parameters.vertices("left"), right = parameters.vertices("right");
   if (left + right > max_vertices)
-    throw usage_error("bipartite: 'left' is {} and 'right' {}; their sum, {}, must be at most {}", left, right,
+    throw usage_error("bipartite: --left is {} and --right {}; their sum, {}, must be at most {}", left, right,
                       left + right, max_vertices);
   return build_graph(directed(left + right, left * right), options,
                      [=](std::uint64_t i) { return edge(i / right, left + i % right); });

@@ -304,6 +304,26 @@ std::string json_value(const Column& column, Vertex v, const IdMap& ids) {
   return finite ? text : '"' + text + '"';  // JSON has no infinity
 }
 
+namespace {
+
+/// What plug-ins may get wrong, and writers rely on.
+void check_entries(const Column& column, const Graph& graph, const std::string& owner) {
+  const bool whole = column.values.index() < 2;
+  if (column.missing == Missing::blank && !whole)
+    throw internal_error("{}: column '{}' holds fractions, which have no largest value to stand for 'none'", owner,
+                         column.name);
+  if (!column.vertices) return;
+  const auto* vertices = std::get_if<Array<std::uint32_t>>(&column.values);
+  if (!vertices)
+    throw internal_error("{}: column '{}' holds vertices, which are 32 bits wide", owner, column.name);
+  for (const Vertex v : vertices->span())
+    if (v != no_vertex && v >= graph.vertex_count())
+      throw internal_error("{}: column '{}' names vertex {}, and there are {}", owner, column.name, v,
+                           graph.vertex_count());
+}
+
+}  // namespace
+
 void check_columns(const Result& result, const Graph& graph, const std::string& owner) {
   std::vector<std::string> names{"vertex"};
   for (const Column& column : result.columns) {
@@ -316,6 +336,7 @@ void check_columns(const Result& result, const Graph& graph, const std::string& 
       throw internal_error("{}: column '{}' has {} for {}", owner, column.name,
                            counted(column_size(column), "entry", "entries"),
                            counted(graph.vertex_count(), "vertex", "vertices"));
+    check_entries(column, graph, owner);
     names.push_back(column.name);
   }
 }

@@ -25,6 +25,18 @@ TEST_F(RunWords, StandInAnyOrder) {
   expect_error("run --form cc bfs g.txt", 2, "put the algorithm before its options");
 }
 
+TEST_F(RunWords, OfASourceAreOneEach) {
+  folder_.write("g.txt", "0 1\n1 2\n");
+  const std::string answer = spillway("run bfs g.txt --source 0 --source 1 -q --device cpu").out;
+  for (const char* words : {"run bfs --source 0 --source 1 g.txt -q --device cpu",
+                            "run bfs -q --device cpu --source 0 --source 1 g.txt",
+                            "run --source 0 --source 1 bfs g.txt --device cpu -q"}) {
+    const testing::Outcome outcome = spillway(words);
+    EXPECT_EQ(outcome.code, 0) << words << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, answer) << words;
+  }
+}
+
 TEST_F(RunWords, AreBlamedByName) {
   expect_error("run bfs g.txt --source 1 --threads 0", 2, "--threads: Value 0");
   expect_error("run bfs g.txt --source 1 --direction up", 2, "--direction: up");

@@ -402,10 +402,10 @@ TEST(GenerateErrors, ValuesOutOfRangeAreNamed) {
   expect_usage_error("kron", {{"scale", "9"}, {"scramble", "maybe"}}, {"--scramble", "maybe", "yes or no"});
   expect_usage_error("star", {{"vertices", "4294967296"}}, {"--vertices", "4294967296", "4294967295"});
   expect_usage_error("chain", {{"vertices", "-1"}}, {"--vertices", "-1"});
-  expect_usage_error("grid", {{"rows", "70000"}, {"columns", "70000"}}, {"'rows'", "'columns'", "4900000000"});
+  expect_usage_error("grid", {{"rows", "70000"}, {"columns", "70000"}}, {"--rows", "--columns", "4900000000"});
   expect_usage_error("grid", {{"rows", "9"}, {"columns", "9"}, {"remove", "2"}}, {"--remove", "2"});
   expect_usage_error("bipartite", {{"left", "4000000000"}, {"right", "4000000000"}},
-                     {"'left'", "'right'", "8000000000"});
+                     {"--left", "--right", "8000000000"});
 }
 
 TEST(GenerateErrors, RangesOfWeightsAreChecked) {
