@@ -109,7 +109,7 @@ class Measuring {
   }
 
  private:
-  /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/performance.md): five
+  /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/experiments.md): five
   /// launches, what the host is told after each, and what it tells the device.
   static constexpr double steps_of_an_iteration = 12;
 

@@ -35,14 +35,14 @@ class HostWindows final : public EdgeSupply, WindowDevice {
   void         send_staged(std::size_t, EdgeIndex, EdgeIndex) override {}  // it is there
   void         visit(std::size_t slot, const WindowAt& window) override;
 
-  void          make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
+  void                     make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
   [[noreturn]] static void offsets_changed();
-  PartAt        place_of(std::size_t side, EdgeIndex position) const;
-  EdgeIndex     begin_of(const WindowAt& window, std::uint64_t k) const;
-  std::uint64_t begun_before(const WindowAt& window, EdgeIndex position) const;
-  RowPiece      whole_row_in(const WindowAt& window, Vertex v) const;
-  void          push(const Rows& rows, std::span<const RowPiece> pieces);
-  void          push_until_quiet(const Rows& rows, const WindowAt& window);
+  PartAt                   place_of(std::size_t side, EdgeIndex position) const;
+  EdgeIndex                begin_of(const WindowAt& window, std::uint64_t k) const;
+  std::uint64_t            begun_before(const WindowAt& window, EdgeIndex position) const;
+  RowPiece                 whole_row_in(const WindowAt& window, Vertex v) const;
+  void                     push(const Rows& rows, std::span<const RowPiece> pieces);
+  void                     push_until_quiet(const Rows& rows, const WindowAt& window);
 
   PieceExecutor&                executor_;
   WindowNeeds                   needs_;

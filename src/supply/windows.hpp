@@ -80,7 +80,7 @@ struct WindowSizes {
 };
 
 /// The host gathers into one stage while others are sent. Together they are larger than the caches of the cores:
-/// what those still hold is sent at half the speed (docs/performance.md).
+/// what those still hold is sent at half the speed (docs/experiments.md).
 inline constexpr unsigned      stages_at_once = 4;
 inline constexpr std::uint64_t staged_bytes   = 8u << 20;  ///< of one, at most
 

@@ -17,7 +17,7 @@ struct DirectionCosts {
 SPILLWAY_HD constexpr DirectionCosts cpu_direction_costs() {
   return {.push_vote = 2, .push_improvement = 4, .push_gather = 8, .pull_vertex = 2};
 }
-/// An H200 with kron24 and grid2048 (docs/performance.md).
+/// An H200 with kron24 and grid2048 (docs/experiments.md).
 SPILLWAY_HD constexpr DirectionCosts gpu_direction_costs() {
   return {.push_vote = 4, .push_improvement = 2, .push_gather = 4, .pull_vertex = 2};
 }

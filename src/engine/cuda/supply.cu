@@ -115,7 +115,7 @@ struct Reasons {
 std::uint64_t edge_bytes(const Wish& wish) { return wish.topology.arcs * (wish.weighted ? 8 : 4); }
 
 /// Coded rows spare more than half of the bytes; coding goes at
-/// so many a second (measured on an H200, docs/performance.md).
+/// so many a second (measured on an H200, docs/experiments.md).
 constexpr double spared = 0.6, coding = 3.5e9;
 
 /// Passes after which it pays to have coded.
@@ -153,7 +153,7 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
 /// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it
 /// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
-  constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/performance.md)
+  constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/experiments.md)
   const std::uint64_t     room   = there.room();
   const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));
   return std::min(left, wish.options.supply.resident.value_or(left)) >= edge_bytes(wish) / enough;

@@ -77,9 +77,7 @@ class Loop {
 
  public:
   __device__ Loop(const View<P, Rows>& view, const Launch& launch, typename Machine::Shared& shared)
-      : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {
-    if (first()) machine_.looked_at_host() = 0;
-  }
+      : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {}
 
   __device__ void run() {
     for (; made_ < launch_.iterations && !state_.finished; ++made_) {
@@ -117,8 +115,8 @@ class Loop {
 #else
     constexpr Count pause = 1'000'000;  // ns
 #endif
-    if (!first() || launch_.cancel == nullptr || began_ - machine_.looked_at_host() < pause) return false;
-    machine_.looked_at_host() = began_;
+    if (!first() || launch_.cancel == nullptr || began_ - looked_ < pause) return false;
+    looked_ = began_;
     return *launch_.cancel != 0;
   }
 
@@ -290,6 +288,7 @@ class Loop {
   Count                began_ = 0;
   unsigned             at_    = 0;  ///< which of the tallies and bitmaps are whose
   bool                 pull_ = false, ballot_ = false, replayed_ = false;
+  Count                looked_ = 0;  ///< when at the host's word
 };
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a

@@ -39,7 +39,6 @@ class Machine {
   struct Shared {
     Count         vertices, edges, closed_vertices, closed_edges, looked_at;
     Count         lowest;
-    Count         looked_at_host;  ///< when, of the first thread: a register for all iterations would cost more
     Global        totals[block_warps];
     Global        total;
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
@@ -161,8 +160,6 @@ class Machine {
 
   /// Totals of a phase: those of the iteration before may still be read.
   __device__ static unsigned slot(unsigned phase, unsigned at) { return phase + 3 * (at % 2); }
-
-  __device__ Count& looked_at_host() { return shared_.looked_at_host; }
 
   __device__ Tally& tally(unsigned at) { return view_.tallies[at % 3]; }
 
