@@ -57,10 +57,10 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
 }
 
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
-                        const Graph& graph, std::uint64_t held, const Common& common) {
+                        const Graph& graph, std::uint64_t held, const Common& common, Weights weights) {
   GraphSize size = size_of(graph);
   size.has_in    = graph.has_in();
-  if (graph.weight_type() == WeightType::none) held += add_asked_weights(arguments, size);  // it has none yet
+  if (weights == Weights::to_come) held += add_asked_weights(arguments, size);
   const RunMemory run = memory_of_run(arguments.algorithm->name, values, size, &graph,
                                       thread_count(common.threads), pulls(arguments));
   return refusal.raised_to(held + run.peak).with_ways_out(ways_out(arguments, values, size, run.builds_in));

@@ -12,9 +12,13 @@ namespace spillway::cli {
 /// A refusal while the graph is loaded, raised to what loading and running need.
 MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& arguments, const Common& common);
 
+/// Whether the graph has those of --weights already.
+enum class Weights { there, to_come };
+
 /// A refusal of a run on a loaded graph, beside which `held` bytes were held when it began.
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
-                        const Graph& graph, std::uint64_t held, const Common& common);
+                        const Graph& graph, std::uint64_t held, const Common& common,
+                        Weights weights = Weights::there);
 
 /// Calls body(), which runs the algorithm on the graph.
 template <class Body>

@@ -244,7 +244,7 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
       return with_asked_weights(loaded, arguments, common);
     } catch (const MemoryRefusal& refusal) {
       throw explained(refusal, arguments, completed_parameters(*arguments.algorithm, arguments.given), loaded,
-                      held, common);
+                      held, common, Weights::to_come);
     }
   }();
   note_all(common, loaded.report().notes);

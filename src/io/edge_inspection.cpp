@@ -57,11 +57,12 @@ bool is_missing_value(const std::string& word) {
 // and letters, which are names as well.
 bool surely_source(const std::string& word) {
   return is_any(word, {"source", "src", "from", "sourceid", "source_id", "src_id", "source_node", "fromnodeid",
-                       "from_id", "from_node", ":start_id", "start_id", "startnode", "start_node"});
+                       "from_id", "from_node", ":start_id", "start_id", "startnode", "start_node", "~from"});
 }
 bool surely_target(const std::string& word) {
-  return is_any(word, {"target", "dst", "dest", "destination", "to", "targetid", "target_id", "dst_id",
-                       "target_node", "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node"});
+  return is_any(word,
+                {"target", "dst", "dest", "destination", "to", "targetid", "target_id", "dst_id", "target_node",
+                 "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node", "~to"});
 }
 bool probably_source(const std::string& word) {
   return is_any(word, {"start",   "node1",   "node_1",   "id1",         "id_1",   "vertex1",    "user",   "user1",
@@ -312,11 +313,12 @@ std::optional<Separator> EdgeInspection::separator_of_grouped() const {
   for (const auto& [by, between] : kinds) {
     bool       any  = false;
     const auto rows = trial({by});
-    const bool all  = std::all_of(rows.begin(), rows.end(), [&, c = between](const Fields& row) {
+    const bool all  = std::all_of(rows.begin(), rows.end(), [&, by = by, c = between](const Fields& row) {
       bool source = false, target = false;
       if (row.size() < 2 || !is_grouped_number(row[0], c, source) || !is_grouped_number(row[1], c, target))
         return false;
-      any |= source && target;
+      // Blanks and commas may well separate, too: 1 2,500 has a weight.
+      any |= by == ' ' || c == ' ' ? source && target : source || target;
       return true;
     });
     if (all && any) return Separator{by};
@@ -597,6 +599,8 @@ void EdgeInspection::require_usable_ids() const {
     if (is_punctuation(id))
       refuse(id,
              "stands where an id was expected; an edge is 'SOURCE TARGET', with nothing between but separators");
+    if (id.size() > 1 && id.back() == ':')
+      refuse(id, "ends with a colon; a line is one edge, not a vertex and its neighbours");
     if (opens_a_bracket(id))
       refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
   }
@@ -604,18 +608,20 @@ void EdgeInspection::require_usable_ids() const {
 
 // --- what the text says of itself ---
 
-/// A first line such as "5 7" or "5 5 7" above seven edges between vertices up to 5.
+/// A first line such as "5 7", "7 5", "5 5 7" or "5 7 1" above seven edges between vertices up to 5.
 bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
   const Fields& top = data(0);
   if (!header_.empty() || top.size() > 3 || !std::all_of(top.begin(), top.end(), is_digits)) return false;
-  const auto vertices = parse_number(top[0]), stated = parse_number(top.back());
-  if (!vertices || !stated || *vertices == 0 || *stated + 1 != edges) return false;
-  bool within = true;
+  std::uint64_t largest = 1;
   for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
     for (const unsigned column : {source_, target_})
-      within = within && column < row.size() && parse_number(row[column]).value_or(UINT64_MAX) <= *vertices;
+      if (column < row.size()) largest = std::max(largest, parse_number(row[column]).value_or(UINT64_MAX));
   });
-  return within;
+  const auto states = [&](std::size_t vertices, std::size_t count) {
+    return vertices < top.size() && count < top.size() && parse_number(top[count]) == edges - 1 &&
+           parse_number(top[vertices]).value_or(0) >= largest;
+  };
+  return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2));
 }
 
 /// body(line) for every comment of the sample.
@@ -631,17 +637,37 @@ void EdgeInspection::for_each_comment(Body&& body) const {
   }
 }
 
+namespace {
+
+/// In any spelling: "un-directed", "Directed: false", "symmetric".
+bool says_symmetric(std::string_view line) {
+  std::string said;
+  for (const char c : line)
+    if (std::isalnum(static_cast<unsigned char>(c))) said += c;
+  said = lower_case(said);
+  for (const char* word : {"undirected", "nondirected", "notdirected", "directedfalse", "directed0", "directedno"})
+    if (said.find(word) != std::string::npos) return true;
+  const std::size_t symmetric = said.find("symmetric");
+  return symmetric != std::string::npos && !std::string_view{said}.substr(0, symmetric).ends_with("a") &&
+         !std::string_view{said}.substr(0, symmetric).ends_with("un") &&
+         !std::string_view{said}.substr(0, symmetric).ends_with("skew");
+}
+
+}  // namespace
+
 std::string EdgeInspection::says_undirected() const {
   std::string found;
   for_each_comment([&](std::string_view line) {
-    const std::string lowered = lower_case(std::string{line});
-    if (found.empty() && (lowered.find("undirected") != std::string::npos || lowered.starts_with("% sym ")))
+    if (found.empty() && (says_symmetric(line) || lower_case(std::string{line}).starts_with("% sym ")))
       found = line;
   });
-  const auto type = position_in(header_, [](const std::string& word) { return is_any(word, {"type"}); });
-  for (std::size_t i = 0; type && found.empty() && i < shown_rows(); ++i)
-    if (*type < data(i).size() && is_any(data(i)[*type], {"undirected"}))
-      found = header_[*type] + " " + data(i)[*type];
+  for (unsigned column = 0; column < header_.size() && found.empty(); ++column) {
+    const bool type = is_any(header_[column], {"type"}), directed = is_any(header_[column], {"directed"});
+    for (std::size_t i = 0; (type || directed) && found.empty() && i < shown_rows(); ++i)
+      if (column < data(i).size() &&
+          (type ? is_any(data(i)[column], {"undirected"}) : is_any(data(i)[column], {"false", "no", "0"})))
+        found = header_[column] + " " + data(i)[column];
+  }
   return found;
 }
 
@@ -653,8 +679,8 @@ std::string EdgeInspection::says_bipartite() const {
   return found;
 }
 
-/// A comment that names the columns in another order than they are read in.
-std::string EdgeInspection::says_reversed() const {
+/// A comment that names other columns than are read.
+std::string EdgeInspection::names_other_columns() const {
   std::string found;
   if (!header_.empty()) return found;
   for_each_comment([&](std::string_view line) {
@@ -662,7 +688,7 @@ std::string EdgeInspection::says_reversed() const {
     line.remove_prefix(1);
     if (!split_fields(line, separator_.by, names, separator_.also) || names.size() != columns()) return;
     const Ends ends = ends_of(names);
-    if (ends.from && ends.to && ends.from == target_ && ends.to == source_) found = line;
+    if (ends.from && ends.to && (ends.from != source_ || ends.to != target_)) found = line;
   });
   return found;
 }

@@ -78,7 +78,7 @@ class EdgeInspection {
   /// What the text says of itself and no reader follows; empty where it does not.
   std::string says_undirected() const;
   std::string says_bipartite() const;
-  std::string says_reversed() const;
+  std::string names_other_columns() const;
   /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
   bool may_begin_with_counts(std::uint64_t edges) const;
 

@@ -235,7 +235,9 @@ class EdgeTextReader {
 
   IdMap id_map(const std::vector<std::uint64_t>& keys) const {
     if (keys.empty()) return IdMap::consecutive();
-    if (keys.back() - keys.front() + 1 == keys.size()) return IdMap::consecutive(keys.front());
+    // Near the end of 64 bits the id behind the last would have none.
+    if (keys.back() - keys.front() + 1 == keys.size() && keys.front() <= UINT64_MAX - max_vertices)
+      return IdMap::consecutive(keys.front());
     return IdMap::numbers(make_array<std::uint64_t>(keys, job_.context.budget, "the table of vertex ids"));
   }
 

@@ -49,12 +49,13 @@ struct EdgeText {
   bool                         written_as_floats = false;  ///< by Spillway, so that none is rounded
   bool                         names_if_zeros    = false;  ///< a number with leading zeros makes all ids names
   char                         names_delimiter   = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
-  std::string                  first_name;             ///< the text that did it, and its line
-  std::uint64_t                first_name_line = 0;
-  std::uint64_t                edges_read      = 0;  ///< lines that were edges, after reading
-  std::optional<std::uint64_t> edges;                ///< how many lines there must be
-  std::string                  edges_stated_by;      ///< "line 1", for the message when there are not
-  Array<std::uint64_t>         vertex_list;          ///< ids listed elsewhere (LDBC), ascending
+  std::string   header_source, header_target;          ///< words of the header above names; empty: there is none
+  std::string   first_name;                            ///< the text that did it, and its line
+  std::uint64_t first_name_line = 0;
+  std::uint64_t edges_read      = 0;             ///< lines that were edges, after reading
+  std::optional<std::uint64_t> edges;            ///< how many lines there must be
+  std::string                  edges_stated_by;  ///< "line 1", for the message when there are not
+  Array<std::uint64_t>         vertex_list;      ///< ids listed elsewhere (LDBC), ascending
   std::string                  vertex_list_path;
   std::optional<std::uint64_t> listed;  ///< how many ids those are
   std::string                  hint;    ///< what to do about an id that is no number, where something can be done

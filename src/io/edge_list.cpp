@@ -226,7 +226,7 @@ class Guesses {
           fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
                       "those of the other",
                       printable(said, 60)));
-    if (const std::string said = inspection_.says_reversed(); !said.empty())
+    if (const std::string said = inspection_.names_other_columns(); !said.empty())
       add("columns", fmt::format("arcs lead from column {} to column {}, though a comment names them '{}' "
                                  "(--source-column and --target-column)",
                                  inspection_.source() + 1, inspection_.target() + 1, printable(said, 60)));
@@ -327,6 +327,10 @@ ReadResult read_edge_list(ReadJob& job) {
   settle_vertices(text, banner, inspection, job);
   text.layout.ragged = !job.options.source_column.empty() && !job.options.target_column.empty();
   settle_layout(text, inspection);
+  if (!inspection.header().empty()) {
+    text.header_source = lower_case(inspection.header()[inspection.source()]);
+    text.header_target = lower_case(inspection.header()[inspection.target()]);
+  }
   settle_weights(text, banner, inspection, job);
   note_comments_like_edges(text, inspection, job);
 

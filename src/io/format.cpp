@@ -244,12 +244,27 @@ void refuse_other_compression(const Sample& sample) {
 
 }  // namespace
 
+namespace {
+
+/// Other programs' formats that would pass for edge lists.
+void refuse_other_formats(const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  for (const char* other : {"lgl", "tgf", "gdf", "dot", "gv", "gml", "graphml", "gexf", "net"})
+    if (suffix == other)
+      throw bad_input(
+          "{}: .{} is not read; write the graph as an edge list, or, if it is one, say --format edgelist", path,
+          other);
+}
+
+}  // namespace
+
 Graph open(const std::string& path, const LoadOptions& options) {
   if (path.empty()) throw usage_error("the name of the graph file is empty");
   Sample sample = sample_of(path);
   if (sample.text.empty() && sample.whole && !ldbc_format().recognises(sample))
     throw bad_input("{}: the file is empty; a graph was expected", path);
   refuse_other_compression(sample);
+  if (options.format == "auto") refuse_other_formats(path);
   const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
 
   refuse_idle_options(format, options, path);

@@ -41,7 +41,8 @@ class Graph500Reader {
     edges_ = file_.size() / sizeof(Edge);
     open_weights();
     Transform& transform = job_.context.transform;
-    if (!transform.symmetrize) transform.undirected = true;  // a tuple is an edge, not an arc
+    transform.undirected = true;  // a tuple is an edge, not an arc
+    transform.symmetrize = false;
     // The size tells how many edges there are: what cannot fit is refused before it is collected.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
     try {

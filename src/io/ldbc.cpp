@@ -93,35 +93,84 @@ std::optional<std::pair<std::string, std::string>> property_of(std::string_view 
   return std::pair{std::string{line.substr(0, end)}, std::string{value}};
 }
 
-/// NAME.properties: "graph.NAME.directed = false", or "directed = false". Nothing where there is no such file or
-/// line. Files may have been renamed: then the one graph that the properties are of is this one, with a note.
-std::optional<bool> directed_by_properties(const std::string& path, ReadJob& job) {
-  constexpr std::uint64_t most_bytes = 1u << 20;
-  if (!file_exists(path)) return std::nullopt;
-  if (const std::uint64_t bytes = file_size(open_for_reading(path), path); bytes > most_bytes)
-    throw bad_input("{}: {} are too large for a file of properties (at most {})", path, human_bytes(bytes),
-                    human_bytes(most_bytes));
-  std::istringstream  text{read_whole(path)};
-  const std::string   own = "graph." + std::filesystem::path{path}.stem().string() + ".directed";
-  std::optional<bool> of_this, of_another;
-  for (std::string line; std::getline(text, line);) {
-    const auto property = property_of(line);
-    if (!property) continue;
-    const auto& [key, value] = *property;
-    const bool ours          = key == own || key == "directed";
-    if (!ours && !(key.starts_with("graph.") && key.ends_with(".directed"))) continue;
-    const std::string word = lower_case(value);
-    if (word != "true" && word != "false")
-      throw bad_input("{}: expected 'directed = true' or 'false', found '{}'", path, printable(line, 60));
-    std::optional<bool>& said = ours ? of_this : of_another;
-    if (said && *said != (word == "true"))
-      throw bad_input("{}: the graph is said to be directed and not to be: '{}'", path, printable(line, 60));
-    said = word == "true";
+/// What NAME.properties says of the graph. Files may have been renamed: then the one graph that it is of is this
+/// one, with a note.
+struct GraphProperties {
+  std::optional<bool>          directed;
+  std::optional<std::uint64_t> vertices, edges;
+  std::vector<std::string>     names;  ///< of the columns behind source and target
+  std::string                  weight;
+};
+
+class PropertiesReader {
+ public:
+  PropertiesReader(std::string path, ReadJob& job) : path_(std::move(path)), job_(job) {}
+
+  GraphProperties read() {
+    constexpr std::uint64_t most_bytes = 1u << 20;
+    if (!file_exists(path_)) return {};
+    if (const std::uint64_t bytes = file_size(open_for_reading(path_), path_); bytes > most_bytes)
+      throw bad_input("{}: {} are too large for a file of properties (at most {})", path_, human_bytes(bytes),
+                      human_bytes(most_bytes));
+    std::istringstream text{read_whole(path_)};
+    for (std::string line; std::getline(text, line);)
+      if (const auto property = property_of(line)) take(property->first, property->second, line);
+    if (others_ && !ours_)
+      job_.notes.push_back(fmt::format("{} is of a graph of another name, and says that it is {}", path_,
+                                       found_.directed.value_or(true) ? "directed" : "undirected"));
+    return found_;
   }
-  if (!of_this && of_another)
-    job.notes.push_back(fmt::format("{} is of a graph of another name, and says that it is {}", path,
-                                    *of_another ? "directed" : "undirected"));
-  return of_this ? of_this : of_another;
+
+ private:
+  void take(const std::string& key, const std::string& value, const std::string& line) {
+    const std::string own       = "graph." + std::filesystem::path{path_}.stem().string() + ".";
+    const auto        ends_with = [&](std::string_view end) {
+      return key == own + std::string{end} || (key.starts_with("graph.") && key.ends_with("." + std::string{end}));
+    };
+    if (key == "directed" || ends_with("directed")) {
+      const bool ours = key == "directed" || key == own + "directed";
+      if (!ours && ours_) return;
+      take_direction(ours, lower_case(value), line);
+    }
+    if (ends_with("meta.vertices")) found_.vertices = parse_number(value);
+    if (ends_with("meta.edges")) found_.edges = parse_number(value);
+    if (ends_with("sssp.weight-property")) found_.weight = value;
+    if (ends_with("edge-properties.names")) split_fields(value, ',', found_.names);
+  }
+
+  void take_direction(bool ours, const std::string& word, const std::string& line) {
+    if (word != "true" && word != "false")
+      throw bad_input("{}: expected 'directed = true' or 'false', found '{}'", path_, printable(line, 60));
+    const bool directed = word == "true", first_of_ours = ours && !ours_;
+    if (!first_of_ours && found_.directed && *found_.directed != directed)
+      throw bad_input("{}: the graph is said to be directed and not to be: '{}'", path_, printable(line, 60));
+    found_.directed          = directed;
+    (ours ? ours_ : others_) = true;
+  }
+
+  std::string     path_;
+  ReadJob&        job_;
+  GraphProperties found_;
+  bool            ours_ = false, others_ = false;
+};
+
+/// The column of the weights, of those behind source and target: as the properties name it, or the first.
+unsigned weight_column_of(const GraphProperties& properties, unsigned columns, ReadJob& job) {
+  for (unsigned i = 0; i < properties.names.size() && i + 2 < columns; ++i)
+    if (!properties.weight.empty() && properties.names[i] == properties.weight) return i + 2;
+  if (columns > 3)
+    job.notes.push_back(
+        fmt::format("lines have {} columns, and the third is read as the weights: no property says "
+                    "which one (graph.NAME.sssp.weight-property)",
+                    columns));
+  return 2;
+}
+
+void check_stated(const std::string& path, const char* what, std::optional<std::uint64_t> stated,
+                  std::uint64_t found) {
+  if (stated && *stated != found)
+    throw bad_input("{}: {} {} are stated, but {} are there", path, with_commas(*stated), what,
+                    with_commas(found));
 }
 
 unsigned columns_of_first_line(const Sample& sample) {
@@ -144,8 +193,11 @@ ReadResult read_ldbc(ReadJob& job) {
   const std::string vertices = vertex_file_of(stem);
   if (!file_exists(vertices))
     throw bad_input("{}: expected the list of vertices beside it, {}", job.path(), vertices);
-  if (directed_by_properties(stem + "properties", job) == false && !job.context.transform.symmetrize)
+  const GraphProperties properties = PropertiesReader{stem + "properties", job}.read();
+  if (properties.directed == false) {
     job.context.transform.undirected = true;
+    job.context.transform.symmetrize = false;  // it is then
+  }
 
   EdgeText edges;
   edges.ids              = IdKind::numbers;
@@ -156,6 +208,7 @@ ReadResult read_ldbc(ReadJob& job) {
     // Graphalytics states weights as doubles; whole ones may still be read as integers on request.
     edges.weight_type    = job.options.weight_type.value_or(WeightType::f32);
     edges.weights_stated = true;
+    edges.layout.weight  = weight_column_of(properties, edges.layout.columns, job);
   }
   try {
     edges.vertex_list = read_vertices(vertices, job);
@@ -168,7 +221,10 @@ ReadResult read_ldbc(ReadJob& job) {
       job.size->loading_bytes = std::max(file.reading_bytes(), file.table_bytes() + job.size->loading_bytes);
     throw;
   }
-  return read_edge_text(edges, job);
+  check_stated(stem + "properties", "vertices", properties.vertices, *edges.listed);
+  ReadResult result = read_edge_text(edges, job);
+  check_stated(stem + "properties", "edges", properties.edges, edges.edges_read);
+  return result;
 }
 
 }  // namespace

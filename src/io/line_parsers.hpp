@@ -307,6 +307,7 @@ class FieldLines {
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
         throw LineProblem{line, "a quote is not closed on this line, or text follows a closing quote"};
       check_columns(fields, line);
+      if constexpr (names) check_seams(fields, line, end);
       if (names && (fields[0] == "#" || fields[0] == "%"))
         throw LineProblem{line, "this looks like a comment; among names, comments stand at the top of the file"};
       const Key     source = key(fields, layout_.source, line, "source");
@@ -323,6 +324,22 @@ class FieldLines {
   static constexpr bool names = std::is_same_v<Key, std::string_view>;
 
   bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
+
+  /// What is left of several files put one behind the other is no name.
+  void check_seams(const std::vector<std::string>& fields, const char* line, const char* end) const {
+    if (std::memchr(line, 0, static_cast<std::size_t>(end - line)))
+      throw LineProblem{line, "a byte of this line is 0: this is not text"};
+    if (fields[0].starts_with("\xef\xbb\xbf"))
+      throw LineProblem{line,
+                        "a byte-order mark stands inside the text, as if files had been put one behind the "
+                        "other; remove it"};
+    if (text_.header_source.empty() || layout_.source >= fields.size() || layout_.target >= fields.size()) return;
+    if (fields[layout_.source].size() != text_.header_source.size()) return;
+    if (lower_case(fields[layout_.source]) == text_.header_source &&
+        lower_case(fields[layout_.target]) == text_.header_target)
+      throw LineProblem{line,
+                        "the header stands here again; keep it once (or say --header no, if these are edges)"};
+  }
 
   /// Names may be anything, so that only the number of columns tells an edge from prose. Among numbers, a line may
   /// lack columns that nobody reads.

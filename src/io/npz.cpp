@@ -219,6 +219,8 @@ class WeightSink {
       throw member_.problem("entry {} is {}, which is not a {}", i, value,
                             type_ == WeightType::u32 ? "whole number from 0 to 2^32-1" : "32-bit float");
     bits_[i] = *bits;
+    if (type_ == WeightType::f32 && value != 0 && std::bit_cast<float>(*bits) == 0)
+      throw member_.problem("entry {} is {}, too small for a 32-bit float, which would make it 0", i, value);
     rounded_ |= type_ == WeightType::f32 && double{std::bit_cast<float>(*bits)} != value;
   }
 

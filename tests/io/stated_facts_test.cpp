@@ -48,7 +48,10 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
     both.transform.undirected = true;
     EXPECT_EQ(notes_of(read(text, both)).find("--undirected"), std::string::npos) << text;
   }
-  EXPECT_EQ(notes_of(read("# Directed graph\n1 2\n2 3\n")).find("undirected"), std::string::npos);
+  for (const char* said : {"# symmetric", "# Directed: false", "# directed=0", "# not directed", "# un-directed"})
+    expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "(--undirected reads both)");
+  for (const char* said : {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric"})
+    EXPECT_EQ(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "") << said;
   expect_says(notes_of(read("% bip weighted\n1 1\n2 1\n")), "vertices of one side");
 }
 
@@ -59,6 +62,7 @@ TEST(StatedFacts, CommentsThatNameColumnsInAnotherOrderAreTold) {
     expect_says(notes_of(graph), "though a comment names them");
   }
   EXPECT_EQ(notes_of(read("# FromNodeId\tToNodeId\n0\t1\n")), "");
+  expect_says(notes_of(read("# id source target\n0 1 2\n1 2 3\n")), "though a comment names them");
 }
 
 struct PropertiesRow {
@@ -91,6 +95,36 @@ TEST(StatedFacts, LdbcPropertiesAreReadAsTheyAreWritten) {
   }
 }
 
+TEST(StatedFacts, LdbcPropertiesNameTheWeightAndCountsAreCompared) {
+  const TemporaryFolder folder;
+  folder.write("g.v", "1\n2\n3\n");
+  const std::string path = folder.write("g.e", "1 2 5 7\n2 3 6 8\n");
+  expect_says(notes_of(open(path)), "the third is read as the weights");
+  folder.write("g.properties",
+               "graph.g.edge-properties.names = capacity, weight\ngraph.g.sssp.weight-property = weight\n");
+  const Graph graph = open(path);
+  EXPECT_EQ(arcs_of(graph), (Arcs{{"1", "2", 7}, {"2", "3", 8}}));
+  EXPECT_EQ(notes_of(graph), "");
+  folder.write("g.properties", "graph.g.meta.vertices = 5\n");
+  expect_says(failure_of([&] { open(path); }).second, "5 vertices are stated, but 3 are there");
+  folder.write("g.properties", "graph.g.meta.edges = 9\n");
+  expect_says(failure_of([&] { open(path); }).second, "9 edges are stated, but 2 are there");
+}
+
+TEST(StatedFacts, SymmetrizeTakesNothingFromUndirectedFiles) {
+  const TemporaryFolder folder;
+  folder.write("g.v", "1\n2\n3\n4\n"), folder.write("g.properties", "directed = false\n");
+  LoadOptions both;
+  both.transform.symmetrize = true;
+  const std::string path    = folder.write("g.e", "4 3\n2 3\n3 3\n2 4\n3 3\n4 2\n4 3\n");
+  EXPECT_EQ(open(path).arc_count(), 12u);
+  EXPECT_EQ(open(path, both).arc_count(), 12u);
+  std::string tuples;
+  for (const std::uint64_t end : {4, 3, 2, 3, 3, 3, 2, 4, 3, 3, 4, 2, 4, 3})
+    tuples.append(reinterpret_cast<const char*>(&end), sizeof end);
+  EXPECT_EQ(open(folder.write("t.g500_64", tuples), both).arc_count(), 12u);
+}
+
 TEST(StatedFacts, LdbcListsMayHaveCommentsAMarkAndBeCompressed) {
   const TemporaryFolder folder;
   folder.write("c.v",
@@ -104,7 +138,8 @@ TEST(StatedFacts, LdbcListsMayHaveCommentsAMarkAndBeCompressed) {
 // --- counts and columns ---
 
 TEST(StatedFacts, ALineOfCountsIsTold) {
-  for (const char* text : {"4 3\n0 1\n0 2\n0 3\n", "3 3\n0 1\n1 2\n2 0\n", "3 3 2\n1 2 5\n2 3 6\n"})
+  for (const char* text : {"4 3\n0 1\n0 2\n0 3\n", "3 3\n0 1\n1 2\n2 0\n", "3 3 2\n1 2 5\n2 3 6\n",
+                           "5 3 1\n0 1 7\n1 2 7\n4 3 7\n", "4 5\n0 1\n1 2\n2 3\n5 4\n"})
     expect_says(notes_of(read(text)), "numbers of vertices and edges");
   for (const char* text : {"0 1\n1 2\n", "0 1\n1 0\n", "5 9\n0 1\n", "2 1\n3 1\n"})
     EXPECT_EQ(notes_of(read(text)).find("numbers of vertices"), std::string::npos) << text;
@@ -140,6 +175,11 @@ TEST(StatedFacts, TablesThatSpillwayWritesReadBackWhateverVerticesAreCalled) {
 
 TEST(StatedFacts, ARepeatedHeaderIsRefused) {
   expect_says(refusal("source,target\na,b\nsource,target\nb,c\n"), ":3: the header of line 1 stands here again");
+  for (const char* again : {"Source,Target", "\xef\xbb\xbfsource,target"})
+    expect_says(refusal("source,target\na,b\n" + std::string{again} + "\nb,c\n"), ":3: ");
+  std::string late = "source,target\n";
+  for (int i = 0; i < 40'000; ++i) late += "n" + std::to_string(i) + ",m" + std::to_string(i) + "\n";
+  expect_says(refusal(late + "source,target\nn1,m2\n"), ":40002: the header stands here again");
   EXPECT_EQ(read("source,target\na,b\nsource,target\n", {.header = HeaderMode::absent}).arc_count(), 3u);
 }
 
@@ -167,6 +207,7 @@ TEST(StatedFacts, SemicolonsSeparateWhatHasCommasInIt) {
 TEST(StatedFacts, DigitsInGroupsAreOneNumber) {
   for (const char* text : {"1,234\t5,678\n5,678\t999\n", "1,234;5,678\n5,678;999\n", "1,234 5,678\n5,678 999\n"})
     EXPECT_EQ(names_of(read(text)), (std::vector<std::string>{"1,234", "5,678", "999"})) << text;
+  EXPECT_EQ(names_of(read("12\t1,200\n1,300\t5\n")), (std::vector<std::string>{"1,200", "1,300", "12", "5"}));
   EXPECT_EQ(names_of(read("1 234\t5 678\n5 678\t999\n")), (std::vector<std::string>{"1 234", "5 678", "999"}));
   EXPECT_EQ(arcs_of(read("100 200\t300\n200 300\t400\n")), (Arcs{{"100", "200", 300}, {"200", "300", 400}}));
 }
@@ -201,6 +242,23 @@ TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
 TEST(StatedFacts, WeightsTooSmallForAFloatAreRefused) {
   expect_says(refusal("source,target,weight\n1,2,1e-50\n2,3,1\n"), ":2: weight '1e-50' is too small");
   EXPECT_EQ(arcs_of(read("source,target,weight\n1,2,0.0e5\n2,3,0.5\n")).size(), 2u);
+}
+
+TEST(StatedFacts, IdsReachTheEndOf64Bits) {
+  const TemporaryFolder folder;
+  const Graph           graph = read("18446744073709551614 18446744073709551615\n");
+  for (const char* name : {"a.spill", "a.txt", "a.csv"}) {
+    save(graph, folder / name);
+    EXPECT_EQ(arcs_of(open(folder / name)), arcs_of(graph)) << name;
+  }
+}
+
+TEST(StatedFacts, FormatsOfOthersAreNotTakenForLists) {
+  const TemporaryFolder folder;
+  const std::string     path = folder.write("b.lgl", "# 1\n2 5\n3 6\n# 2\n3 7\n");
+  expect_says(failure_of([&] { open(path); }).second, ".lgl is not read");
+  EXPECT_EQ(open(path, {.format = "edgelist"}).arc_count(), 3u);
+  expect_says(refusal("0: 1\n1: 2\n"), "ends with a colon");
 }
 
 TEST(StatedFacts, OtherEncodingsAreNamed) {
