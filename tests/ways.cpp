@@ -83,7 +83,11 @@ bool fits(const Levels& row) {
   if (row[method] == undecided) return true;
   const Method how = of(row[method]);
   if (how == Method::frontier && !is(resident, [](int level) { return level == 0; })) return false;
-  if (how != Method::zerocopy && !is(compress, [](int level) { return level == 0; })) return false;
+  const bool compresses = how == Method::zerocopy || how == Method::partitions;
+  if (!compresses && !is(compress, [](int level) { return level == 0; })) return false;
+  if (how == Method::partitions && row[compress] == 1 &&
+      !is(async, [](int level) { return asyncs[level] != Async::on; }))
+    return false;
   if (!sends(how) && !is(windows, [](int level) { return level == 0; })) return false;
   if (sends(how) && !is(deterministic, [](int level) { return level == 0; })) return false;
   const bool asynchronous = how == Method::subgraph || how == Method::partitions;

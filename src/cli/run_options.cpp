@@ -213,10 +213,15 @@ void check_ways(const RunArguments& arguments) {
   if (arguments.method == "zerocopy" && arguments.device == "cpu")
     throw usage_error("--method zerocopy requires a GPU; leave out --device cpu");
   check_gpu_options(arguments);
-  if (sends(arguments) && (arguments.compress == "on" || arguments.direction == "pull"))
-    throw usage_error("--method {} transfers uncompressed edges and pushes along them; leave out {}",
-                      arguments.method, arguments.compress == "on" ? "--compress on" : "--direction pull");
   const Method method = method_of(arguments);
+  if (sends(arguments) && arguments.direction == "pull")
+    throw usage_error("--method {} pushes along transferred edges; leave out --direction pull", arguments.method);
+  if (sends(arguments) && arguments.compress == "on" && method != Method::partitions)
+    throw usage_error(
+        "--method {} transfers uncompressed edges; use --method partitions, or leave out --compress on",
+        arguments.method);
+  if (sends(arguments) && arguments.compress == "on" && arguments.async == "on")
+    throw usage_error("--async on does not go with --compress on; leave out one of them");
   if (arguments.async == "on" && method != Method::subgraph && method != Method::partitions)
     throw usage_error("--async on requires --method subgraph or partitions");
   if (arguments.all_partitions && method != Method::partitions)

@@ -50,6 +50,7 @@ HostWindows::HostWindows(PieceExecutor& executor, const Topology& topology, cons
     hosts_.push_back(block.rows);
     arcs_.push_back(block.rows.offsets[vertices_]);
     sides.push_back({.host = block.rows, .arcs = arcs_.back()});
+    if (!needs.weighted) sides.back().host.weights = nullptr;
   }
   make_room(sides, budget);
   supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
@@ -63,11 +64,13 @@ void HostWindows::make_room(std::vector<WindowSide>& sides, const std::shared_pt
   device_bytes_             = state + sizes_.slots * sizes_.slot_edges * edge_bytes_of(needs_);
   for (unsigned i = 0; i < sizes_.slots; ++i) slots_.emplace_back(sizes_.slot_edges, needs_.weighted, budget);
   for (WindowSide& side : sides) {
-    side.resident = sizes_.resident_edges(side.arcs, sizes_.left / sides.size(), needs_);
-    Slot& kept    = kept_.emplace_back(side.resident, needs_.weighted, budget);
-    std::copy_n(side.host.targets, side.resident, kept.targets.data());
-    if (needs_.weighted) std::copy_n(side.host.weights, side.resident, kept.weights.data());
-    device_bytes_ += side.resident * edge_bytes_of(needs_);
+    const EdgeIndex stay = sizes_.resident_edges(side.arcs, sizes_.left / sides.size(), needs_);
+    side.part_edges      = sizes_.slot_edges;
+    side.resident        = sizes_.parts_of(stay);
+    Slot& kept           = kept_.emplace_back(stay, needs_.weighted, budget);
+    std::copy_n(side.host.targets, stay, kept.targets.data());
+    if (needs_.weighted) std::copy_n(side.host.weights, stay, kept.weights.data());
+    device_bytes_ += stay * edge_bytes_of(needs_);
   }
 }
 
@@ -142,9 +145,10 @@ Pieces HostWindows::pieces(std::uint64_t first, std::uint64_t last) {
   return {std::span{entries_}.subspan(first, count), starts_.data() + first, piece_edges(options_)};
 }
 
-void HostWindows::send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
-  std::copy_n(targets, count, slots_[slot].targets.data());
-  if (needs_.weighted) std::copy_n(weights, count, slots_[slot].weights.data());
+void HostWindows::send(std::size_t slot, const WindowSide& side, std::size_t part) {
+  const EdgeIndex first = side.edge_at(part), count = side.edge_at(part + 1) - first;
+  std::copy_n(side.host.targets + first, count, slots_[slot].targets.data());
+  if (needs_.weighted) std::copy_n(side.host.weights + first, count, slots_[slot].weights.data());
 }
 
 EdgePointers HostWindows::stage(std::size_t slot, EdgeIndex at) {

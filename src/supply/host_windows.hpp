@@ -27,10 +27,10 @@ class HostWindows final : public EdgeSupply, WindowDevice {
     Rows rows(EdgeIndex from = 0) const;
   };
 
-  Laid   lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
-  Pieces pieces(std::uint64_t first, std::uint64_t last) override;
-  void   reuse(std::size_t) override {}
-  void   send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override;
+  Laid         lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
+  Pieces       pieces(std::uint64_t first, std::uint64_t last) override;
+  void         reuse(std::size_t) override {}
+  void         send(std::size_t slot, const WindowSide& side, std::size_t part) override;
   EdgePointers stage(std::size_t slot, EdgeIndex at) override;
   void         send_staged(std::size_t, EdgeIndex, EdgeIndex) override {}  // it is there
   void         visit(std::size_t slot, const WindowAt& window) override;

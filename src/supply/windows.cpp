@@ -94,30 +94,21 @@ void WindowSupply::supply(Round round) {
   }
   const auto          left    = visit_held(round, stretches);
   const std::uint64_t windows = std::max<std::uint64_t>(windows_of(left), 1);
-  round.kept_a_window         = (first_outside(side) + windows - 1) / windows;
+  round.kept_a_window         = (side.resident + windows - 1) / windows;
   for (const Stretch& stretch : left) bring(round, stretch);
-  visit_kept(round, first_outside(side));
+  visit_kept(round, side.resident);
   if (*round.sent.how == 0) round.sent.how = kept;
 }
 
 std::uint64_t WindowSupply::resident_bytes() const {
-  std::uint64_t edges = 0;
-  for (const WindowSide& side : sides_) edges += side.resident;
-  return edges * edge_bytes_;
-}
-
-std::size_t WindowSupply::parts_of(const WindowSide& side) const {
-  return (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges;
-}
-
-/// What stays are whole parts, or all, of which the last is shorter.
-std::size_t WindowSupply::first_outside(const WindowSide& side) const {
-  return (side.resident + sizes_.slot_edges - 1) / sizes_.slot_edges;
+  std::uint64_t bytes = 0;
+  for (const WindowSide& side : sides_) bytes += side.bytes(0, side.resident);
+  return bytes;
 }
 
 Laid WindowSupply::lay_out(const Round& round) {
   if (needs_.everyone && sides_.size() == 1 && !first_) return laid_;  // as it was
-  const std::size_t parts = parts_of(sides_[round.side]) + 1;
+  const std::size_t parts = sides_[round.side].parts() + 1;
   parts_memory_.raise_to(parts * sizeof(PartAt));
   parts_.resize(round.everyone || options_.supply.all_parts ? 0 : parts);
   return laid_ = round.device.lay_out(round.side, round.everyone, parts_);
@@ -126,11 +117,11 @@ Laid WindowSupply::lay_out(const Round& round) {
 /// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
 std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   const WindowSide& side  = sides_[round.side];
-  const std::size_t first = first_outside(side), last = parts_of(side);
+  const std::size_t first = side.resident, last = side.parts();
   if (first == last) return {};
   double& reckoned = round.sent.reckoned;
   if (round.everyone || parts_.empty()) {
-    reckoned += costs_.sent(static_cast<double>(side.arcs - side.resident - edges_in_slots(round.side)));
+    reckoned += costs_.bytes_sent(static_cast<double>(side.bytes(first, last) - bytes_in_slots(round.side)));
     return {{Way::whole, first, last}};
   }
   if (sizes_.local) return chosen_for_all(round, first);
@@ -138,7 +129,7 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   for (std::size_t i = first; i < last; ++i) {
     const EdgeIndex edges = parts_[i + 1].edges - parts_[i].edges;
     if (edges == 0) continue;
-    const auto all   = slot_with(round.side, i) ? 0 : static_cast<double>(edges_of(side, i));
+    const auto all   = slot_with(round.side, i) ? 0 : side.bytes(i, i + 1);
     const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].pieces - parts_[i].pieces, 1));
     double     takes = 0;
     const Way  way   = cheapest(static_cast<double>(edges), rows, all, takes);
@@ -152,9 +143,9 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   return stretches;
 }
 
-Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, double& takes) const {
+Stretch::Way WindowSupply::cheapest(double edges, double pieces, std::uint64_t bytes, double& takes) const {
   Way way                = Way::whole;
-  takes                  = costs_.sent(all);
+  takes                  = costs_.bytes_sent(static_cast<double>(bytes));
   const auto try_instead = [&](Way other, double time) {
     if (time >= takes) return;
     way = other, takes = time;
@@ -168,19 +159,19 @@ Stretch::Way WindowSupply::cheapest(double edges, double pieces, double all, dou
 std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t first) const {
   const WindowSide&    side = sides_[round.side];
   std::vector<Stretch> whole;
-  EdgeIndex            all = 0;
-  for (std::size_t i = first; i < parts_of(side); ++i) {
+  std::uint64_t        all = 0;
+  for (std::size_t i = first; i < side.parts(); ++i) {
     if (parts_[i + 1].edges == parts_[i].edges) continue;
-    all += slot_with(round.side, i) ? 0 : edges_of(side, i);
+    all += slot_with(round.side, i) ? 0 : side.bytes(i, i + 1);
     whole.push_back({Way::whole, i, i + 1});
   }
   if (whole.empty()) return {};
   double     takes  = 0;
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
   const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
-  const Way  way    = cheapest(edges, pieces, static_cast<double>(all), takes);
+  const Way  way    = cheapest(edges, pieces, all, takes);
   round.sent.reckoned += takes;
-  return way == Way::whole ? whole : std::vector<Stretch>{{way, first, parts_of(side)}};
+  return way == Way::whole ? whole : std::vector<Stretch>{{way, first, side.parts()}};
 }
 
 /// That will be sent.
@@ -210,14 +201,10 @@ auto WindowSupply::slot_with(std::size_t side, std::size_t part) const -> const 
   return found == slots_.end() ? nullptr : &*found;
 }
 
-EdgeIndex WindowSupply::edges_of(const WindowSide& side, std::size_t part) const {
-  return std::min(sizes_.slot_edges, side.arcs - part * sizes_.slot_edges);
-}
-
-EdgeIndex WindowSupply::edges_in_slots(std::size_t side) const {
-  EdgeIndex edges = 0;
-  for (const SlotUse& use : slots_) edges += use.side == side ? edges_of(sides_[side], use.part) : 0;
-  return edges;
+std::uint64_t WindowSupply::bytes_in_slots(std::size_t side) const {
+  std::uint64_t bytes = 0;
+  for (const SlotUse& use : slots_) bytes += use.side == side ? sides_[side].bytes(use.part, use.part + 1) : 0;
+  return bytes;
 }
 
 /// The one that was visited longest ago.
@@ -233,11 +220,11 @@ std::size_t WindowSupply::take_slot(WindowDevice& device) {
 /// slots, and so the bus.
 void WindowSupply::visit_kept(Round& round, std::size_t parts) const {
   const WindowSide& side  = sides_[round.side];
-  const std::size_t first = round.kept_visited, last = std::min(first_outside(side), first + parts);
+  const std::size_t first = round.kept_visited, last = std::min(side.resident, first + parts);
   round.kept_visited = last;
   if (first == last || (!parts_.empty() && parts_[first].edges == parts_[last].edges)) return;
-  round.device.visit(WindowDevice::resident, {round.side, first * sizes_.slot_edges,
-                                              std::min(side.resident, last * sizes_.slot_edges), false, false});
+  round.device.visit(WindowDevice::resident,
+                     {round.side, side.edge_at(first), side.edge_at(last), false, false, first, last});
 }
 
 /// Before others take their slots. What is left is to be brought.
@@ -260,10 +247,10 @@ std::vector<Stretch> WindowSupply::visit_held(Round& round, const std::vector<St
 }
 
 void WindowSupply::visit_part(Round& round, std::size_t slot, std::size_t part) {
-  const EdgeIndex first = part * sizes_.slot_edges;
-  have_visited(
-      round, slot,
-      {round.side, first, first + edges_of(sides_[round.side], part), false, sizes_.local && round.everyone});
+  const WindowSide& side = sides_[round.side];
+  have_visited(round, slot,
+               {round.side, side.edge_at(part), side.edge_at(part + 1), false, sizes_.local && round.everyone,
+                part, part + 1});
 }
 
 void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& window) {
@@ -276,20 +263,18 @@ void WindowSupply::note_way(Round& round, Way way) {
   round.sent.how = so_far.empty() || so_far == kept || so_far == now ? name_of(way) : "mixed";
 }
 
-void WindowSupply::count_sent(Round& round, Way way, EdgeIndex edges) const {
+void WindowSupply::count_sent(Round& round, Way way, std::uint64_t bytes) {
   ++round.sent.windows;
-  round.sent.bytes += edges * edge_bytes_;
+  round.sent.bytes += bytes;
   note_way(round, way);
 }
 
 void WindowSupply::send_whole(Round& round, const Stretch& stretch) {
   const WindowSide& side = sides_[round.side];
   for (std::size_t part = stretch.first; part < stretch.last; ++part) {
-    const EdgeIndex   first = part * sizes_.slot_edges, count = edges_of(side, part);
     const std::size_t slot = take_slot(round.device);
-    round.device.send(slot, side.host.targets + first, needs_.weighted ? side.host.weights + first : nullptr,
-                      count);
-    count_sent(round, Way::whole, count);
+    round.device.send(slot, side, part);
+    count_sent(round, Way::whole, side.bytes(part, part + 1));
     visit_kept(round, round.kept_a_window);
     visit_part(round, slot, part);
     if (!options_.supply.all_parts) slots_[slot].side = round.side, slots_[slot].part = part;
@@ -310,7 +295,7 @@ void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
       gather(round, told, from, to, stage);
       round.device.send_staged(slot, from - first, to - from);
     }
-    count_sent(round, Way::gathered, last - first);
+    count_sent(round, Way::gathered, (last - first) * edge_bytes_);
     have_visited(round, slot, {round.side, first, last, true, sizes_.local});
   }
 }
@@ -333,9 +318,9 @@ void WindowSupply::gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIn
 }
 
 void WindowSupply::read_in_place(Round& round, const Stretch& stretch) {
-  const EdgeIndex first = stretch.first * sizes_.slot_edges;
-  const EdgeIndex last  = std::min(sides_[round.side].arcs, stretch.last * sizes_.slot_edges);
-  round.device.visit(WindowDevice::in_place, {round.side, first, last, false, false});
+  const WindowSide& side = sides_[round.side];
+  round.device.visit(WindowDevice::in_place, {round.side, side.edge_at(stretch.first), side.edge_at(stretch.last),
+                                              false, false, stretch.first, stretch.last});
   note_way(round, Way::in_place);
   round.sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
@@ -373,6 +358,13 @@ void refuse_in_windows(const RunOptions& options, bool order_shows, bool local) 
     throw Error{ExitCode::usage, "--deterministic does not go with --method " +
                                      std::string{to_string(options.method)} +
                                      ": sums would depend on what is sent when; leave out one of them"};
+  if (options.supply.compress == Compress::on && options.method != Method::partitions)
+    throw Error{ExitCode::usage, "--compress on does not go with --method " +
+                                     std::string{to_string(options.method)} +
+                                     ": compressed edges are transferred in whole partitions; use --method "
+                                     "partitions, or leave out --compress on"};
+  if (options.supply.compress == Compress::on && options.supply.async == Async::on)
+    throw Error{ExitCode::usage, "--async on does not go with --compress on; leave out one of them"};
   if (options.supply.async == Async::on && options.method == Method::mixed)
     throw Error{ExitCode::usage, "--async on is for edges that are sent: use --method subgraph"};
   if (options.supply.async == Async::on && !local)

@@ -16,20 +16,44 @@ struct EdgePointers {
   std::uint32_t* weights = nullptr;
 };
 
-/// The rows of one block, on the host; its first edges are on the device all the time.
+/// Where a part of a side begins: among its edges, and among the words that the host sends.
+struct PartCut {
+  EdgeIndex     edge = 0;
+  std::uint64_t word = 0;
+};
+
+/// The rows of one block, on the host; its first parts are on the device all the time.
 struct WindowSide {
-  Rows      host;
-  EdgeIndex arcs     = 0;
-  EdgeIndex resident = 0;
+  Rows                 host;  ///< a word for every edge, unless they are compressed
+  EdgeIndex            arcs       = 0;
+  EdgeIndex            part_edges = 0;   ///< of each but the last…
+  std::vector<PartCut> cuts       = {};  ///< …unless they are compressed
+  std::size_t          resident   = 0;   ///< parts
+
+  std::size_t   parts() const { return cuts.empty() ? (arcs + part_edges - 1) / part_edges : cuts.size() - 1; }
+  EdgeIndex     edge_at(std::size_t part) const { return at(part).edge; }
+  std::uint64_t word_at(std::size_t part) const { return at(part).word; }
+  /// That the parts from `first` to before `last` take as they are sent.
+  std::uint64_t bytes(std::size_t first, std::size_t last) const {
+    return (word_at(last) - word_at(first)) * (host.weights ? 2 : 1) * sizeof(std::uint32_t);
+  }
+
+ private:
+  PartCut at(std::size_t part) const {
+    if (!cuts.empty()) return cuts[part];
+    const EdgeIndex edge = part * part_edges < arcs ? part * part_edges : arcs;
+    return {edge, edge};
+  }
 };
 
 /// Edges that are on a device now.
 struct WindowAt {
   std::size_t side;
   EdgeIndex   first,
-      last;      ///< places in the array of all edges, or in the one that pieces make one behind the other…
-  bool compact;  ///< …this
-  bool local;    ///< visited until nobody in it has anything new
+      last;  ///< places in the array of all edges, or in the one that pieces make one behind the other…
+  bool        compact;                        ///< …this
+  bool        local;                          ///< visited until nobody in it has anything new
+  std::size_t first_part = 0, last_part = 0;  ///< of the side, unless it is compact
 };
 
 /// Pieces of rows as they are laid out, for the host.
@@ -45,15 +69,16 @@ class WindowDevice {
   static constexpr std::size_t resident = ~std::size_t{0}, in_place = ~std::size_t{1};
 
   virtual ~WindowDevice() = default;
-  /// The active rows, or all, in pieces. `parts`: where the parts of the array of all edges begin among them, each
-  /// of a slot's size, and where the last ends; empty if they are not asked for, or if there is no room to tell.
+  /// The active rows, or all, in pieces. `parts`: where the parts of the side begin among them, and where the last
+  /// ends; empty if they are not asked for, or if there is no room to tell.
   virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// Of the last layout from `first` to `last`, as many as the host is told at once; what was told before may be
   /// gone by then.
   virtual Pieces pieces(std::uint64_t first, std::uint64_t last) = 0;
   /// Whatever is sent there from now on waits until the device is done with what was there.
-  virtual void reuse(std::size_t slot)                                                                      = 0;
-  virtual void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) = 0;
+  virtual void reuse(std::size_t slot) = 0;
+  /// A whole part of a side.
+  virtual void send(std::size_t slot, const WindowSide& side, std::size_t part) = 0;
   /// Where the host may gather what is to be at place `at` of a slot, and that it has.
   virtual EdgePointers stage(std::size_t slot, EdgeIndex at)                        = 0;
   virtual void         send_staged(std::size_t slot, EdgeIndex at, EdgeIndex count) = 0;
@@ -75,8 +100,10 @@ struct WindowSizes {
   /// `room`: bytes for edges; `arcs`: of the largest side.
   static WindowSizes of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                         const RunOptions& options);
-  /// Edges of a side that stay, in whole windows, if there are `bytes` for it.
+  /// Edges of a side that stay, in whole parts, if there are `bytes` for it.
   EdgeIndex resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const;
+  /// The parts that those are.
+  std::size_t parts_of(EdgeIndex edges) const { return edges == 0 ? 0 : (edges + slot_edges - 1) / slot_edges; }
 };
 
 /// The host gathers into one stage while others are sent. Together they are larger than the caches of the cores:
@@ -134,16 +161,13 @@ class WindowSupply {
   void                 supply(Round round);
   Laid                 lay_out(const Round& round);
   std::vector<Stretch> chosen(Round& round) const;
-  Way                  cheapest(double edges, double pieces, double all, double& takes) const;
+  Way                  cheapest(double edges, double pieces, std::uint64_t bytes, double& takes) const;
   std::vector<Stretch> chosen_for_all(Round& round, std::size_t first) const;
   std::vector<Stretch> visit_held(Round& round, const std::vector<Stretch>& stretches);
   std::uint64_t        windows_of(const std::vector<Stretch>& stretches) const;
-  std::size_t          parts_of(const WindowSide& side) const;
-  std::size_t          first_outside(const WindowSide& side) const;
 
   const SlotUse* slot_with(std::size_t side, std::size_t part) const;
-  EdgeIndex      edges_in_slots(std::size_t side) const;
-  EdgeIndex      edges_of(const WindowSide& side, std::size_t part) const;
+  std::uint64_t  bytes_in_slots(std::size_t side) const;
   std::size_t    take_slot(WindowDevice& device);
 
   void        bring(Round& round, const Stretch& stretch);
@@ -153,7 +177,7 @@ class WindowSupply {
   void        read_in_place(Round& round, const Stretch& stretch);
   void        visit_part(Round& round, std::size_t slot, std::size_t part);
   void        visit_kept(Round& round, std::size_t parts) const;
-  void        count_sent(Round& round, Way way, EdgeIndex edges) const;
+  static void count_sent(Round& round, Way way, std::uint64_t bytes);
   static void note_way(Round& round, Way way);
   void        have_visited(Round& round, std::size_t slot, const WindowAt& window);
 

@@ -311,6 +311,49 @@ TEST_F(Windows, AreNotNeededWhereNobodyIsActive) {
   EXPECT_EQ(ask("pagerank", none, in_windows(Method::partitions, 0, 0)).bytes_sent, 0u);
 }
 
+#if defined(SPILLWAY_TEST_ON_GPU)
+TEST_F(Windows, OfCompressedEdgesAreFewerBytes) {
+  RunOptions          options = in_windows(Method::partitions, 0, 2048);
+  const RunStatistics plain   = ask("pagerank", kron, options);
+  options.supply.compress     = Compress::on;
+  const RunStatistics fewer   = ask("pagerank", kron, options);
+  EXPECT_TRUE(fewer.compressed);
+  EXPECT_FALSE(plain.compressed);
+  EXPECT_GT(fewer.per_iteration.front().windows, 2u);
+  EXPECT_LT(fewer.per_iteration.front().bytes_sent, plain.per_iteration.front().bytes_sent * 3 / 4);
+  EXPECT_EQ(fewer.per_iteration.size(), plain.per_iteration.size());
+}
+
+/// Rows in another order, with weights, pushed and pulled, all of them, some and none on the device.
+TEST_F(Windows, OfCompressedEdgesAnswerRightly) {
+  const Graph directed = with_random_weights(generate("kron", {{"scale", "8"}}), 3);
+  for (const char* name : {"bfs", "sssp", "sswp", "kcore", "bc", "ppr", "radius"})
+    for (const std::uint64_t resident : {0u, 3000u, 1u << 30})
+      for (const std::uint64_t window : {64u, 1000u, 0u}) {
+        SCOPED_TRACE(std::string{name} + " " + std::to_string(resident) + " " + std::to_string(window));
+        RunOptions options      = in_windows(Method::partitions, resident, window);
+        options.supply.compress = Compress::on;
+        const auto statistics   = ask(name, directed, options);
+        EXPECT_TRUE(statistics.compressed);
+        EXPECT_LE(statistics.edges_resident, resident);
+      }
+}
+
+TEST_F(Windows, OfCompressedEdgesStayWithinTheBudget) {
+  for (const std::uint64_t memory : {4u << 20, 1u << 20, 300'000u, 100'000u, 30'000u}) {
+    RunOptions options      = in_windows(Method::partitions, 1u << 30, 0);
+    options.device.memory   = memory;
+    options.supply.compress = Compress::on;
+    try {
+      EXPECT_LE(ask("pagerank", kron, options).device_bytes, memory);
+    } catch (const Error& error) {
+      EXPECT_LT(memory, 4u << 20) << error.what();
+      EXPECT_EQ(error.code(), ExitCode::does_not_fit) << error.what();
+    }
+  }
+}
+#endif
+
 TEST_F(Windows, AreRefusedWhereTheyCannotAnswerRightly) {
   RunOptions options     = in_windows(Method::subgraph, 0, 0);
   options.deterministic  = true;
@@ -320,6 +363,10 @@ TEST_F(Windows, AreRefusedWhereTheyCannotAnswerRightly) {
   options.supply.async  = Async::on;
   const Algorithm& core = algorithm_named("kcore");
   EXPECT_THROW(core.run(kron, completed_parameters(core, {}), options), Error);
+  options.supply.async    = Async::off;
+  options.supply.compress = Compress::on;
+  EXPECT_THROW(core.run(kron, completed_parameters(core, {}), options), Error)
+      << "compressed rows are not gathered";
 }
 
 }  // namespace

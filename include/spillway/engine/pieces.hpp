@@ -76,6 +76,7 @@ class BringingCosts {
       : rates_(rates), edge_bytes_(weighted ? 8 : 4), arrays_(weighted ? 2 : 1) {}
 
   SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }
+  SPILLWAY_HD constexpr double bytes_sent(double bytes) const { return bytes / rates_.sent; }
   SPILLWAY_HD constexpr double gathered(double edges, double pieces) const {
     return edges * edge_bytes_ / rates_.gathered + pieces * arrays_ / rates_.gathered_pieces;
   }

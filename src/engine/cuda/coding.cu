@@ -18,7 +18,7 @@ using Group = CodedRows::Group;
 
 constexpr unsigned group     = CodedRows::group;
 constexpr auto     what_code = "the compressed rows";
-constexpr unsigned behind    = 2;  // words: reading bits looks at two, even where there are none to read
+constexpr unsigned behind    = CodedBlock::words_behind;  // reading bits looks at two, even where none are read
 static_assert(group == warp_lanes);
 
 /// Rows of a chunk, by the places of their vertices, and what coding them needs.

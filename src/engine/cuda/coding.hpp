@@ -37,6 +37,13 @@ class CodedBlock {
   std::uint64_t          resident_bytes() const { return heads_.size() * sizeof(std::uint32_t); }
   std::uint64_t          bytes() const { return words_ * sizeof(std::uint32_t); }
 
+  /// Words that reading may look at behind the last one.
+  static constexpr unsigned words_behind = 2;
+  std::uint64_t             words() const { return words_; }
+  const std::uint32_t*      on_host_code() const { return readable_.on_host<std::uint32_t>(); }
+  /// Whole rows, where their words are at `code`.
+  CodedRows rows_at(const std::uint32_t* code) const { return {pieces_.data(), code, shift_, weight_bits_}; }
+
   const std::shared_ptr<const DeviceOrder>& order() const { return order_; }
 
   const Vertex* on_host  = nullptr;  ///< the targets that it was made of

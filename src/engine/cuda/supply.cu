@@ -176,7 +176,10 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
     choice.rates = *options.supply.rates;
   else if (!settled)
     choice.rates = rates_of(there.device(), thread_count(options.threads), wish.host);
-  if (in_windows(options.method)) return choice;
+  if (in_windows(options.method)) {
+    choice.coded = options.supply.compress == Compress::on;
+    return choice;
+  }
   choice.coded = worth_coding(there, wish, choice.rates, reasons);
   if (choice.coded || !free || wish.fixed) return choice;
   // Values are improved until they are right, and ways are short: once or twice most edges are active.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/cuda/compressed_windows.hpp"
 #include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/outside.hpp"
@@ -97,13 +98,14 @@ struct Told {
 
 /// What a GPU has of one block.
 struct GpuSide {
-  const EdgeIndex*           offsets = nullptr;
-  DeviceArray<Vertex>        targets;  ///< the first ones, all the time
-  DeviceArray<std::uint32_t> weights;
-  DeviceArray<PartAt>        parts;         ///< where windows of the whole array begin among pieces
-  DeviceArray<EdgeIndex>     below, above;  ///< where rows lie in the first edges, and in the others
-  Rows                       outside;       ///< all edges, where the host has them
-  bool                       all_here = false;
+  const EdgeIndex*                   offsets = nullptr;
+  std::unique_ptr<CompressedWindows> compressed;  ///< none: edges are as they are
+  DeviceArray<Vertex>                targets;     ///< the first ones, all the time
+  DeviceArray<std::uint32_t>         weights;
+  DeviceArray<PartAt>                parts;         ///< where windows of the whole array begin among pieces
+  DeviceArray<EdgeIndex>             below, above;  ///< where rows lie in the first edges, and in the others
+  Rows                               outside;       ///< all edges, where the host has them
+  bool                               all_here = false;
 
   PlainRows rows() const { return {offsets, offsets + 1, nullptr, nullptr}; }
 
@@ -125,33 +127,52 @@ __global__ void cut_rows(const EdgeIndex* offsets, std::uint64_t count, EdgeInde
   }
 }
 
+/// A side, before it is known what of it stays.
+struct SideToCome {
+  WindowSide                         side;
+  Rows                               outside;  ///< where the device reads it in place; offsets are its own
+  std::unique_ptr<CompressedWindows> compressed;
+};
+
+/// What a window's memory is shared out into.
+struct SlotSizes {
+  EdgeIndex words   = 0;  ///< of a slot
+  EdgeIndex decoded = 0;  ///< edges of the slot that compressed ones are decoded to; 0: none are
+};
+
 /// Three things at once: the host gathers, a stream copies, the kernels of the default stream visit.
 class GpuWindows final : public EdgeSupply, WindowDevice {
  public:
-  GpuWindows(Device& device, std::vector<WindowSide> sides, const std::vector<Rows>& outside,
-             const WindowSizes& sizes, const WindowNeeds& needs, bool pulls, std::uint64_t vertices,
-             std::uint64_t state, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
+  GpuWindows(Device& device, std::vector<SideToCome> given, const WindowSizes& sizes, const SlotSizes& slots,
+             const WindowNeeds& needs, bool pulls, std::uint64_t vertices, std::uint64_t state,
+             const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
       : device_(device),
         sizes_(sizes),
         needs_(needs),
         pulls_(pulls),
         vertices_(vertices),
         piece_edges_(spillway::piece_edges(options)),
-        sides_(sides.size()),
+        sides_(given.size()),
         staged_(budget, what_windows),
-        reads_in_place_(options.method == Method::mixed && !needs.everyone &&
-                        std::ranges::any_of(sides, [](const WindowSide& side) { return side.arcs > 0; })) {
-    for (unsigned i = 0; sizes.slot_edges > 0 && i < sizes.slots; ++i)
-      slots_.push_back(std::make_unique<Slot>(device, sizes.slot_edges, needs.weighted));
+        reads_in_place_(
+            options.method == Method::mixed && !needs.everyone &&
+            std::ranges::any_of(given, [](const SideToCome& to_come) { return to_come.side.arcs > 0; })) {
+    const bool compressed = slots.decoded > 0;
+    for (unsigned i = 0; slots.words > 0 && i < sizes.slots; ++i)
+      slots_.push_back(std::make_unique<Slot>(device, slots.words, needs.weighted && !compressed));
+    if (compressed) decoded_ = std::make_unique<Slot>(device, slots.decoded, needs.weighted);
     const bool gathers = options.method != Method::partitions && !needs.everyone && sizes.slot_edges > 0;
     if (gathers) make_stages(options, *budget);
-    for (std::size_t i = 0; i < sides.size(); ++i) {
-      sides_[i].offsets = outside[i].offsets;
-      sides_[i].outside = outside[i];
-      if (sides[i].arcs > 0) keep(sides[i], sides_[i], sizes.left / sides.size(), state);
-      if (options.method != Method::mixed || needs.everyone || sides[i].resident == 0) continue;
-      cut(sides_[i], sides[i].resident);
-      sides_[i].all_here = sides[i].resident == sides[i].arcs;
+    std::vector<WindowSide> sides;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      WindowSide& side     = sides.emplace_back(std::move(given[i].side));
+      sides_[i].offsets    = given[i].outside.offsets;
+      sides_[i].outside    = given[i].outside;
+      sides_[i].compressed = std::move(given[i].compressed);
+      if (side.arcs > 0) keep(side, sides_[i], sizes.left / given.size(), state);
+      if (options.method != Method::mixed || needs.everyone || side.resident == 0) continue;
+      cut(sides_[i], side.edge_at(side.resident));
+      sides_[i].all_here = side.resident == side.parts();
     }
     supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
   }
@@ -175,6 +196,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
 
   std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
 
+  std::size_t            sides() const { return sides_.size(); }
   std::vector<PlainRows> in_place(std::size_t side) const { return sides_[side].in_place(); }
 
  private:
@@ -197,16 +219,26 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
 
   /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
   void keep(WindowSide& side, GpuSide& there, std::uint64_t bytes, std::uint64_t state) {
-    const EdgeIndex     parts = (side.arcs + sizes_.slot_edges - 1) / sizes_.slot_edges + 1;
+    const std::size_t   parts = side.parts() + 1;
     const std::uint64_t told  = parts * sizeof(PartAt);
     if (device_.room() < state + told) return;
-    there.parts   = {device_, parts, what_windows};
-    side.resident = sizes_.resident_edges(side.arcs, bytes - std::min(bytes, told), needs_);
-    there.targets = {device_, side.resident, what_windows};
+    there.parts = {device_, parts, what_windows};
+    if (there.compressed) return keep_compressed(side, *there.compressed, bytes - std::min(bytes, told));
+    const EdgeIndex stay = sizes_.resident_edges(side.arcs, bytes - std::min(bytes, told), needs_);
+    side.resident        = sizes_.parts_of(stay);
+    there.targets        = {device_, stay, what_windows};
     there.targets.upload(side.host.targets);
     if (!needs_.weighted) return;
-    there.weights = {device_, side.resident, what_windows};
+    there.weights = {device_, stay, what_windows};
     there.weights.upload(side.host.weights);
+  }
+
+  static void keep_compressed(WindowSide& side, CompressedWindows& there, std::uint64_t bytes) {
+    const auto fits = [&](std::size_t parts) {
+      return side.bytes(0, parts) + CodedBlock::words_behind * sizeof(std::uint32_t) <= bytes;
+    };
+    while (side.resident < side.parts() && fits(side.resident + 1)) ++side.resident;
+    there.keep(side.word_at(side.resident));
   }
 
   void cut(GpuSide& there, EdgeIndex here) {
@@ -225,7 +257,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
                                          .everyone   = everyone,
                                          .part_edges = sizes_.slot_edges,
                                          .parts      = parts.empty() ? nullptr : side.parts.data(),
-                                         .part_count = parts.empty() ? 0 : parts.size() - 1});
+                                         .part_count = parts.empty() ? 0 : parts.size() - 1,
+                                         .cuts = side.compressed ? side.compressed->edges_at_cuts() : nullptr});
     if (parts.empty()) return laid;
     side.parts.download(parts.data());
     return {parts.back().pieces, parts.back().edges};
@@ -253,8 +286,10 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
 
   void reuse(std::size_t slot) override { slots_[slot]->visited.hold_up(stream_); }
 
-  void send(std::size_t slot, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) override {
-    copy(*slots_[slot], 0, targets, weights, count);
+  void send(std::size_t slot, const WindowSide& side, std::size_t part) override {
+    const std::uint64_t first = side.word_at(part);
+    copy(*slots_[slot], 0, side.host.targets + first, side.host.weights ? side.host.weights + first : nullptr,
+         side.word_at(part + 1) - first);
   }
 
   EdgePointers stage(std::size_t, EdgeIndex) override {
@@ -275,16 +310,35 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
       check(cudaMemcpyAsync(there, here, count * sizeof(*here), cudaMemcpyHostToDevice, stream_), "sending edges");
     };
     copied(to.targets, targets);
-    if (needs_.weighted) copied(to.weights, weights);
+    if (weights) copied(to.weights, weights);
     slot.brought.record(stream_);
+  }
+
+  /// Part by part, each when it has come. Its slot can be sent to as soon as it is decoded.
+  void visit_compressed(std::size_t which, const WindowAt& at) {
+    const GpuSide& side = sides_[at.side];
+    Slot* const    slot = which == resident ? nullptr : slots_[which].get();
+    PlainRows      rows = side.rows();
+    rows.targets        = decoded_->targets.data();
+    rows.weights        = needs_.weighted ? decoded_->weights.data() : nullptr;
+    if (slot) slot->brought.hold_up(nullptr);
+    for (std::size_t part = at.first_part; part < at.last_part; ++part) {
+      const auto [first, last] = side.compressed->edges_of(part);
+      if (first == last) continue;
+      side.compressed->decode(part, slot ? slot->targets.data() : side.compressed->kept(part), decoded_->at(0));
+      if (slot) slot->visited.record(nullptr);
+      kernels_->visit(
+          {.rows = rows, .first = first, .last = last, .compact = false, .pull = pulls_, .local = at.local});
+    }
   }
 
   /// When it has come.
   void visit(std::size_t which, const WindowAt& at) override {
     const GpuSide& side = sides_[at.side];
-    PlainRows      rows = side.rows();
-    Slot* const    slot = which == resident || which == WindowDevice::in_place ? nullptr : slots_[which].get();
-    const auto     from = [&](const Vertex* targets, const std::uint32_t* weights, EdgeIndex first) {
+    if (side.compressed) return visit_compressed(which, at);
+    PlainRows   rows = side.rows();
+    Slot* const slot = which == resident || which == WindowDevice::in_place ? nullptr : slots_[which].get();
+    const auto  from = [&](const Vertex* targets, const std::uint32_t* weights, EdgeIndex first) {
       rows.targets = targets + first;
       rows.weights = needs_.weighted ? weights + first : nullptr;
     };
@@ -319,9 +373,168 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
 
   Stream                               stream_, telling_;
   std::vector<std::unique_ptr<Slot>>   slots_;
+  std::unique_ptr<Slot>                decoded_;  ///< the part that is visited, if edges are compressed
   std::vector<std::unique_ptr<Stage>>  stages_;
   std::array<std::unique_ptr<Told>, 2> told_;
   std::size_t                          next_stage_ = 0;
+};
+
+/// Gathers what a run in windows is made of.
+class WindowBuilder {
+ public:
+  WindowBuilder(DeviceGraph& there, const Graph& graph, const Topology& topology, const RunOptions& options,
+                const WindowNeeds& needs, bool pulls, std::uint64_t state)
+      : there_(there),
+        graph_(graph),
+        topology_(topology),
+        options_(options),
+        needs_(needs),
+        pulls_(pulls),
+        compressed_(options.supply.compress == Compress::on),
+        mixed_(options.method == Method::mixed && !needs.everyone),
+        state_(state) {}
+
+  Supply<PlainRows> build() {
+    there_.drop_idle_heads();
+    const auto add_push = [&] { add(topology_.push, supply_.push, !pulls_); };
+    if (!pulls_) add_push();
+    if (!mixed_) add(topology_.pull, supply_.pull, pulls_);
+    if (pulls_) add_push();  // rows that are sent say in which order all are
+    Device& device = there_.device();
+    device.require(state_ + WindowSizes::least(needs_), "the state of the vertices and windows of edges");
+    const WindowSizes sizes = compressed_ ? compressed_sizes() : plain_sizes();
+    auto windows = std::make_shared<GpuWindows>(device, std::move(sides_), sizes, slots_, needs_, pulls_,
+                                                topology_.vertices, state_, options_, graph_.budget());
+    if (mixed_) read_in_place(*windows);
+    supply_.resident = windows->resident_bytes();
+    supply_.uploaded = supply_.resident;
+    supply_.windows  = std::move(windows);
+    return std::move(supply_);
+  }
+
+ private:
+  /// The rows of a block: where they are, and, if they are sent, all that is needed for it.
+  void add(const std::vector<Block>& blocks, std::vector<PlainRows>& to, bool sent) {
+    for (const Block& block : blocks) {
+      auto rows = there_.outside(block, needs_.weighted, graph_);
+      rows->drop_heads();
+      if (compressed_)
+        add_compressed(block, *rows, to, sent);
+      else
+        add_plain(block, *rows, to, sent);
+      supply_.held.push_back(std::move(rows));
+    }
+  }
+
+  void add_plain(const Block& block, OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
+    to.push_back({rows.offsets(), rows.offsets() + 1, nullptr, nullptr});
+    if (!sent) return;
+    SideToCome& come = sides_.emplace_back();
+    come.side        = {.host = rows.pinned(), .arcs = block.rows.offsets[topology_.vertices]};
+    if (!needs_.weighted) come.side.host.weights = nullptr;
+    come.outside = rows.whole();
+    supply_.on_host += come.side.arcs * (needs_.weighted ? 8 : 4);
+  }
+
+  /// In the order that all compressed rows of a graph have.
+  void add_compressed(const Block& block, const OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
+    std::shared_ptr<CodedBlock> block_there;
+    if (sent) {
+      block_there = there_.coded(block, topology_, needs_.weighted, graph_, options_.supply.chunk_arcs);
+      block_there->drop_heads();
+      supply_.order = block_there->order();
+    }
+    const EdgeIndex* offsets = ordered(block, rows);
+    to.push_back({offsets, offsets + 1, nullptr, nullptr});
+    if (!sent) return;
+    SideToCome& come = sides_.emplace_back();
+    come.compressed =
+        std::make_unique<CompressedWindows>(there_.device(), block_there, offsets, topology_.vertices);
+    come.side    = {.host = {nullptr, come.compressed->on_host(), nullptr},
+                    .arcs = block.rows.offsets[topology_.vertices]};
+    come.outside = {offsets, nullptr, nullptr};
+    supply_.on_host += block_there->bytes();
+    supply_.held.push_back(std::move(block_there));
+  }
+
+  /// Offsets in that order, once for each block.
+  const EdgeIndex* ordered(const Block& block, const OutsideRows& rows) {
+    const auto found = std::ranges::find(ordered_, block.rows.offsets, &Ordered::of);
+    if (found != ordered_.end()) return found->offsets->data();
+    auto offsets = std::make_shared<DeviceArray<EdgeIndex>>(
+        ordered_offsets(there_.device(), rows.offsets(), topology_.vertices, *supply_.order));
+    supply_.held.push_back(offsets);
+    return ordered_.emplace_back(block.rows.offsets, std::move(offsets)).offsets->data();
+  }
+
+  EdgeIndex most_arcs() const {
+    EdgeIndex most = 0;
+    for (const SideToCome& come : sides_) most = std::max(most, come.side.arcs);
+    return most;
+  }
+
+  WindowSizes plain_sizes() {
+    std::uint64_t       room   = there_.device().room() - state_;
+    const std::uint64_t places = mixed_ ? 2 * sides_.size() * (topology_.vertices + 1) * sizeof(EdgeIndex) : 0;
+    RunOptions          sized  = options_;
+    if (room < places + WindowSizes::least(needs_))
+      sized.supply.resident = 0;  // nothing stays, so nobody needs to know where it is
+    else
+      room -= places;
+    const WindowSizes sizes = WindowSizes::of(room, most_arcs(), topology_.vertices, needs_, sized);
+    slots_                  = {.words = sizes.slot_edges};
+    for (SideToCome& come : sides_) come.side.part_edges = sizes.slot_edges;
+    return sizes;
+  }
+
+  /// Slots are of words; a part that is visited lies decoded beside them.
+  WindowSizes compressed_sizes() {
+    constexpr std::uint64_t edges_a_word = 2;  // of rows that compress well
+    const std::uint64_t     edge_bytes   = needs_.weighted ? 8 : 4;
+    const std::uint64_t     room         = there_.device().room() - state_;
+    WindowNeeds             words        = needs_;
+    words.weighted = false, words.local = false;
+    WindowSizes sizes = WindowSizes::of(room, most_arcs(), topology_.vertices, words, options_);
+    PartBounds  bounds{.words = sizes.slot_edges, .edges = edges_a_word * sizes.slot_edges};
+    for (const SideToCome& come : sides_) {
+      bounds.words = std::max(bounds.words, come.compressed->longest_row().words);
+      bounds.edges = std::max(bounds.edges, come.compressed->longest_row().edges);
+    }
+    if (most_arcs() == 0) return sizes;
+    slots_                    = {.words = bounds.words + CodedBlock::words_behind, .decoded = bounds.edges};
+    const std::uint64_t needs = sizes.slots * slots_.words * sizeof(std::uint32_t) + bounds.edges * edge_bytes;
+    there_.device().require(state_ + needs, "the state of the vertices and windows of compressed edges");
+    const std::uint64_t may = std::min(room, options_.supply.resident.value_or(room));
+    sizes.left              = std::min(may, room - needs);
+    for (SideToCome& come : sides_) come.side.cuts = come.compressed->cut(bounds);
+    return sizes;
+  }
+
+  /// Rows that are read as they are pushed are pulled as well, if they are the same ones.
+  void read_in_place(const GpuWindows& windows) {
+    const auto targets = [](const Block& block) { return block.rows.targets; };
+    supply_.push.clear();
+    for (std::size_t i = 0; i < windows.sides(); ++i)
+      for (const PlainRows& part : windows.in_place(i)) supply_.push.push_back(part);
+    if (std::ranges::equal(topology_.push, topology_.pull, {}, targets, targets)) supply_.pull = supply_.push;
+  }
+
+  struct Ordered {
+    const EdgeIndex*                        of;  ///< on the host
+    std::shared_ptr<DeviceArray<EdgeIndex>> offsets;
+  };
+
+  DeviceGraph&            there_;
+  const Graph&            graph_;
+  const Topology&         topology_;
+  const RunOptions&       options_;
+  WindowNeeds             needs_;
+  bool                    pulls_, compressed_, mixed_;
+  std::uint64_t           state_;
+  Supply<PlainRows>       supply_;
+  std::vector<SideToCome> sides_;
+  std::vector<Ordered>    ordered_;
+  SlotSizes               slots_;
 };
 
 }  // namespace
@@ -329,56 +542,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
 Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const Topology& topology,
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state) {
-  Supply<PlainRows> supply;
-  there.drop_idle_heads();
-  std::vector<WindowSide> sides;
-  std::vector<Rows>       outside;
-  const bool              mixed = options.method == Method::mixed && !needs.everyone;
-  const auto              add   = [&](const std::vector<Block>& blocks, std::vector<PlainRows>& to, bool sent) {
-    for (const Block& block : blocks) {
-      auto rows = there.outside(block, needs.weighted, graph);
-      rows->drop_heads();
-      to.push_back({rows->offsets(), rows->offsets() + 1, nullptr, nullptr});
-      if (sent) {
-        sides.push_back({.host = rows->pinned(), .arcs = block.rows.offsets[topology.vertices]});
-        outside.push_back(rows->whole());
-      }
-      supply.held.push_back(std::move(rows));
-    }
-  };
-  // Rows that are read as they are pushed are pulled as well, if they are the same ones.
-  const bool same = std::ranges::equal(
-      topology.push, topology.pull, {}, [](const Block& b) { return b.rows.targets; },
-      [](const Block& b) { return b.rows.targets; });
-  add(topology.push, supply.push, !pulls);
-  if (!mixed) add(topology.pull, supply.pull, pulls);
-  EdgeIndex arcs = 0;
-  for (const WindowSide& side : sides) {
-    arcs = std::max(arcs, side.arcs);
-    supply.on_host += side.arcs * (needs.weighted ? 8 : 4);
-  }
-  Device& device = there.device();
-  device.require(state + WindowSizes::least(needs), "the state of the vertices and windows of edges");
-  std::uint64_t       room   = device.room() - state;
-  const std::uint64_t places = mixed ? 2 * sides.size() * (topology.vertices + 1) * sizeof(EdgeIndex) : 0;
-  RunOptions          sized  = options;
-  if (room < places + WindowSizes::least(needs))
-    sized.supply.resident = 0;  // nothing stays, so nobody needs to know where it is
-  else
-    room -= places;
-  const WindowSizes sizes   = WindowSizes::of(room, arcs, topology.vertices, needs, sized);
-  auto              windows = std::make_shared<GpuWindows>(device, std::move(sides), outside, sizes, needs, pulls,
-                                              topology.vertices, state, options, graph.budget());
-  if (mixed) {
-    supply.push.clear();
-    for (std::size_t i = 0; i < outside.size(); ++i)
-      for (const PlainRows& part : windows->in_place(i)) supply.push.push_back(part);
-    if (same) supply.pull = supply.push;
-  }
-  supply.resident = windows->resident_bytes();
-  supply.uploaded = supply.resident;
-  supply.windows  = std::move(windows);
-  return supply;
+  return WindowBuilder{there, graph, topology, options, needs, pulls, state}.build();
 }
 
 }  // namespace spillway::cuda

@@ -242,7 +242,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     if constexpr (takes_windows) {
       const auto kernel = work_in_windows<P>;
       if (window_grid_ == 0) window_grid_ = grid_that_fits(kernel, usual_blocks());
-      launch_together(kernel, window_grid_, block_threads, view_, step);
+      launch_together(kernel, window_grid_, block_threads, std::bit_cast<View<P, OrderedRows>>(view_), step);
       ++launches_;
     }
   }

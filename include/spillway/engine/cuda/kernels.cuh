@@ -326,7 +326,7 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
     const auto          v      = static_cast<Vertex>(valid ? u : 0);
     const EdgeIndex     edges  = view.push_blocks > 0 ? degree_in(view.push, view.push_blocks, v)
                                                       : degree_in(view.pull, view.pull_blocks, v);
-    const Vertex        name   = Machine::may_reorder && view.original != nullptr ? view.original[v] : v;
+    const Vertex        name   = view.original != nullptr ? view.original[v] : v;
     bool                active = valid, open = valid;
     if (valid) {
       if (!given) view.values[v] = Operations<P>::first_value(view.program, name, [&] { return edges; });

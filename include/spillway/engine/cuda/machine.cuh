@@ -495,6 +495,7 @@ class Machine {
   template <unsigned width>
   __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
                                  unsigned at);
+  __device__ bool collect_in_bins(Collected& all, const Rows& rows, const OwnRow& own, unsigned at);
   __device__ bool pull_rows(Vertex v, bool wants, unsigned at);
   __device__ bool collected(Vertex v, const Collected& all);
   __device__ void pull_long_rows(unsigned at);
@@ -502,16 +503,12 @@ class Machine {
 
   // --- in windows (windows.cuh) ---
 
-  /// A piece of a row, where it is in a window: none of it, some, or all.
-  struct InWindow {
-    Vertex vertex;
-    Piece  piece;
-  };
   __device__ unsigned  pieces_of(unsigned length) const;
   __device__ EdgeIndex begin_of(const Window& window, Count k) const;
   __device__ PartAt    place_of(const Layout& layout, EdgeIndex position) const;
   __device__ Count     begun_before(const Window& window, EdgeIndex position) const;
-  __device__ InWindow  entry_in(const Window& window, Count k) const;
+  /// A piece of a row, where it is in a window: none of it, some, or all.
+  __device__ OwnRow entry_in(const Window& window, Count k) const;
   template <class Wants>
   __device__ void  push_entries(const Window& window, Count from, Count to, unsigned at, Wants&& wants);
   __device__ void  pull_entries(const Window& window, Count from, Count to, unsigned at);

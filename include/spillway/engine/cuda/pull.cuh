@@ -188,7 +188,18 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
   }
 }
 
-/// Short rows a lane each, longer ones by a few lanes or the warp. True if the vertex becomes active.
+/// Short rows a lane each, longer ones by a few lanes or the warp. True if anything was there to collect.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::collect_in_bins(Collected& all, const Rows& rows, const OwnRow& own,
+                                                  unsigned at) {
+  const unsigned length = own.piece.length();
+  bool           hit    = length < lane_row && collect<1>(all, rows, own.piece, own.vertex, at);
+  pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
+  pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
+  return hit;
+}
+
+/// True if the vertex becomes active.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   EdgeIndex edges = 0;
@@ -198,12 +209,8 @@ __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   bool       hit  = false;
   Collected  all  = nothing(wants ? v : 0);
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows&    rows = view_.pull[b];
-    const OwnRow   own{v, mine ? rows.piece(v) : Piece{}};
-    const unsigned length = own.piece.length();
-    if (length < lane_row) hit |= collect<1>(all, rows, own.piece, v, at);
-    pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
-    pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
+    const Rows& rows = view_.pull[b];
+    hit |= collect_in_bins(all, rows, {v, mine ? rows.piece(v) : Piece{}}, at);
   }
   mine_.looked_at += mine ? edges : 0;
   return mine && (hit || T::all_active) && collected(v, all);

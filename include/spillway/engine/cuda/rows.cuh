@@ -71,6 +71,14 @@ struct PlainRows {
   }
 };
 
+/// Likewise, of vertices that may be in another order than the program knows them in.
+struct OrderedRows : PlainRows {
+  static constexpr bool always_ordered = true;
+
+  OrderedRows() = default;
+  __host__ __device__ OrderedRows(const PlainRows& rows) : PlainRows(rows) {}
+};
+
 /// Rows in ascending order, coded in groups of 32: some 14 bits an arc of a Kronecker graph whose hubs come first.
 ///
 /// A row begins with an entry of two words for every group: its smallest target, and how and where the others are.
@@ -119,6 +127,31 @@ struct CodedRows {
   __device__ static Place place(const Piece& piece, unsigned k) { return {piece, k}; }
 
   __device__ Vertex target(const Place& place) const { return target_at(find(place), place.k % group); }
+  /// The same with fewer waits: all words that it may depend on are read at once.
+  __device__ Vertex target_ahead(const Place& place) const {
+    const bool                 single = (place.piece.edges_and_header & Piece::one_group) != 0;
+    const std::uint32_t* const entry =
+        code + (std::uint64_t{place.piece.first} << shift) + (single ? 0 : 2 * (place.k / group));
+    const std::uint32_t        first = entry[0], second = entry[1];
+    const bool                 far   = single && (first & Group::far_bit) != 0;
+    const Group                how   = Group::of(single ? first : second);
+    const Vertex               least = single && !far ? first >> Group::target_at : far ? second : first;
+    const std::uint32_t* const words = entry + (single ? (far ? 2 : 1) : second >> Group::where_at);
+    std::uint32_t              unary[most_unary];
+    for (unsigned i = 0; i < most_unary; ++i) unary[i] = i < how.unary ? words[i] : 0;
+    unsigned            n   = place.k % group;
+    const std::uint32_t low = bits_at(words + how.unary, n * how.low, how.low);
+    if (how.unary == 0) return least + low;
+    const unsigned at    = n;
+    unsigned       which = 0;
+    for (; which + 1 < most_unary; ++which) {
+      const auto ones = static_cast<unsigned>(__popc(unary[which]));
+      if (n < ones) break;
+      n -= ones;
+    }
+    const std::uint32_t word = which == 0 ? unary[0] : which == 1 ? unary[1] : unary[2];
+    return least + low + ((which * 32 + nth_one_in(word, n) - at) << how.low);
+  }
   __device__ std::uint32_t weight(const Place& place) const {
     const unsigned rest = place.piece.length() - place.k / group * group;
     return weight_at(find(place), rest < group ? rest : group, place.k % group);

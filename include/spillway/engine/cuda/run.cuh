@@ -212,6 +212,7 @@ class CudaDevice final : public RunDevice<P> {
     RunOptions options   = request_.options;
     options.method       = choice_.method;
     options.supply.rates = choice_.rates;
+    if (in_windows(choice_.method)) options.supply.compress = choice_.coded ? Compress::on : Compress::off;
     if (in_windows(choice_.method)) return in_windows_with(options);
     if (choice_.coded) return outside<CodedRows>(options);
     return outside<PlainRows>(options);
@@ -316,6 +317,7 @@ class CudaDevice final : public RunDevice<P> {
     device().wait();
     so_far.prepare_ms = clock.lap();
     so_far.method     = to_string(options.method);
+    so_far.compressed = choice_.coded;
     return run_over(std::move(rows), options, delta, std::move(values), so_far, clock);
   }
 

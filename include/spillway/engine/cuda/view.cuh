@@ -69,6 +69,8 @@ struct Layout {
   EdgeIndex part_edges;
   PartAt*   parts;       ///< where parts of so many edges begin among the pieces; or null
   Count     part_count;  ///< of which there are so many, and the end
+
+  const EdgeIndex* cuts;  ///< where parts begin that are not all of one size; or null
 };
 
 /// Edges that are at hand, of those that were laid out.

@@ -64,7 +64,7 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
   if (layout.parts == nullptr) return;
   cooperative_groups::this_grid().sync();
   for (Count i = thread(); i <= layout.part_count; i += threads())
-    layout.parts[i] = place_of(layout, i * layout.part_edges);
+    layout.parts[i] = place_of(layout, layout.cuts ? layout.cuts[i] : i * layout.part_edges);
 }
 
 template <class P, class Rows>
@@ -97,7 +97,7 @@ __device__ Count Machine<P, Rows>::begun_before(const Window& window, EdgeIndex 
 }
 
 template <class P, class Rows>
-__device__ auto Machine<P, Rows>::entry_in(const Window& window, Count k) const -> InWindow {
+__device__ auto Machine<P, Rows>::entry_in(const Window& window, Count k) const -> OwnRow {
   const Vertex    v      = view_.entries[k].vertex;
   const EdgeIndex begin  = begin_of(window, k);
   const EdgeIndex length = view_.starts[k + 1] - view_.starts[k], end = begin + length;
@@ -115,24 +115,27 @@ __device__ void Machine<P, Rows>::push_entries(const Window& window, Count from,
   const Count group = some < warp_lanes ? some : warp_lanes;
   if (group == 0) return;
   for (Count base = from + warp_index() * group; base < to; base += warps() * group) {
-    const bool     there = lane_index() < group && base + lane_index() < to;
-    const InWindow entry = there ? entry_in(window, base + lane_index()) : InWindow{};
-    const bool     mine  = entry.piece.length() > 0 && wants(entry.vertex);
+    const bool   there = lane_index() < group && base + lane_index() < to;
+    const OwnRow entry = there ? entry_in(window, base + lane_index()) : OwnRow{};
+    const bool   mine  = entry.piece.length() > 0 && wants(entry.vertex);
     push_as_one(window.rows, mine ? entry.vertex : 0, mine ? entry.piece : Piece{}, mine, at);
   }
 }
 
-/// A warp for every piece.
+/// Warps take some entries each, of which every lane owns one.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::pull_entries(const Window& window, Count from, Count to, unsigned at) {
-  for (Count k = from + warp_index(); k < to; k += warps()) {
-    const InWindow entry = entry_in(window, k);
-    const Vertex   v     = entry.vertex;
+  const Count some  = (to - from + warps() - 1) / warps();
+  const Count group = some < warp_lanes ? some : warp_lanes;
+  if (group == 0) return;
+  const Rows rows{window.rows};
+  for (Count base = from + warp_index() * group; base < to; base += warps() * group) {
+    const bool   there = lane_index() < group && base + lane_index() < to;
+    const OwnRow entry = there ? entry_in(window, base + lane_index()) : OwnRow{};
+    const Vertex v     = entry.vertex;
+    Collected    all   = nothing(v);
+    collect_in_bins(all, rows, entry, at);
     if (entry.piece.length() == 0) continue;
-    Collected all = nothing(v);
-    collect<warp_lanes>(all, window.rows, entry.piece, v, at);
-    all = combined_over_lanes<Combine, warp_lanes>(all);
-    if (lane_index() != 0) continue;
     mine_.looked_at += entry.piece.length();
     if constexpr (T::in_place)
       mine_.vertices += Combine::improve_atomically(view_.values[v], all) ? 1 : 0;
@@ -262,14 +265,14 @@ struct Step {
 
 /// An iteration in several launches, between which the host brings edges.
 template <class P>
-class WindowLoop : Loop<P, PlainRows> {
-  using Base    = Loop<P, PlainRows>;
+class WindowLoop : Loop<P, OrderedRows> {
+  using Base    = Loop<P, OrderedRows>;
   using T       = Traits<P>;
-  using Machine = cuda::Machine<P, PlainRows>;
+  using Machine = cuda::Machine<P, OrderedRows>;
   using Base::at_, Base::first, Base::machine_, Base::meet, Base::now_, Base::state_, Base::total_, Base::view_;
 
  public:
-  __device__ WindowLoop(const View<P, PlainRows>& view, const Launch& launch, typename Machine::Shared& shared)
+  __device__ WindowLoop(const View<P, OrderedRows>& view, const Launch& launch, typename Machine::Shared& shared)
       : Base(view, launch, shared) {
     Base::turn_to_iteration();
     if constexpr (Machine::prioritised) machine_.bucket_ = state_.bucket;
@@ -339,8 +342,8 @@ class WindowLoop : Loop<P, PlainRows> {
 
 template <class P>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
-    work_in_windows(const __grid_constant__ View<P, PlainRows> view, const __grid_constant__ Step step) {
-  using Shared = typename Machine<P, PlainRows>::Shared;
+    work_in_windows(const __grid_constant__ View<P, OrderedRows> view, const __grid_constant__ Step step) {
+  using Shared = typename Machine<P, OrderedRows>::Shared;
   alignas(16) __shared__ unsigned char storage[sizeof(Shared)];
   const Launch                         launch{.iterations = 1};
   WindowLoop<P>{view, launch, *reinterpret_cast<Shared*>(storage)}.run(step);
