@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <set>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -618,7 +620,10 @@ bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
       if (column < row.size()) largest = std::max(largest, parse_number(row[column]).value_or(UINT64_MAX));
   });
   const auto states = [&](std::size_t vertices, std::size_t count) {
-    return vertices < top.size() && count < top.size() && parse_number(top[count]) == edges - 1 &&
+    if (vertices >= top.size() || count >= top.size()) return false;
+    const std::uint64_t stated = parse_number(top[count]).value_or(0), lines = edges - 1;
+    // Each edge may be listed from both ends, or counted so.
+    return (stated == lines || (lines > 3 && (2 * stated == lines || stated == 2 * lines))) &&
            parse_number(top[vertices]).value_or(0) >= largest;
   };
   return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2));
@@ -653,7 +658,31 @@ bool says_symmetric(std::string_view line) {
          !std::string_view{said}.substr(0, symmetric).ends_with("skew");
 }
 
+/// A column of tables of roads and of exports: whether an edge may be walked both ways.
+bool states_both_ways(const std::string& column, const std::string& value) {
+  const bool yes = is_any(value, {"true", "yes", "1", "t", "y", "b", "both"});
+  const bool no  = is_any(value, {"false", "no", "0", "f", "n"});
+  if (is_any(column, {"type"})) return is_any(value, {"undirected"});
+  if (is_any(column, {"directed", "oneway", "one_way", "is_oneway"})) return no;
+  if (is_any(column, {"bidirectional", "two_way", "twoway", "undirected", "both_ways"})) return yes;
+  const auto back = parse_number(value);
+  return is_any(column, {"reverse_cost", "rcost", "cost_reverse", "reverse_weight"}) && (!back || *back > 0) &&
+         !value.starts_with('-') && !is_missing_value(value);
+}
+
 }  // namespace
+
+/// Whether the sample has most edges from both ends.
+bool EdgeInspection::lists_both_ways() const {
+  std::set<std::pair<std::string, std::string>> edges;
+  for_each_row(first_, [&](std::size_t, const Fields& row) {
+    if (source_ < row.size() && target_ < row.size()) edges.emplace(row[source_], row[target_]);
+  });
+  const auto both = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
+    return edges.contains({edge.second, edge.first});
+  });
+  return 2 * static_cast<std::size_t>(both) > edges.size();
+}
 
 std::string EdgeInspection::says_undirected() const {
   std::string found;
@@ -662,10 +691,8 @@ std::string EdgeInspection::says_undirected() const {
       found = line;
   });
   for (unsigned column = 0; column < header_.size() && found.empty(); ++column) {
-    const bool type = is_any(header_[column], {"type"}), directed = is_any(header_[column], {"directed"});
-    for (std::size_t i = 0; (type || directed) && found.empty() && i < shown_rows(); ++i)
-      if (column < data(i).size() &&
-          (type ? is_any(data(i)[column], {"undirected"}) : is_any(data(i)[column], {"false", "no", "0"})))
+    for (std::size_t i = 0; found.empty() && i < shown_rows(); ++i)
+      if (column < data(i).size() && states_both_ways(header_[column], data(i)[column]))
         found = header_[column] + " " + data(i)[column];
   }
   return found;

@@ -77,6 +77,7 @@ class EdgeInspection {
 
   /// What the text says of itself and no reader follows; empty where it does not.
   std::string says_undirected() const;
+  bool        lists_both_ways() const;
   std::string says_bipartite() const;
   std::string names_other_columns() const;
   /// Whether the first of `edges` lines looks like the numbers of vertices and edges.

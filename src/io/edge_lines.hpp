@@ -49,8 +49,10 @@ struct EdgeText {
   bool                         written_as_floats = false;  ///< by Spillway, so that none is rounded
   bool                         names_if_zeros    = false;  ///< a number with leading zeros makes all ids names
   char                         names_delimiter   = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
-  std::string   header_source, header_target;          ///< words of the header above names; empty: there is none
-  std::string   first_name;                            ///< the text that did it, and its line
+  std::string header_source, header_target;            ///< words of the header above names; empty: there is none
+  std::vector<std::string>
+                comments_like_edges;  ///< lines at the top that would be edges but for their first letter
+  std::string   first_name;           ///< the text that did it, and its line
   std::uint64_t first_name_line = 0;
   std::uint64_t edges_read      = 0;             ///< lines that were edges, after reading
   std::optional<std::uint64_t> edges;            ///< how many lines there must be

@@ -218,7 +218,7 @@ class Guesses {
                                 "(remove it if it is)",
                                 inspection_.first_line(), printable(inspection_.first_text())));
     if (const std::string said = inspection_.says_undirected();
-        !said.empty() && !transform.undirected && !transform.symmetrize)
+        !said.empty() && !transform.undirected && !transform.symmetrize && !inspection_.lists_both_ways())
       add("direction", fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)",
                                    printable(said, 60)));
     if (const std::string said = inspection_.says_bipartite(); !said.empty())
@@ -285,20 +285,25 @@ void refuse_bare_returns(const Sample& sample) {
 }
 
 /// Names may start with # and %, but lines at the top that do are comments: who has such names should know.
-void note_comments_like_edges(const EdgeText& text, const EdgeInspection& inspection, ReadJob& job) {
+void note_comments_like_edges(EdgeText& text, const EdgeInspection& inspection, ReadJob& job) {
   if (text.ids != IdKind::strings || inspection.states_own_banner()) return;
   std::vector<std::string> fields;
   std::istringstream       top{job.sample.text.substr(0, text.start)};
   for (std::string line; std::getline(top, line);) {
     if (!line.starts_with('#') && !line.starts_with('%')) continue;
+    if (line.ends_with('\r')) line.pop_back();
     if (!split_fields(line, text.layout.delimiter, fields, text.layout.also)) continue;
     if (fields.size() != inspection.columns() || fields[0].size() < 2) continue;
-    job.notes.push_back(
-        fmt::format("the line '{}' at the top is a comment, since it starts with {} (put a name that "
-                    "starts so into quotes)",
-                    printable(line), line[0]));
-    return;
+    text.comments_like_edges.push_back(line);
   }
+  const auto& found = text.comments_like_edges;
+  if (found.empty()) return;
+  const std::string more = found.size() > 1 ? fmt::format(" and {} more like it", found.size() - 1) : "";
+  job.notes.push_back(
+      fmt::format("the line '{}' at the top{} {}, since {} with {} (put a name that starts so into "
+                  "quotes)",
+                  printable(found.front()), more, more.empty() ? "is a comment" : "are comments",
+                  more.empty() ? "it starts" : "they start", found.front()[0]));
 }
 
 ReadResult read_edge_list(ReadJob& job) {

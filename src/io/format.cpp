@@ -411,12 +411,14 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
   return result;
 }
 
-void note_lost_ids(const Graph& graph, std::string_view format, std::vector<std::string>& notes) {
-  if (graph.ids().kind() != IdMap::Kind::consecutive || graph.ids().first() > 1)
+void note_lost_ids(const Graph& graph, std::string_view format, std::uint64_t first,
+                   std::vector<std::string>& notes) {
+  const bool moved = graph.ids().first() != 0 && graph.ids().first() != first;  // everyone knows who counts from 1
+  if (graph.ids().kind() != IdMap::Kind::consecutive || (moved && graph.vertex_count() > 0))
     notes.push_back(
-        fmt::format("{} has no room for vertex ids: vertices are renumbered in the order of their ids "
+        fmt::format("{} has no room for vertex ids: vertices are renumbered from {} in the order of their ids "
                     "(save the table with --id-map FILE)",
-                    format));
+                    format, first));
 }
 
 }  // namespace spillway

@@ -104,7 +104,8 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
                           WeightType weight_type, ReadJob& job);
 
 /// Reports what a format without ids loses.
-void note_lost_ids(const Graph& graph, std::string_view format, std::vector<std::string>& notes);
+void note_lost_ids(const Graph& graph, std::string_view format, std::uint64_t first,
+                   std::vector<std::string>& notes);
 
 // The formats, in the order they are tried: exact magics first, files known by their sizes alone next, loose text
 // last. A new one is a line here, and a file in this folder with NAME_format().

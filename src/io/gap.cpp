@@ -150,7 +150,7 @@ void write_gap(const Graph& graph, OutputFile& file, Progress& progress, std::ve
   append_rows(out, file, progress);
   if (in) append_rows(*in, file, progress);
   progress.end();
-  note_lost_ids(graph, "GAP", notes);
+  note_lost_ids(graph, "GAP", 0, notes);
   const bool weighted = graph.weight_type() != WeightType::none;
   if (named_with(file.path(), weighted ? "sg" : "wsg"))
     notes.push_back(fmt::format("GAP itself goes by the suffix: rename the file to .{}", weighted ? "wsg" : "sg"));

@@ -167,6 +167,11 @@ ReadResult read_graph500(ReadJob& job) {
   return named_with(job.path(), "g500_64") ? reader.read<WideEdge>() : reader.read<PackedEdge>();
 }
 
+bool has_own_name(const Sample& sample) {
+  const std::string path = lower_case(sample.path);
+  return path.ends_with(".packed") || path.ends_with(".g500") || path.ends_with(".g500_64");
+}
+
 }  // namespace
 
 Format graph500_format() {
@@ -174,7 +179,7 @@ Format graph500_format() {
           .description  = "Graph500, packed edges (12 bytes; 16 as .g500_64) and PATH.weights",
           .suffixes     = {"packed", "g500", "g500_64"},
           .is_edge_list = true,
-          .recognises   = [](const Sample&) { return false; },  // any bytes would do: only a name can tell
+          .recognises   = has_own_name,  // any bytes would do
           .read         = read_graph500,
           .write        = {},
           .companions   = [](const std::string& path) { return std::vector<std::string>{path + ".weights"}; }};

@@ -325,6 +325,13 @@ class FieldLines {
 
   bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
 
+  bool is_comment_at_top(const char* line, const char* end) const {
+    if (line == end || (*line != '#' && *line != '%') || text_.comments_like_edges.empty()) return false;
+    std::string_view text{line, static_cast<std::size_t>(end - line)};
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return std::ranges::find(text_.comments_like_edges, text) != text_.comments_like_edges.end();
+  }
+
   /// What is left of several files put one behind the other is no name.
   void check_seams(const std::vector<std::string>& fields, const char* line, const char* end) const {
     if (std::memchr(line, 0, static_cast<std::size_t>(end - line)))
@@ -333,6 +340,10 @@ class FieldLines {
       throw LineProblem{line,
                         "a byte-order mark stands inside the text, as if files had been put one behind the "
                         "other; remove it"};
+    if (is_comment_at_top(line, end))
+      throw LineProblem{line,
+                        "a comment of the top of the file stands here again; remove it, or put a name that "
+                        "starts with # or % into quotes"};
     if (text_.header_source.empty() || layout_.source >= fields.size() || layout_.target >= fields.size()) return;
     if (fields[layout_.source].size() != text_.header_source.size()) return;
     if (lower_case(fields[layout_.source]) == text_.header_source &&

@@ -112,7 +112,7 @@ ReadResult read_matrix_market(ReadJob& job) {
 
 void write_matrix_market(const Graph& graph, OutputFile& file, Progress& progress,
                          std::vector<std::string>& notes) {
-  note_lost_ids(graph, "Matrix Market", notes);
+  note_lost_ids(graph, "Matrix Market", 1, notes);
   const Csr&       csr   = graph.out();
   const WeightType type  = graph.weight_type();
   const char*      field = type == WeightType::none ? "pattern" : type == WeightType::u32 ? "integer" : "real";

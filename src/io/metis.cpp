@@ -346,7 +346,7 @@ void write_metis(const Graph& graph, OutputFile& file, Progress& progress, std::
   file.append(std::string(rows_ended_before(csr, csr.vertex_count()), '\n'));
   if (weighted && std::find(csr.weights.begin(), csr.weights.end(), 0u) != csr.weights.end())
     notes.emplace_back("some weights are 0: Spillway reads them back, METIS itself wants them above 0");
-  note_lost_ids(graph, "METIS", notes);
+  note_lost_ids(graph, "METIS", 1, notes);
 }
 
 }  // namespace

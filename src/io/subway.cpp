@@ -111,7 +111,7 @@ void write_subway(const Graph& graph, OutputFile& file, Progress& progress, std:
     });
   }
   progress.end();
-  note_lost_ids(graph, "Subway", notes);
+  note_lost_ids(graph, "Subway", 0, notes);
   const bool weighted = graph.weight_type() != WeightType::none;
   if (named_with(file.path(), weighted ? "bcsr" : "bwcsr"))
     notes.push_back(

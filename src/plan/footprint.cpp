@@ -62,6 +62,9 @@ constexpr std::array demands{
 };
 // clang-format on
 
+// How rows share out what is built is not known before they are read: a part more for it.
+constexpr std::uint64_t unknown_rows = 8;
+
 // Each array is rounded up to pages.
 constexpr double rounding_bytes = 32u << 10;
 
@@ -120,7 +123,8 @@ RunMemory memory_of_run(const std::string& algorithm, const ParameterValues& val
     if (graph) build.largest_bucket = largest_bucket(graph->out(), true, threads);
     if (graph && builds_simple) build.largest_bucket += largest_bucket(graph->out(), false, threads);
     building = building_peak(build);
-    rows     = rows_bytes(size.vertices, arcs, weighted);
+    if (!graph) building += building / unknown_rows;
+    rows = rows_bytes(size.vertices, arcs, weighted);
   }
   const auto state = scaled(demand.vertex, size.vertices) + scaled(demand.arc, arcs) +
                      static_cast<std::uint64_t>(demand.fixed + rounding_bytes);

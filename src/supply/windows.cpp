@@ -110,7 +110,7 @@ Laid WindowSupply::lay_out(const Round& round) {
   if (needs_.everyone && sides_.size() == 1 && !first_) return laid_;  // as it was
   const std::size_t parts = sides_[round.side].parts() + 1;
   parts_memory_.raise_to(parts * sizeof(PartAt));
-  parts_.resize(round.everyone || options_.supply.all_parts ? 0 : parts);
+  parts_.resize(parts);
   return laid_ = round.device.lay_out(round.side, round.everyone, parts_);
 }
 
@@ -120,7 +120,7 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   const std::size_t first = side.resident, last = side.parts();
   if (first == last) return {};
   double& reckoned = round.sent.reckoned;
-  if (round.everyone || parts_.empty()) {
+  if (round.everyone || options_.supply.all_parts || parts_.empty()) {
     reckoned += costs_.bytes_sent(static_cast<double>(side.bytes(first, last) - bytes_in_slots(round.side)));
     return {{Way::whole, first, last}};
   }

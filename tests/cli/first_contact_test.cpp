@@ -76,8 +76,9 @@ TEST_F(FirstContactCommands, ForeignFilesNamedSpillAreToldByTheirMagic) {
 
 TEST_F(FirstContactCommands, LinesThatLookLikeCommentsAreTold) {
   folder_.write("tags.csv", "#cats,alice\n#dogs,bob\nalice,bob\n");
-  EXPECT_NE(spillway("info tags.csv").err.find("the line '#cats,alice' at the top is a comment"),
-            std::string::npos);
+  EXPECT_NE(
+      spillway("info tags.csv").err.find("the line '#cats,alice' at the top and 1 more like it are comments"),
+      std::string::npos);
   folder_.write("none.csv", "#cats,#dogs\n");
   EXPECT_NE(spillway("info none.csv").err.find("the list has no edges"), std::string::npos);
   folder_.write("middle.txt", "alice bob\nbob carol\n# comment\ncarol dave\n");

@@ -138,8 +138,9 @@ TEST(StatedFacts, LdbcListsMayHaveCommentsAMarkAndBeCompressed) {
 // --- counts and columns ---
 
 TEST(StatedFacts, ALineOfCountsIsTold) {
-  for (const char* text : {"4 3\n0 1\n0 2\n0 3\n", "3 3\n0 1\n1 2\n2 0\n", "3 3 2\n1 2 5\n2 3 6\n",
-                           "5 3 1\n0 1 7\n1 2 7\n4 3 7\n", "4 5\n0 1\n1 2\n2 3\n5 4\n"})
+  for (const char* text :
+       {"4 3\n0 1\n0 2\n0 3\n", "3 3\n0 1\n1 2\n2 0\n", "3 3 2\n1 2 5\n2 3 6\n", "5 3 1\n0 1 7\n1 2 7\n4 3 7\n",
+        "5 4\n0 1\n1 0\n1 2\n2 1\n2 3\n3 2\n3 4\n4 3\n", "5 8\n0 1\n1 2\n2 3\n3 4\n", "4 5\n0 1\n1 2\n2 3\n5 4\n"})
     expect_says(notes_of(read(text)), "numbers of vertices and edges");
   for (const char* text : {"0 1\n1 2\n", "0 1\n1 0\n", "5 9\n0 1\n", "2 1\n3 1\n"})
     EXPECT_EQ(notes_of(read(text)).find("numbers of vertices"), std::string::npos) << text;
@@ -242,6 +243,30 @@ TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
 TEST(StatedFacts, WeightsTooSmallForAFloatAreRefused) {
   expect_says(refusal("source,target,weight\n1,2,1e-50\n2,3,1\n"), ":2: weight '1e-50' is too small");
   EXPECT_EQ(arcs_of(read("source,target,weight\n1,2,0.0e5\n2,3,0.5\n")).size(), 2u);
+}
+
+TEST(StatedFacts, RoadsThatMayBeDrivenBothWaysAreTold) {
+  for (const char* text :
+       {"gid,source,target,cost,reverse_cost\n1,1,2,5,5\n2,2,3,6,6\n",
+        "from,to,oneway,length\n1,2,no,5\n2,3,yes,6\n", "source,target,bidirectional,weight\n1,2,1,5\n2,3,0,6\n"})
+    expect_says(notes_of(read(text)), "(--undirected reads both)");
+  for (const char* text :
+       {"gid,source,target,cost,reverse_cost\n1,1,2,5,-1\n2,2,3,6,-1\n",
+        "from,to,oneway,length\n1,2,yes,5\n2,3,yes,6\n", "# Undirected graph\n1 2\n2 1\n2 3\n3 2\n"})
+    EXPECT_EQ(notes_of(read(text)).find("--undirected"), std::string::npos) << text;
+}
+
+TEST(StatedFacts, CommentsThatComeAgainAreRefused) {
+  expect_says(refusal("# source,target\na,b\nb,c\n# source,target\nc,d\n"), ":4: a comment of the top");
+  expect_says(notes_of(read("# Source\tTarget\n#love\t#photo\n#love\t#art\nsun\t#sky\n")),
+              "and 2 more like it are comments");
+}
+
+TEST(StatedFacts, IdsThatAFormatCannotKeepAreTold) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(save(read("1 2\n2 3\n"), folder / "a.sg").size(), 1u);
+  EXPECT_EQ(save(read("0 1\n1 2\n"), folder / "a.sg").size(), 0u);
+  EXPECT_EQ(save(read("1 2\n2 3\n"), folder / "a.mtx").size(), 0u);
 }
 
 TEST(StatedFacts, IdsReachTheEndOf64Bits) {

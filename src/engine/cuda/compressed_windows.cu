@@ -1,5 +1,7 @@
 #include "engine/cuda/compressed_windows.hpp"
 
+#include <algorithm>
+
 #include "engine/cuda/grid.cuh"
 
 #include <spillway/engine/cuda/warp.cuh>
@@ -55,88 +57,126 @@ __global__ void cut_parts(RowWords all, PartBounds bounds, std::uint64_t most, C
   *count = parts;
 }
 
-/// A part of the rows.
+/// A part of the rows. Its edges are counted from its first one on, in 32 bits.
 struct PartRows {
   std::uint64_t first_row, last_row;
-  EdgeIndex     first_edge, last_edge;
+  EdgeIndex     first_edge;
+  unsigned      edges;
 };
 
-constexpr EdgeIndex edges_a_warp = 512;
-constexpr unsigned  at_once      = 4;  ///< edges of a lane, read together
+constexpr EdgeIndex most_edges_of_part = EdgeIndex{1} << 31;
+
+constexpr unsigned edges_a_warp = 512;
+constexpr unsigned at_once      = 4;  ///< edges of a lane, read together
+constexpr unsigned batch        = at_once * warp_lanes;
 
 /// The last row that begins at `edge` or before.
-__device__ std::uint64_t row_with(const EdgeIndex* offsets, const PartRows& part, EdgeIndex edge) {
-  std::uint64_t low = part.first_row, high = part.last_row;
+__device__ std::uint64_t row_with(const EdgeIndex* offsets, const PartRows& part, unsigned edge) {
+  const EdgeIndex at  = part.first_edge + edge;
+  std::uint64_t   low = part.first_row, high = part.last_row;
   while (high - low > 1) {
-    const std::uint64_t middle             = low + (high - low) / 2;
-    (offsets[middle] <= edge ? low : high) = middle;
+    const std::uint64_t middle           = low + (high - low) / 2;
+    (offsets[middle] <= at ? low : high) = middle;
   }
   return low;
 }
 
-/// 32 rows, one in each lane.
+/// 32 rows, one in each lane. All lanes must come wherever they are asked.
 class RowsOfWarp {
  public:
-  __device__ RowsOfWarp(const CodedRows& rows, const EdgeIndex* offsets, const PartRows& part, std::uint64_t first,
-                        EdgeIndex from)
-      : from_(from) {
-    const std::uint64_t v = first + lane_index(), behind = first + warp_lanes;
-    if (v < part.last_row) piece_ = rows.pieces[v], begin_ = offsets[v];
-    // Row sizes are below 2^31, so that what begins before `from` does not matter here.
-    start_ = v >= part.last_row ? ~0u : begin_ <= from ? 0 : static_cast<unsigned>(begin_ - from);
-    end_   = offsets[behind < part.last_row ? behind : part.last_row];
+  __device__ RowsOfWarp(const CodedRows& rows, const EdgeIndex* offsets, const PartRows& part,
+                        std::uint64_t first) {
+    const std::uint64_t v  = first + lane_index();
+    const bool          is = v < part.last_row;
+    if (is) piece_ = rows.pieces[v];
+    begin_ = is ? static_cast<unsigned>(offsets[v] - part.first_edge) : part.edges;
+    end_   = is ? static_cast<unsigned>(offsets[v + 1] - part.first_edge) : part.edges;
   }
 
   /// Where the rows end.
-  __device__ EdgeIndex end() const { return end_; }
+  __device__ unsigned end() const { return of(end_, warp_lanes - 1); }
 
-  /// Where an edge of them is; all lanes must come.
-  __device__ CodedRows::Place place(EdgeIndex edge) const {
-    const auto at  = static_cast<unsigned>(edge - from_);
-    unsigned   row = 0;
+  /// Which of them has an edge.
+  __device__ unsigned row_of(unsigned edge) const {
+    unsigned row = 0;
 #pragma unroll
     for (unsigned step = warp_lanes / 2; step > 0; step /= 2)
-      if (__shfl_sync(all_lanes, start_, static_cast<int>(row + step)) <= at) row += step;
-    const auto lane = static_cast<int>(row);
-    return {{__shfl_sync(all_lanes, piece_.first, lane), __shfl_sync(all_lanes, piece_.edges_and_header, lane)},
-            static_cast<std::uint32_t>(edge - __shfl_sync(all_lanes, begin_, lane))};
+      if (of(begin_, row + step) <= edge) row += step;
+    return row;
+  }
+  __device__ unsigned begin_of(unsigned row) const { return of(begin_, row); }
+  __device__ unsigned end_of(unsigned row) const { return of(end_, row); }
+  __device__ CodedRows::Piece piece_of(unsigned row) const {
+    return {of(piece_.first, row), of(piece_.edges_and_header, row)};
   }
 
  private:
-  EdgeIndex        from_, end_ = 0;
+  __device__ static unsigned of(unsigned value, unsigned lane) {
+    return __shfl_sync(all_lanes, value, static_cast<int>(lane));
+  }
+
   CodedRows::Piece piece_{};
-  EdgeIndex        begin_ = 0;
-  unsigned         start_ = 0;
+  unsigned         begin_ = 0, end_ = 0;
 };
+
+/// What a lane has decoded of a batch.
+template <bool weighted>
+struct Decoded {
+  Vertex        targets[at_once];
+  std::uint32_t weights[weighted ? at_once : 1];
+
+  __device__ void read(const CodedRows& rows, unsigned i, const CodedRows::Place& place) {
+    targets[i] = rows.target_ahead(place);
+    if constexpr (weighted) weights[i] = rows.weight(place);
+  }
+};
+
+/// The edges from `at` to before `last`, at most a batch, of rows that a warp has.
+template <bool weighted>
+__device__ Decoded<weighted> decoded_batch(const CodedRows& rows, const RowsOfWarp& here, unsigned at,
+                                           unsigned last) {
+  Decoded<weighted> decoded;
+  const unsigned    row   = here.row_of(at);
+  const unsigned    begin = here.begin_of(row);
+  const auto        edge  = [&](unsigned i) {
+    const unsigned mine = at + i * warp_lanes + lane_index();
+    return mine < last ? mine : last - 1;
+  };
+  if (here.end_of(row) >= last) {  // of hubs, nearly always
+    const CodedRows::Piece piece = here.piece_of(row);
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) decoded.read(rows, i, {piece, edge(i) - begin});
+    return decoded;
+  }
+#pragma unroll
+  for (unsigned i = 0; i < at_once; ++i) {
+    const unsigned mine = edge(i), its = here.row_of(mine), first = here.begin_of(its);
+    decoded.read(rows, i, {here.piece_of(its), mine - first});
+  }
+  return decoded;
+}
 
 /// Every warp takes as many edges as any other, whatever rows they are of.
 template <bool weighted>
 __global__ void __launch_bounds__(block_threads, 4)
     decode_part(CodedRows rows, const EdgeIndex* offsets, PartRows part, Vertex* targets, std::uint32_t* weights) {
   const std::uint64_t warp = first_item() / warp_lanes, warps = item_stride() / warp_lanes;
-  for (EdgeIndex from = part.first_edge + warp * edges_a_warp; from < part.last_edge;
-       from += warps * edges_a_warp) {
-    const EdgeIndex end = from + edges_a_warp < part.last_edge ? from + edges_a_warp : part.last_edge;
-    std::uint64_t   row = row_with(offsets, part, from);
-    for (EdgeIndex at = from; at < end; row += warp_lanes) {
-      const RowsOfWarp here{rows, offsets, part, row, at};
-      const EdgeIndex  last = here.end() < end ? here.end() : end;
-      for (; at < last; at += at_once * warp_lanes) {
-        Vertex        found[at_once];
-        std::uint32_t weight[at_once];
+  for (std::uint64_t chunk = warp; chunk * edges_a_warp < part.edges; chunk += warps) {
+    const auto     from = static_cast<unsigned>(chunk * edges_a_warp);
+    const unsigned end  = part.edges - from < edges_a_warp ? part.edges : from + edges_a_warp;
+    std::uint64_t  row  = row_with(offsets, part, from);
+    for (unsigned at = from; at < end; row += warp_lanes) {
+      const RowsOfWarp here{rows, offsets, part, row};
+      const unsigned   rows_end = here.end(), last = rows_end < end ? rows_end : end;
+      for (; at < last; at += batch) {
+        const unsigned stop    = last - at < batch ? last : at + batch;
+        const auto     decoded = decoded_batch<weighted>(rows, here, at, stop);
 #pragma unroll
         for (unsigned i = 0; i < at_once; ++i) {
-          const EdgeIndex edge  = at + i * warp_lanes + lane_index();
-          const auto      place = here.place(edge < last ? edge : last - 1);
-          found[i]              = rows.target_ahead(place);
-          if constexpr (weighted) weight[i] = rows.weight(place);
-        }
-#pragma unroll
-        for (unsigned i = 0; i < at_once; ++i) {
-          const EdgeIndex edge = at + i * warp_lanes + lane_index();
-          if (edge >= last) continue;
-          targets[edge - part.first_edge] = found[i];
-          if constexpr (weighted) weights[edge - part.first_edge] = weight[i];
+          const unsigned edge = at + i * warp_lanes + lane_index();
+          if (edge >= stop) continue;
+          targets[edge] = decoded.targets[i];
+          if constexpr (weighted) weights[edge] = decoded.weights[i];
         }
       }
       at = last;
@@ -158,7 +198,8 @@ CompressedWindows::CompressedWindows(Device& device, std::shared_ptr<CodedBlock>
   longest_ = {found[0], found[1]};
 }
 
-std::vector<PartCut> CompressedWindows::cut(const PartBounds& bounds) {
+std::vector<PartCut> CompressedWindows::cut(PartBounds bounds) {
+  bounds.edges    = std::min(bounds.edges, most_edges_of_part);
   EdgeIndex edges = 0;
   device_.download(&edges, offsets_ + vertices_, sizeof(edges));
   // Any two that follow one another are beyond the bounds together.
@@ -194,8 +235,8 @@ void CompressedWindows::decode(std::size_t part, const std::uint32_t* code, cons
   const PartRows      rows{.first_row  = rows_at_cuts_[part],
                            .last_row   = rows_at_cuts_[part + 1],
                            .first_edge = cuts_[part].edge,
-                           .last_edge  = cuts_[part + 1].edge};
-  const std::uint64_t warps = (rows.last_edge - rows.first_edge + edges_a_warp - 1) / edges_a_warp;
+                           .edges      = static_cast<unsigned>(cuts_[part + 1].edge - cuts_[part].edge)};
+  const std::uint64_t warps = (rows.edges + edges_a_warp - 1) / edges_a_warp;
   // Places of rows count from the block's first word on.
   const CodedRows from = block_->rows_at(code - cuts_[part].word);
   if (to.weights)

@@ -26,7 +26,7 @@ class CompressedWindows {
   /// Of the longest row: no part can do with less.
   const PartBounds& longest_row() const { return longest_; }
   /// The parts, none beyond `bounds`.
-  std::vector<PartCut> cut(const PartBounds& bounds);
+  std::vector<PartCut> cut(PartBounds bounds);
   /// Where they begin, in edges, on the device.
   const EdgeIndex* edges_at_cuts() const { return edges_at_cuts_.data(); }
 

@@ -259,9 +259,9 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
                                          .parts      = parts.empty() ? nullptr : side.parts.data(),
                                          .part_count = parts.empty() ? 0 : parts.size() - 1,
                                          .cuts = side.compressed ? side.compressed->edges_at_cuts() : nullptr});
-    if (parts.empty()) return laid;
-    side.parts.download(parts.data());
-    return {parts.back().pieces, parts.back().edges};
+    if (!parts.empty()) side.parts.download(parts.data());
+    laid_parts_ = parts;
+    return parts.empty() ? laid : Laid{parts.back().pieces, parts.back().edges};
   }
 
   Pieces pieces(std::uint64_t first, std::uint64_t last) override {
@@ -314,6 +314,23 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     slot.brought.record(stream_);
   }
 
+  /// Which pieces may be in whole parts is known from the layout: a search takes as long as visiting them.
+  Window window_of(const PlainRows& rows, const WindowAt& at) const {
+    Window window{.rows    = rows,
+                  .first   = at.first,
+                  .last    = at.last,
+                  .compact = at.compact,
+                  .pull    = pulls_,
+                  .local   = at.local,
+                  .from    = 0,
+                  .to      = 0};
+    if (at.compact || laid_parts_.empty()) return window;
+    const std::uint64_t begun = laid_parts_[at.first_part].pieces;
+    window.from               = begun - std::min<std::uint64_t>(begun, 1);  // the one before may reach into it
+    window.to                 = laid_parts_[at.last_part].pieces;
+    return window;
+  }
+
   /// Part by part, each when it has come. Its slot can be sent to as soon as it is decoded.
   void visit_compressed(std::size_t which, const WindowAt& at) {
     const GpuSide& side = sides_[at.side];
@@ -327,8 +344,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
       if (first == last) continue;
       side.compressed->decode(part, slot ? slot->targets.data() : side.compressed->kept(part), decoded_->at(0));
       if (slot) slot->visited.record(nullptr);
-      kernels_->visit(
-          {.rows = rows, .first = first, .last = last, .compact = false, .pull = pulls_, .local = at.local});
+      kernels_->visit(window_of(rows, {at.side, first, last, false, at.local, part, part + 1}));
     }
   }
 
@@ -350,12 +366,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
       from(side.outside.targets, side.outside.weights, at.first);
     rows.outside = which == WindowDevice::in_place;
     if (slot) slot->brought.hold_up(nullptr);
-    kernels_->visit({.rows    = rows,
-                     .first   = at.first,
-                     .last    = at.last,
-                     .compact = at.compact,
-                     .pull    = pulls_,
-                     .local   = at.local});
+    kernels_->visit(window_of(rows, at));
     if (slot) slot->visited.record(nullptr);
   }
 
@@ -369,6 +380,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   std::unique_ptr<WindowSupply> supply_;
   Charge                        staged_;  ///< pinned
   WindowKernels*                kernels_ = nullptr;
+  std::vector<PartAt>           laid_parts_;  ///< of the last layout
   bool                          reads_in_place_;
 
   Stream                               stream_, telling_;

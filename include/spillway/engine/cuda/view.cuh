@@ -79,7 +79,8 @@ struct Window {
   EdgeIndex first, last;  ///< positions in that array, or in the one that pieces make one behind the other…
   bool      compact;      ///< …this
   bool      pull;
-  bool      local;  ///< goes on until nobody in it has anything new
+  bool      local;     ///< goes on until nobody in it has anything new
+  Count     from, to;  ///< pieces that may be in it; where both are 0, they are searched for
 };
 
 struct IterationLog {

@@ -69,7 +69,14 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
 
 template <class P, class Rows>
 __device__ PartAt Machine<P, Rows>::place_of(const Layout& layout, EdgeIndex position) const {
-  const Window all{.rows = layout.rows, .first = 0, .last = 0, .compact = false, .pull = false, .local = false};
+  const Window all{.rows    = layout.rows,
+                   .first   = 0,
+                   .last    = 0,
+                   .compact = false,
+                   .pull    = false,
+                   .local   = false,
+                   .from    = 0,
+                   .to      = 0};
   const Count  begun = begun_before(all, position);
   if (begun == 0) return {0, 0};
   const EdgeIndex inside = view_.starts[begun - 1] + (position - begin_of(all, begun - 1));
@@ -223,10 +230,13 @@ __device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count f
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::visit(const Window& window, unsigned at) {
   begin_phase();
-  everyone_         = T::all_active;
-  const Count begun = begun_before(window, window.first + 1);
-  const Count from = begun > 0 ? begun - 1 : 0, to = begun_before(window, window.last);
-  Global      before{};
+  everyone_  = T::all_active;
+  Count from = window.from, to = window.to;
+  if (from == to) {
+    const Count begun = begun_before(window, window.first + 1);
+    from = begun > 0 ? begun - 1 : 0, to = begun_before(window, window.last);
+  }
+  Global before{};
   if constexpr (T::has_global)
     if (threadIdx.x == 0) before = view_.totals[slot(1, at) * gridDim.x + blockIdx.x];
   if constexpr (T::all_active) {

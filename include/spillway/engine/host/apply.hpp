@@ -5,8 +5,8 @@
 
 namespace spillway::host {
 
-template <class P>
-void HostExecutor<P>::publish(Vertex v, Local& local) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::publish(Vertex v, Local& local) {
   if constexpr (Publishes<P>) {
     StepOf<P> at = step(v, local);
     at.degree    = degree(v);
@@ -20,8 +20,8 @@ void HostExecutor<P>::publish(Vertex v, Local& local) {
   }
 }
 
-template <class P>
-void HostExecutor<P>::publish_all() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::publish_all() {
   if constexpr (T::all_active) {
     for_vertices_in_order([&](Vertex first, Vertex last, Local& local) {
       for (Vertex v = first; v < last; ++v) publish(v, local);
@@ -44,9 +44,9 @@ void HostExecutor<P>::publish_all() {
 }
 
 /// As `for_vertices`, and the ranges' totals are added up in the order of the ranges, whoever worked on them.
-template <class P>
+template <class P, bool bucketed>
 template <class Body>
-void HostExecutor<P>::for_vertices_in_order(Body&& body) {
+void HostExecutor<P, bucketed>::for_vertices_in_order(Body&& body) {
   if constexpr (!T::has_global) {
     for_vertices(body);
   } else {
@@ -59,26 +59,26 @@ void HostExecutor<P>::for_vertices_in_order(Body&& body) {
   }
 }
 
-template <class P>
-void HostExecutor<P>::end_totals() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::end_totals() {
   if constexpr (!T::has_global) return;
   add_totals();
   history_.push_back(total_);
 }
 
-template <class P>
-void HostExecutor<P>::add_totals() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::add_totals() {
   for (Local& local : locals_) total_ += std::exchange(local.total, Global{});
 }
 
-template <class P>
-bool HostExecutor<P>::apply(Vertex v, const Update& update, Counts& counts) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::apply(Vertex v, const Update& update, Counts& counts) {
   return Operations<P>::apply(program_, values_[v], update, [&] { return step(v, counts); });
 }
 
 /// Where messages are the values themselves, others read one before or after it is applied to, never between.
-template <class P>
-bool HostExecutor<P>::apply_while_read(Vertex v, const Update& update, Counts& counts) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::apply_while_read(Vertex v, const Update& update, Counts& counts) {
   if constexpr (!T::live_messages) {
     return apply(v, update, counts);
   } else {
@@ -90,8 +90,8 @@ bool HostExecutor<P>::apply_while_read(Vertex v, const Update& update, Counts& c
 }
 
 /// Programs with `open` may close a vertex in `publish` and in `apply`; voting ones close it by the vote.
-template <class P>
-void HostExecutor<P>::close_if_done(Vertex v, EdgeIndex edges, Counts& counts) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::close_if_done(Vertex v, EdgeIndex edges, Counts& counts) {
   if constexpr (Opens<P> && !T::voting) {
     if (!open_.test(v) || program_.open(values_[v])) return;
     open_.take(v);
@@ -101,8 +101,8 @@ void HostExecutor<P>::close_if_done(Vertex v, EdgeIndex edges, Counts& counts) {
 }
 
 /// Push of programs that gather: everyone in `back_` has updates waiting.
-template <class P>
-void HostExecutor<P>::apply_list() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::apply_list() {
   front_.clear();
   const auto list = back_.span();
   for_each_share(threads_for(list.size()), list.size(), [&](std::uint64_t begin, std::uint64_t end, int thread) {
@@ -120,15 +120,15 @@ void HostExecutor<P>::apply_list() {
 }
 
 /// Applies and empties the accumulator of one vertex; true if it belongs to the next frontier list.
-template <class P>
-bool HostExecutor<P>::settle_updates(Vertex v, Local& local, int thread) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::settle_updates(Vertex v, Local& local, int thread) {
   const Update update = narrowed(std::exchange(accumulators_[v], empty()));
   const bool   active = apply(v, update, local);
   return note_applied(v, active, local, thread);
 }
 
-template <class P>
-bool HostExecutor<P>::note_applied(Vertex v, bool active, Counts& counts, int thread) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::note_applied(Vertex v, bool active, Counts& counts, int thread) {
   if constexpr (Opens<P>) close_if_done(v, degree(v), counts);
   if (!active || input_.replay) return false;
   if constexpr (prioritised) {
@@ -142,8 +142,8 @@ bool HostExecutor<P>::note_applied(Vertex v, bool active, Counts& counts, int th
   }
 }
 
-template <class P>
-void HostExecutor<P>::apply_everywhere() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::apply_everywhere() {
   for_vertices_in_order([&](Vertex first, Vertex last, Local& local) {
     for (Vertex v = first; v < last; ++v)
       local.vertices += apply(v, narrowed(std::exchange(accumulators_[v], empty())), local);
@@ -151,8 +151,8 @@ void HostExecutor<P>::apply_everywhere() {
 }
 
 /// After a pull over several blocks: everyone in the bitmap `next_` has updates waiting.
-template <class P>
-void HostExecutor<P>::apply_bitmap() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::apply_bitmap() {
   for_vertices_in_order([&](Vertex first, Vertex last, Local& local) {
     const int thread = static_cast<int>(&local - locals_.data());
     for (std::uint64_t i = first / Bitmap::bits; i < Bitmap::word_count(last); ++i) {
@@ -165,8 +165,8 @@ void HostExecutor<P>::apply_bitmap() {
   });
 }
 
-template <class P>
-void HostExecutor<P>::apply_gathered() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::apply_gathered() {
   if (direction_ == Direction::push) return apply_list();
   if (pull_tasks_.size() > 1) apply_bitmap();
   end_pull();
@@ -174,8 +174,8 @@ void HostExecutor<P>::apply_gathered() {
 
 /// What a pull leaves in `next_` is the frontier; the old one's bitmap becomes the next `next_`, whose words a
 /// pull overwrites and a push wants clear.
-template <class P>
-void HostExecutor<P>::end_pull() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::end_pull() {
   std::swap(active_, next_);
   is_bitmap_ = true;
   is_list_   = false;
@@ -183,16 +183,16 @@ void HostExecutor<P>::end_pull() {
   clear_next();
 }
 
-template <class P>
-void HostExecutor<P>::clear_next() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::clear_next() {
   if constexpr (T::voting) return;  // votes are claimed in `open_`
   for_each_share(threads_for(n_ / Bitmap::bits), next_.size(),
                  [&](std::uint64_t begin, std::uint64_t end, int) { next_.clear(begin, end); });
 }
 
 /// Push of programs that do not gather: `back_` is the next frontier; in place, `next_` holds its bits.
-template <class P>
-void HostExecutor<P>::end_push() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::end_push() {
   if constexpr (T::in_place) {
     if (is_bitmap_) clear_bits(active_, front_.span());
     std::swap(active_, next_);

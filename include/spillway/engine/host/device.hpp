@@ -7,21 +7,12 @@
 
 namespace spillway::host {
 
-/// The same program for rounds in which edges come in windows: buckets that are settled in place want them all.
-template <class P>
-struct WithoutPriority : P {
-  explicit WithoutPriority(const P& program) : P(program) {}
-  void priority() const = delete;
-};
-
-/// `As` is P, or P without its priority.
-template <class P, class As>
+template <class P, bool bucketed>
 class HostRun final : public PreparedRun<P> {
  public:
-  HostRun(const As& program, const RunRequest<P>& request, double delta)
-      : program_(program),
-        options_(request.options),
-        executor_(program_, request.graph, request.topology, options_,
+  HostRun(const RunRequest<P>& request, double delta)
+      : options_(request.options),
+        executor_(request.program, request.graph, request.topology, options_,
                   HostInput<ValueOf<P>>{.values = std::move(request.continuation.values),
                                         .replay = request.continuation.replay,
                                         .record = request.continuation.record,
@@ -45,9 +36,8 @@ class HostRun final : public PreparedRun<P> {
 
  private:
   Stopwatch                   running_;
-  As                          program_;
   RunOptions                  options_;
-  HostExecutor<As>            executor_;
+  HostExecutor<P, bucketed>   executor_;
   std::unique_ptr<EdgeSupply> supply_;
 };
 
@@ -57,11 +47,10 @@ class HostDevice final : public RunDevice<P> {
   HostDevice(const RunRequest<P>& request, double delta) : request_(request), delta_(delta) {}
 
   std::unique_ptr<PreparedRun<P>> prepare() override {
-    const P& program = request_.program;
+    // Buckets that are settled in place want all edges at hand.
     if constexpr (Prioritises<P> && Traits<P>::in_place)
-      if (in_windows(request_.options.method))
-        return std::make_unique<HostRun<P, WithoutPriority<P>>>(WithoutPriority<P>{program}, request_, delta_);
-    return std::make_unique<HostRun<P, P>>(program, request_, delta_);
+      if (in_windows(request_.options.method)) return std::make_unique<HostRun<P, false>>(request_, delta_);
+    return std::make_unique<HostRun<P, Prioritises<P>>>(request_, delta_);
   }
 
  private:

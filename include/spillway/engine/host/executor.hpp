@@ -30,7 +30,8 @@ struct HostInput {
   double          delta  = 1;        ///< width of a bucket
 };
 
-template <class P>
+/// `bucketed`: vertices wait in the order of their priority; otherwise they go on in rounds.
+template <class P, bool bucketed = Prioritises<P>>
 class HostExecutor final : public PieceExecutor {
   using T           = Traits<P>;
   using Value       = typename T::Value;
@@ -41,7 +42,7 @@ class HostExecutor final : public PieceExecutor {
   using Combine     = typename T::Combine;
   using Accumulator = typename Combine::Accumulator;
 
-  static constexpr bool prioritised     = Prioritises<P>;
+  static constexpr bool prioritised     = bucketed;
   static constexpr bool in_buckets      = prioritised && T::in_place;  ///< settled without rounds
   static constexpr bool has_frontier    = !T::all_active && !in_buckets;
   static constexpr bool tracks_open     = T::voting || Opens<P>;

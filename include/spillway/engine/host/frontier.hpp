@@ -5,8 +5,8 @@
 
 namespace spillway::host {
 
-template <class P>
-void HostExecutor<P>::make_list() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::make_list() {
   if (is_list_) return;
   front_.clear();
   for_each_share(threads_for(n_ / Bitmap::bits), active_.size(),
@@ -19,8 +19,8 @@ void HostExecutor<P>::make_list() {
   is_list_ = true;
 }
 
-template <class P>
-void HostExecutor<P>::make_bitmap() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::make_bitmap() {
   if (is_bitmap_) return;
   const auto list = front_.span();
   for_each_share(threads_for(n_ / Bitmap::bits), active_.size(),
@@ -32,8 +32,8 @@ void HostExecutor<P>::make_bitmap() {
 }
 
 /// The bits of a list are set back: word by word, or all at once when there are many.
-template <class P>
-void HostExecutor<P>::clear_bits(Bitmap& bitmap, std::span<const Vertex> list) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::clear_bits(Bitmap& bitmap, std::span<const Vertex> list) {
   if (list.size() > bitmap.size()) {
     for_each_share(threads_for(bitmap.size()), bitmap.size(),
                    [&](std::uint64_t begin, std::uint64_t end, int) { bitmap.clear(begin, end); });
@@ -45,8 +45,8 @@ void HostExecutor<P>::clear_bits(Bitmap& bitmap, std::span<const Vertex> list) {
 }
 
 /// Replayed frontiers come from a list; everything else about them is known.
-template <class P>
-FrontierSize HostExecutor<P>::replay_next() {
+template <class P, bool bucketed>
+FrontierSize HostExecutor<P, bucketed>::replay_next() {
   const Schedule& schedule = *input_.replay;
   if (replayed_ == schedule.levels()) return {};
   const std::uint64_t level = schedule.levels() - ++replayed_;
@@ -68,8 +68,8 @@ FrontierSize HostExecutor<P>::replay_next() {
   return frontier_;
 }
 
-template <class P>
-void HostExecutor<P>::record() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::record() {
   if (frontier_.vertices == 0) return;
   make_list();
   input_.record->append(front_.span());

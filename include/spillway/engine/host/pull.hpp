@@ -6,8 +6,8 @@
 namespace spillway::host {
 
 /// Ranges of about equal work that start at bitmap words.
-template <class P>
-std::vector<Vertex> HostExecutor<P>::cut(const Block& block) const {
+template <class P, bool bucketed>
+std::vector<Vertex> HostExecutor<P, bucketed>::cut(const Block& block) const {
   std::vector<Vertex> ends{block.first};
   const EdgeIndex*    offsets = block.rows.offsets;
   const auto work = [&](std::uint64_t v) { return offsets[v] - offsets[block.first] + (v - block.first); };
@@ -24,8 +24,8 @@ std::vector<Vertex> HostExecutor<P>::cut(const Block& block) const {
 }
 
 /// Gathers, applies and publishes in one pass over the vertices.
-template <class P>
-void HostExecutor<P>::sweep(const Block& block, const std::vector<Vertex>& ends) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::sweep(const Block& block, const std::vector<Vertex>& ends) {
   const std::uint64_t tasks = ends.size() - 1;
   partial_.assign(tasks, Global{});
   partial_ahead_.assign(tasks, Global{});
@@ -46,8 +46,9 @@ void HostExecutor<P>::sweep(const Block& block, const std::vector<Vertex>& ends)
 }
 
 /// Everything the loop needs is in variables of its own, which no store can change.
-template <class P>
-auto HostExecutor<P>::sweep_range(const Rows rows, Vertex first, Vertex last) const -> std::pair<Counts, Counts> {
+template <class P, bool bucketed>
+auto HostExecutor<P, bucketed>::sweep_range(const Rows rows, Vertex first, Vertex last) const
+    -> std::pair<Counts, Counts> {
   const P              program  = program_;
   const Global         global   = global_;
   const Message* const messages = messages_.data();
@@ -82,8 +83,8 @@ auto HostExecutor<P>::sweep_range(const Rows rows, Vertex first, Vertex last) co
   return {now, ahead};
 }
 
-template <class P>
-void HostExecutor<P>::pull(const Block& block, const std::vector<Vertex>& ends) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::pull(const Block& block, const std::vector<Vertex>& ends) {
   const std::uint64_t tasks = ends.size() - 1;
   everyone_                 = T::all_active || frontier_.vertices == n_;
   if constexpr (T::has_global) partial_.assign(tasks, Global{});
@@ -103,8 +104,8 @@ void HostExecutor<P>::pull(const Block& block, const std::vector<Vertex>& ends) 
     for (const Global& part : partial_) total_ += part;
 }
 
-template <class P>
-void HostExecutor<P>::pull_word(const Rows& rows, std::uint64_t index, Counts& counts, int thread) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::pull_word(const Rows& rows, std::uint64_t index, Counts& counts, int thread) {
   const std::uint64_t left = n_ - index * Bitmap::bits;
   std::uint64_t       open = left >= Bitmap::bits ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
   if constexpr (tracks_open) open &= open_.word(index);
@@ -124,8 +125,8 @@ void HostExecutor<P>::pull_word(const Rows& rows, std::uint64_t index, Counts& c
 }
 
 /// Of symmetric graphs, the rows at hand are those of the senders too; otherwise the senders' own are asked.
-template <class P>
-void HostExecutor<P>::count_active_edges(const Rows& rows, std::uint64_t index, Counts& counts) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::count_active_edges(const Rows& rows, std::uint64_t index, Counts& counts) {
   if (blocks_done_ > 0) return;
   const bool  own = !topology_.push.empty() && topology_.push.size() == 1;
   const Rows& of  = own ? topology_.push.front().rows : rows;
@@ -134,14 +135,14 @@ void HostExecutor<P>::count_active_edges(const Rows& rows, std::uint64_t index, 
   });
 }
 
-template <class P>
-auto HostExecutor<P>::edge_to(Vertex v, const Rows& rows, EdgeIndex i) const -> EdgeOf<P> {
+template <class P, bool bucketed>
+auto HostExecutor<P, bucketed>::edge_to(Vertex v, const Rows& rows, EdgeIndex i) const -> EdgeOf<P> {
   return {.source = rows.targets[i], .target = v, .weight = weight_at(rows, i)};
 }
 
 /// True if the vertex becomes active.
-template <class P>
-bool HostExecutor<P>::pull_row(const Rows& rows, Vertex v, Counts& counts, int thread) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::pull_row(const Rows& rows, Vertex v, Counts& counts, int thread) {
   if constexpr (T::voting)
     return pull_vote(rows, v, counts);
   else if constexpr (T::in_place)
@@ -150,8 +151,8 @@ bool HostExecutor<P>::pull_row(const Rows& rows, Vertex v, Counts& counts, int t
     return pull_gather(rows, v, counts, thread);
 }
 
-template <class P>
-bool HostExecutor<P>::pull_vote(const Rows& rows, Vertex v, Counts& counts) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::pull_vote(const Rows& rows, Vertex v, Counts& counts) {
   std::uint64_t&      word  = open_.word(v / Bitmap::bits);
   const std::uint64_t bit   = std::uint64_t{1} << (v % Bitmap::bits);
   const EdgeIndex     first = rows.offsets[v], last = rows.offsets[v + 1];
@@ -169,8 +170,8 @@ bool HostExecutor<P>::pull_vote(const Rows& rows, Vertex v, Counts& counts) {
   return true;
 }
 
-template <class P>
-bool HostExecutor<P>::pull_in_place(const Rows& rows, Vertex v, Counts& counts) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::pull_in_place(const Rows& rows, Vertex v, Counts& counts) {
   const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
   Value           value   = values_[v];
   bool            changed = false;
@@ -187,8 +188,8 @@ bool HostExecutor<P>::pull_in_place(const Rows& rows, Vertex v, Counts& counts) 
 }
 
 /// Others may be reading the value.
-template <class P>
-void HostExecutor<P>::publish_value(Vertex v, const Value& value) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::publish_value(Vertex v, const Value& value) {
   if constexpr (!T::live_messages)
     values_[v] = value;
   else if constexpr (atomics::exchangeable<Value>)
@@ -197,8 +198,8 @@ void HostExecutor<P>::publish_value(Vertex v, const Value& value) {
     Combine::improve_atomically(values_[v], value);
 }
 
-template <class P>
-bool HostExecutor<P>::pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread) {
   const EdgeIndex   first = rows.offsets[v], last = rows.offsets[v + 1];
   bool              hit = false;
   const Accumulator sum =
@@ -218,9 +219,9 @@ bool HostExecutor<P>::pull_gather(const Rows& rows, Vertex v, Counts& counts, in
 }
 
 /// Which neighbours are active cannot be guessed: they are picked out without branches first, a stretch at a time.
-template <class P>
-auto HostExecutor<P>::gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last, bool& hit) const
-    -> Accumulator {
+template <class P, bool bucketed>
+auto HostExecutor<P, bucketed>::gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last,
+                                              bool& hit) const -> Accumulator {
   constexpr EdgeIndex            stretch = 64;
   std::array<EdgeIndex, stretch> active;
   Accumulator                    sum = empty();
@@ -240,8 +241,8 @@ auto HostExecutor<P>::gather_active(const Rows& rows, Vertex v, EdgeIndex first,
   return sum;
 }
 
-template <class P>
-auto HostExecutor<P>::gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const
+template <class P, bool bucketed>
+auto HostExecutor<P, bucketed>::gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const
     -> Accumulator {
   return combined(first, last,
                   [&](EdgeIndex i) { return compute(message_of(rows.targets[i]), edge_to(v, rows, i)); });
@@ -250,9 +251,9 @@ auto HostExecutor<P>::gather_all(const Rows& rows, Vertex v, EdgeIndex first, Ed
 /// The updates at(first), …, at(last - 1) as one. Only what a block of them adds up to needs the accumulator's
 /// digits. The compiler unrolls blocks of one length: the fewer instructions an edge takes, the more of the
 /// scattered loads are under way at once.
-template <class P>
+template <class P, bool bucketed>
 template <class At>
-auto HostExecutor<P>::combined(EdgeIndex first, EdgeIndex last, const At& at) -> Accumulator {
+auto HostExecutor<P, bucketed>::combined(EdgeIndex first, EdgeIndex last, const At& at) -> Accumulator {
   Accumulator sum = empty();
   for (; last - first >= row_block; first += row_block) {
     Update part = Combine::identity();

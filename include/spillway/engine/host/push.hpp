@@ -5,8 +5,8 @@
 
 namespace spillway::host {
 
-template <class P>
-void HostExecutor<P>::push(const Block& block) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push(const Block& block) {
   if constexpr (T::all_active) {
     push_everyone(block);
   } else {
@@ -14,8 +14,8 @@ void HostExecutor<P>::push(const Block& block) {
   }
 }
 
-template <class P>
-void HostExecutor<P>::push_everyone(const Block& block) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_everyone(const Block& block) {
   for_vertices([&](Vertex first, Vertex last, Local& local) {
     for (Vertex v = first; v < last; ++v)
       push_row(v, block.rows, block.rows.offsets[v], block.rows.offsets[v + 1], local);
@@ -23,8 +23,8 @@ void HostExecutor<P>::push_everyone(const Block& block) {
 }
 
 /// Pieces are short, or there are many of them: some at a time to whoever comes.
-template <class P>
-void HostExecutor<P>::push_pieces(const Rows& rows, std::span<const RowPiece> pieces) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_pieces(const Rows& rows, std::span<const RowPiece> pieces) {
   const std::uint64_t grain   = tuning_.push_grain;
   const int           threads = threads_for(pieces.size() * grain);
   for_each_task(threads, (pieces.size() + grain - 1) / grain, [&](std::uint64_t task, int thread) {
@@ -36,8 +36,9 @@ void HostExecutor<P>::push_pieces(const Rows& rows, std::span<const RowPiece> pi
 }
 
 /// Whoever is taken leaves the next frontier: what it has received counts now.
-template <class P>
-void HostExecutor<P>::take_from_next(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::take_from_next(const std::function<bool(Vertex)>& is_here,
+                                               std::vector<Vertex>&               taken) {
   const auto    next  = back_.span();
   std::uint64_t kept  = 0;
   Local&        local = local_of(0);
@@ -61,8 +62,8 @@ void HostExecutor<P>::take_from_next(const std::function<bool(Vertex)>& is_here,
 
 /// Threads begin with a share each and then help the others. A share is what the same thread found, mostly, so
 /// that what it writes is in its own cache: on a grid that is worth a third of the time.
-template <class P>
-void HostExecutor<P>::push_list(const Block& block) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_list(const Block& block) {
   const auto list    = front_.span();
   const int  threads = threads_for(frontier_.edges + list.size());
   for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(list.size(), i, threads);
@@ -75,14 +76,14 @@ void HostExecutor<P>::push_list(const Block& block) {
   push_hubs(block);
 }
 
-template <class P>
-std::uint64_t HostExecutor<P>::share_begin(std::uint64_t size, int share, int shares) {
+template <class P, bool bucketed>
+std::uint64_t HostExecutor<P, bucketed>::share_begin(std::uint64_t size, int share, int shares) {
   return size * static_cast<std::uint64_t>(share) / static_cast<std::uint64_t>(shares);
 }
 
-template <class P>
-void HostExecutor<P>::push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread,
-                                 int threads) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread,
+                                           int threads) {
   const std::uint64_t end   = share_begin(list.size(), share + 1, threads);
   const std::uint64_t grain = tuning_.push_grain;
   const EdgeIndex     hub   = threads > 1 ? tuning_.hub_degree : std::numeric_limits<EdgeIndex>::max();
@@ -99,14 +100,14 @@ void HostExecutor<P>::push_share(const Rows& rows, std::span<const Vertex> list,
     }
 }
 
-template <class P>
-void HostExecutor<P>::leave_hub(Vertex v) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::leave_hub(Vertex v) {
   const std::scoped_lock lock{hub_mutex_};
   hubs_.push_back(v);
 }
 
-template <class P>
-void HostExecutor<P>::push_hubs(const Block& block) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_hubs(const Block& block) {
   for (const Vertex v : hubs_) {
     const EdgeIndex first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
     const EdgeIndex grain = std::max<EdgeIndex>(tuning_.hub_degree / 4, 1);
@@ -119,8 +120,9 @@ void HostExecutor<P>::push_hubs(const Block& block) {
   hubs_.clear();
 }
 
-template <class P>
-void HostExecutor<P>::push_row(Vertex v, const Rows& rows, EdgeIndex first, EdgeIndex last, Local& local) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_row(Vertex v, const Rows& rows, EdgeIndex first, EdgeIndex last,
+                                         Local& local) {
   const Message message = message_of(v);
   const Targets to      = targets();
   for_each_wanted(v, message, rows, first, last, to,
@@ -130,10 +132,11 @@ void HostExecutor<P>::push_row(Vertex v, const Rows& rows, EdgeIndex first, Edge
 
 /// act(edge) for the edges of a row whose update may count. Where a bit tells, they are picked out a block at a
 /// time and without a branch, so that what the picked ones write can be asked for all at once.
-template <class P>
+template <class P, bool bucketed>
 template <class Act>
-void HostExecutor<P>::for_each_wanted(Vertex v, const Message& message, const Rows& rows, EdgeIndex first,
-                                      EdgeIndex last, const Targets& to, Act&& act) const {
+void HostExecutor<P, bucketed>::for_each_wanted(Vertex v, const Message& message, const Rows& rows,
+                                                EdgeIndex first, EdgeIndex last, const Targets& to,
+                                                Act&& act) const {
   const auto edge_at = [v, at = rows](EdgeIndex i) {
     return EdgeOf<P>{.source = v, .target = at.targets[i], .weight = weight_at(at, i)};
   };
@@ -161,8 +164,8 @@ void HostExecutor<P>::for_each_wanted(Vertex v, const Message& message, const Ro
   }
 }
 
-template <class P>
-bool HostExecutor<P>::wanted(const Targets& to, const Message& message, const EdgeOf<P>& edge) const {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::wanted(const Targets& to, const Message& message, const EdgeOf<P>& edge) const {
   if constexpr (T::in_place)
     return Combine::improves(atomics::load(to.values[edge.target]), compute(message, edge));
   else
@@ -170,8 +173,8 @@ bool HostExecutor<P>::wanted(const Targets& to, const Message& message, const Ed
 }
 
 /// What an update will write. In place few improve: taking lines from the other threads would not pay.
-template <class P>
-void HostExecutor<P>::prefetch(const Targets& to, Vertex v) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::prefetch(const Targets& to, Vertex v) {
   if constexpr (T::voting)
     __builtin_prefetch(to.values + v, 1);
   else if constexpr (T::in_place)
@@ -180,8 +183,9 @@ void HostExecutor<P>::prefetch(const Targets& to, Vertex v) {
     __builtin_prefetch(to.accumulators + v, 1);
 }
 
-template <class P>
-void HostExecutor<P>::push_edge(const Targets& to, const Message& message, const EdgeOf<P>& edge, Local& local) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_edge(const Targets& to, const Message& message, const EdgeOf<P>& edge,
+                                          Local& local) {
   const Vertex v = edge.target;
   if constexpr (T::voting) {
     if (!to.open.take(v)) return;

@@ -5,14 +5,14 @@
 
 namespace spillway::host {
 
-template <class P>
-std::uint64_t HostExecutor<P>::bucket_of(const Value& value) const {
+template <class P, bool bucketed>
+std::uint64_t HostExecutor<P, bucketed>::bucket_of(const Value& value) const {
   return Operations<P>::bucket_of(program_, value, bucket_width_);
 }
 
 /// The lowest bucket: as bins for programs that settle in place, as a list for those that work in rounds.
-template <class P>
-FrontierSize HostExecutor<P>::next_bucket() {
+template <class P, bool bucketed>
+FrontierSize HostExecutor<P, bucketed>::next_bucket() {
   const auto current_bucket = [&](Vertex v) { return bucket_of(atomics::load(values_[v])); };
   while (buckets_->advance(current_bucket)) {
     if constexpr (in_buckets) {
@@ -26,8 +26,8 @@ FrontierSize HostExecutor<P>::next_bucket() {
 }
 
 /// Drops what is stale: vertices that are closed or have moved to another bucket.
-template <class P>
-void HostExecutor<P>::list_bucket() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::list_bucket() {
   front_.clear();
   const auto& bins = buckets_->taken();
   for_each_task(threads_for(buckets_->taken_entries()), bins.size(), [&](std::uint64_t task, int thread) {
@@ -51,15 +51,15 @@ void HostExecutor<P>::list_bucket() {
   frontier_  = collect();
 }
 
-template <class P>
-bool HostExecutor<P>::is_open(Vertex v) const {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::is_open(Vertex v) const {
   if constexpr (Opens<P>) return open_.test(v);
   return true;
 }
 
 /// As in a push, threads begin with the bins that they filled themselves, mostly.
-template <class P>
-void HostExecutor<P>::settle(const Block& block) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::settle(const Block& block) {
   const auto& bins    = buckets_->taken();
   const int   threads = threads_for(buckets_->taken_entries() * 8);
   for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(bins.size(), i, threads);
@@ -76,8 +76,8 @@ void HostExecutor<P>::settle(const Block& block) {
 }
 
 /// As long as what a thread itself finds for this bucket is little, it goes on without waiting for the others.
-template <class P>
-void HostExecutor<P>::settle_own(const Rows& rows, Local& local, int thread) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::settle_own(const Rows& rows, Local& local, int thread) {
   while (buckets_->own_is_small(thread, tuning_.fusion_entries)) {
     Buckets::Bin* bin = buckets_->take_own(thread);
     if (!bin) return;
@@ -91,8 +91,8 @@ void HostExecutor<P>::settle_own(const Rows& rows, Local& local, int thread) {
   }
 }
 
-template <class P>
-void HostExecutor<P>::settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread) {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread) {
   const Targets to = targets();
   for (const Vertex v : bin.span()) {
     const Value value = atomics::load(to.values[v]);
@@ -109,21 +109,21 @@ void HostExecutor<P>::settle_bin(const Buckets::Bin& bin, const Rows& rows, Loca
 
 /// Improved twice, a vertex waits twice; the first turn has told all there is to tell. Its value decides, not
 /// its priority, which may be coarser.
-template <class P>
-bool HostExecutor<P>::told_already(Vertex v, const Value& value) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::told_already(Vertex v, const Value& value) {
   if (same_bits(atomics::load(settled_[v]), value)) return !waiting_.test(v) || !waiting_.take(v);
   atomics::store(settled_[v], value);
   return false;
 }
 
-template <class P>
-bool HostExecutor<P>::same_bits(const Value& a, const Value& b) {
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::same_bits(const Value& a, const Value& b) {
   using Bits = std::array<std::byte, sizeof(Value)>;
   return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
 }
 
-template <class P>
-void HostExecutor<P>::recycle_bucket() {
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::recycle_bucket() {
   int thread = 0;  // in turns: one that gets none back would take new ones for every bucket
   for (Buckets::Bin* bin : buckets_->taken()) buckets_->recycle(thread++ % threads_, bin);
 }
