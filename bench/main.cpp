@@ -54,7 +54,7 @@ void wake(DeviceChoice::Kind device) {
   const Algorithm& bfs    = algorithm_named("bfs");
   const Graph      graph  = generate("kron", {{"scale", "10"}});
   const auto       values = completed_parameters(bfs, {{"source", "0"}});
-  for (const Method method : {Method::frontier, Method::mixed})
+  for (const Method method : {resident_edges(), least_predicted()})
     bfs.run(graph, values, {.device = {.kind = device}, .method = method});
 }
 

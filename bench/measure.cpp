@@ -45,8 +45,9 @@ void require_as_asked(const Workload& workload, const RunStatistics& ran, Device
   const bool on_gpu = ran.device.starts_with("cuda");
   if (on_gpu != (device == DeviceChoice::Kind::cuda))
     throw Error{ExitCode::internal_error, "ran on " + ran.device + ": " + ran.device_note};
-  const std::string asked{to_string(workload.method)}, method = ran.method.empty() ? "frontier" : ran.method;
-  if (workload.method != Method::automatic && method != asked)
+  const std::string asked{workload.method->name},
+      method = ran.method.empty() ? std::string{resident_edges()->name} : ran.method;
+  if (workload.method != Method{} && method != asked)
     throw Error{ExitCode::internal_error, "ran by " + method + ", not by " + asked};
 }
 
@@ -116,7 +117,7 @@ RunOptions Runner::options_of(const Workload& workload, const Graph& graph) cons
   options.supply.compress = workload.compress;
   if (!workload.beyond_memory) return options;
   options.supply.resident = workload.resident_of == 0 ? 0 : edge_bytes(workload, graph) / workload.resident_of;
-  if (workload.method == Method::automatic)
+  if (workload.method == Method{})
     if (const auto found = taken_.find(question_of(workload)); found != taken_.end())
       options.device.memory = found->second;
   return options;
@@ -175,8 +176,8 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
     add("prepare_ms", rounded(median(samples.prepare)));
     add("prepare_again_ms", rounded(median(samples.prepare_again)));
     add("transfer_ms", rounded(median(samples.transfer)));
-    if (workload.beyond_memory && workload.method == Method::automatic)
-      entry["ran"] = ran.method.empty() ? "frontier" : ran.method;
+    if (workload.beyond_memory && workload.method == Method{})
+      entry["ran"] = ran.method.empty() ? std::string{resident_edges()->name} : ran.method;
     for (const auto& [name, value] : {std::pair{"iterations", ran.iterations},
                                       {"device_bytes", ran.device_bytes},
                                       {"edges_resident", ran.edges_resident},
@@ -184,7 +185,7 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
                                       {"bytes_read", ran.bytes_read},
                                       {"device_memory", options.device.memory}})
       if (value > 0) entry[name] = value;
-    if (workload.beyond_memory && workload.method != Method::automatic) {
+    if (workload.beyond_memory && workload.method != Method{}) {
       std::uint64_t& taken = taken_[question_of(workload)];
       taken                = std::max(taken, ran.device_bytes + ran.device_bytes / 2);
     }

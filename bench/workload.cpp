@@ -32,11 +32,13 @@ std::vector<Workload> beyond_memory(const std::string& algorithm, const std::str
     all.push_back(any);
     all.back().method = method, all.back().compress = compress;
   };
-  add(Method::zerocopy, Compress::off);
-  add(Method::zerocopy, Compress::on);
-  if (algorithm != "cc")  // hooks edges as it finds them: there is no frontier to send edges for
-    for (const Method method : {Method::subgraph, Method::partitions, Method::mixed}) add(method, Compress::off);
-  add(Method::automatic, Compress::automatic);
+  for (const Method method : methods()) {
+    // cc hooks edges as it finds them: there is no frontier to send edges for.
+    if (method->all_resident || (method->transfers && algorithm == "cc")) continue;
+    add(method, Compress::off);
+    if (method->compresses && (!method->transfers || algorithm == "pagerank")) add(method, Compress::on);
+  }
+  add({}, Compress::automatic);
   return all;
 }
 
@@ -84,7 +86,7 @@ Set gpu_set(unsigned scale, bool quick) {
     if (!quick && graph.name == kron_name) algorithms.insert(algorithms.end(), {"scc", "bp"});
     for (const std::string& algorithm : algorithms) {
       set.workloads.push_back(in_memory(algorithm, graph.name));
-      set.workloads.back().method  = Method::frontier;
+      set.workloads.back().method  = resident_edges();
       set.workloads.back().repeats = {.cold = 1, .warm = quick ? 3 : 5};
     }
   }
@@ -99,7 +101,7 @@ Set gpu_set(unsigned scale, bool quick) {
 }
 
 std::string method_name(const Workload& workload) {
-  const std::string name{to_string(workload.method)};
+  const std::string name{workload.method->name};
   return workload.compress == Compress::on ? name + " compressed" : name;
 }
 

@@ -32,7 +32,7 @@ struct Workload {
   std::string     graph;
   ParameterValues parameters    = {};
   bool            per_iteration = false;  ///< the figure is one iteration's
-  Method          method        = Method::automatic;
+  Method          method        = {};
   Compress        compress      = Compress::automatic;
   unsigned        resident_of   = 0;      ///< one of so many parts of the edges may stay on the device; 0: none
   bool            beyond_memory = false;  ///< `resident_of` holds, and `auto` gets no more memory than the others

@@ -34,8 +34,12 @@ enum Factor {
   factor_count
 };
 
-constexpr Method      methods[]       = {Method::frontier, Method::zerocopy, Method::subgraph, Method::partitions,
-                                         Method::mixed};
+/// As they are registered, those of other test files included.
+const std::vector<Method>& all_methods() {
+  static const std::vector<Method> all = methods();
+  return all;
+}
+
 constexpr Async       asyncs[]        = {Async::off, Async::automatic, Async::on};
 constexpr Direction   directions[]    = {Direction::automatic, Direction::push, Direction::pull};
 constexpr int         thread_counts[] = {1, 2, 3, 7};
@@ -58,16 +62,15 @@ constexpr int size_of(const T (&)[N]) {
   return static_cast<int>(N);
 }
 
-bool sends(Method method) {
-  return method == Method::subgraph || method == Method::partitions || method == Method::mixed;
-}
+bool sends(Method method) { return method->transfers; }
 
 }  // namespace
 
-/// The CPU has no zero-copy, and the GPU's options are none of its.
+/// The CPU does without methods that require a GPU, and the GPU's options are none of its.
 std::vector<int> level_counts() {
   std::vector<int> counts(factor_count, 1);
-  counts[method] = size_of(methods), counts[memory] = 2, counts[resident] = size_of(residents);
+  counts[method] = static_cast<int>(all_methods().size()), counts[memory] = 2,
+  counts[resident] = size_of(residents);
   counts[async] = size_of(asyncs), counts[windows] = 2, counts[direction] = size_of(directions);
   counts[sizes] = 2, counts[threads] = size_of(thread_counts), counts[deterministic] = 2;
   if (!on_a_gpu) return counts;
@@ -78,32 +81,29 @@ std::vector<int> level_counts() {
 
 bool fits(const Levels& row) {
   const auto is = [&](Factor factor, auto&& test) { return row[factor] == undecided || test(row[factor]); };
-  const auto of = [](int level) { return methods[level]; };
-  if (!on_a_gpu && row[method] != undecided && of(row[method]) == Method::zerocopy) return false;
+  const auto of = [](int level) { return all_methods()[static_cast<std::size_t>(level)]; };
+  if (!on_a_gpu && row[method] != undecided && of(row[method])->requires_gpu) return false;
   if (row[method] == undecided) return true;
   const Method how = of(row[method]);
-  if (how == Method::frontier && !is(resident, [](int level) { return level == 0; })) return false;
-  const bool compresses = how == Method::zerocopy || how == Method::partitions;
-  if (!compresses && !is(compress, [](int level) { return level == 0; })) return false;
-  if (how == Method::partitions && row[compress] == 1 &&
-      !is(async, [](int level) { return asyncs[level] != Async::on; }))
+  if (how->all_resident && !is(resident, [](int level) { return level == 0; })) return false;
+  if (!how->compresses && !is(compress, [](int level) { return level == 0; })) return false;
+  if (sends(how) && row[compress] == 1 && !is(async, [](int level) { return asyncs[level] != Async::on; }))
     return false;
   if (!sends(how) && !is(windows, [](int level) { return level == 0; })) return false;
   if (sends(how) && !is(deterministic, [](int level) { return level == 0; })) return false;
-  const bool asynchronous = how == Method::subgraph || how == Method::partitions;
-  return asynchronous || is(async, [](int level) { return asyncs[level] != Async::on; });
+  return how->asynchronous || is(async, [](int level) { return asyncs[level] != Async::on; });
 }
 
 namespace {
 
 SupplyOptions supply_of(const Levels& row) {
   SupplyOptions supply{.compress = row[compress] == 1 ? Compress::on : Compress::off, .async = asyncs[row[async]]};
-  const Method  how = methods[row[method]];
-  if (how != Method::frontier) supply.resident = residents[row[resident]];
+  const Method  how = all_methods()[static_cast<std::size_t>(row[method])];
+  if (!how->all_resident) supply.resident = residents[row[resident]];
   if (row[compress] == 1) supply.chunk_arcs = row[sizes] == 1 ? 24 : 0;
   // Pieces of small windows are told of and gathered in several turns.
   if (row[windows] == 1) supply.window = 128, supply.piece = 3, supply.staged = 40, supply.told = 7;
-  if (how == Method::mixed) supply.rates = balanced();
+  if (how->transfers && how->reads_in_place) supply.rates = balanced();
   return supply;
 }
 
@@ -111,7 +111,7 @@ RunOptions way_of(const Levels& row) {
   RunOptions way{.threads       = thread_counts[row[threads]],
                  .deterministic = row[deterministic] == 1,
                  .direction     = directions[row[direction]]};
-  way.method        = methods[row[method]];
+  way.method        = all_methods()[static_cast<std::size_t>(row[method])];
   way.device.kind   = on_a_gpu ? DeviceChoice::Kind::cuda : DeviceChoice::Kind::cpu;
   way.device.memory = row[memory] == 1 ? bounded : 0;
   way.supply        = supply_of(row);
@@ -206,17 +206,16 @@ std::vector<RunOptions> some_ways() {
 std::string as_text(const RunOptions& way) {
   const auto        number = [](auto value) { return std::to_string(static_cast<std::uint64_t>(value)); };
   const auto        index  = [](auto level) { return std::to_string(static_cast<int>(level)); };
-  const std::string supply = way.method == Method::frontier
-                                 ? ""
-                                 : (way.supply.compress == Compress::on ? ", compressed" : "") +
-                                       std::string{", "} + number(way.supply.resident.value_or(0)) +
-                                       " bytes resident, async " + index(way.supply.async) + ", windows of " +
-                                       number(way.supply.window);
+  const std::string supply =
+      way.method->all_resident ? ""
+                               : (way.supply.compress == Compress::on ? ", compressed" : "") + std::string{", "} +
+                                     number(way.supply.resident.value_or(0)) + " bytes resident, async " +
+                                     index(way.supply.async) + ", windows of " + number(way.supply.window);
   const std::string cuda = on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) +
                                           ", order " + index(way.cuda.order) + ", bins " +
                                           number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
                                     : "";
-  return " with --method " + std::string{to_string(way.method)} + ", " + number(way.threads) + " threads, " +
+  return " with --method " + std::string{way.method->name} + ", " + number(way.threads) + " threads, " +
          std::string{to_string(way.direction)} + (way.deterministic ? ", deterministic" : "") +
          (way.tuning.serial_work == 0 ? ", tiny" : "") + supply + cuda +
          (way.device.memory > 0 ? ", bounded" : "");
@@ -262,8 +261,8 @@ std::string deviation_on_gpu(const CudaTuning& asked, const RunStatistics& stati
 }  // namespace
 
 std::string deviation(const RunOptions& way, const RunStatistics& statistics, const std::string& algorithm) {
-  const std::string method = statistics.method.empty() ? "frontier" : statistics.method;
-  if (method != to_string(way.method)) return "the method was " + method;
+  const std::string method = statistics.method.empty() ? std::string{resident_edges()->name} : statistics.method;
+  if (method != way.method->name) return "the method was " + method;
   if (statistics.compressed != (way.supply.compress == Compress::on))
     return statistics.compressed ? "edges were compressed" : "edges were not compressed";
   if (way.supply.resident && statistics.edges_resident > *way.supply.resident)

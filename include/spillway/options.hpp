@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <spillway/method.hpp>
 #include <spillway/progress.hpp>
 #include <spillway/types.hpp>
 
@@ -105,17 +106,6 @@ struct CudaTuning {
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
 };
 
-/// How edges reach the device: all of them lie there (`frontier`, as SIMD-X has it), it reads those that do not
-/// fit where the host has them (`zerocopy`), the host gathers those of active vertices and sends them (`subgraph`,
-/// as Subway has it), or sends whole partitions (`partitions`, what Subway compares with), or whichever of these
-/// takes least, in every iteration and for every part of the graph (`mixed`).
-enum class Method { automatic, frontier, zerocopy, subgraph, partitions, mixed };
-
-constexpr std::string_view to_string(Method method) {
-  constexpr std::string_view names[] = {"auto", "frontier", "zerocopy", "subgraph", "partitions", "mixed"};
-  return names[static_cast<int>(method)];
-}
-
 /// Whether edges beyond the device's memory are coded, hubs first: fewer bytes on the bus, more work before.
 enum class Compress { automatic, off, on };
 
@@ -164,16 +154,16 @@ struct RunOptions {
 
   DeviceChoice  device = {};
   CudaTuning    cuda   = {};
-  Method        method = Method::automatic;
+  Method        method = {};
   SupplyOptions supply = {};
   Plan*         plan   = nullptr;  ///< nothing is run; what would be is written there (plan.hpp)
 };
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.
-constexpr bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {
-  if (options.method == Method::mixed) return false;
+inline bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {
+  if (!options.method->asynchronous) return false;
   if (options.supply.async != Async::automatic) return options.supply.async == Async::on;
-  return options.method == Method::subgraph && arcs < few_neighbours * vertices;
+  return options.method->gathers && arcs < few_neighbours * vertices;
 }
 
 }  // namespace spillway

@@ -12,13 +12,13 @@ namespace spillway {
 
 /// Of the first program that an algorithm runs; bytes are 0 where they are not known before a run.
 struct Plan {
-  std::string              device      = "cpu";
-  std::string              method      = "frontier";  ///< as `run --method` takes it; empty: the algorithm's own
-  bool                     coded       = false;       ///< edges, before they are read
-  bool                     weighted    = false;
-  std::uint64_t            room        = 0;         ///< bytes that the device may hold
-  std::uint64_t            state_bytes = 0;         ///< of the vertices, there
-  std::uint64_t            edge_bytes  = 0;         ///< of all edges that a pass visits, as they are
+  std::string              device = "cpu";
+  std::string              method;                  ///< as `run --method` takes it; empty: the algorithm's own
+  bool                     coded          = false;  ///< edges, before they are read
+  bool                     weighted       = false;
+  std::uint64_t            room           = 0;      ///< bytes that the device may hold
+  std::uint64_t            state_bytes    = 0;      ///< of the vertices, there
+  std::uint64_t            edge_bytes     = 0;      ///< of all edges that a pass visits, as they are
   std::uint64_t            resident_bytes = 0;      ///< of them that are kept on the device, about
   std::uint64_t            vertices = 0, arcs = 0;  ///< of such a pass
   std::optional<Rates>     rates;                   ///< that the choice depends on

@@ -65,7 +65,7 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   check_replay(continuation.replay, graph);
   if (continuation.replay || continuation.record) refuse_frontiers(T::all_active, Prioritises<P>);
 
-  const bool       windows = in_windows(options.method);
+  const bool       windows = options.method->transfers;
   Stopwatch        clock;
   const NeededRows needed{
       // Without rows to push along, a frontier of one vertex would cost a pass over all.

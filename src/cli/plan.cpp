@@ -27,11 +27,10 @@ struct Prediction {
 };
 
 /// Of the ways that a method has.
-const char* taken(const std::string& method, const Prediction& line) {
-  if (method == "zerocopy") return "in place";
-  if (method == "partitions") return "whole partitions";
-  if (method == "mixed" && line.read <= line.gathered && line.read <= line.sent) return "in place";
-  return line.gathered < line.sent ? "gathered" : "whole partitions";
+const char* taken(Method method, const Prediction& line) {
+  if (method->reads_in_place && (!method->transfers || (line.read <= line.gathered && line.read <= line.sent)))
+    return "in place";
+  return method->gathers && line.gathered < line.sent ? "gathered" : "whole partitions";
 }
 
 std::vector<Prediction> predictions(const Plan& plan) {
@@ -45,7 +44,7 @@ std::vector<Prediction> predictions(const Plan& plan) {
     Prediction line{share, 1e3 * costs.read(share * edges, share * rows),
                     1e3 * (costs.step() + costs.gathered(share * edges, share * rows)),
                     1e3 * (costs.step() + costs.sent(edges)), ""};
-    line.best = taken(plan.method, line);
+    line.best = taken(method_named(plan.method), line);
     table.push_back(line);
   }
   return table;

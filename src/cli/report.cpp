@@ -348,7 +348,7 @@ Json answer_json(const Answer& answer) {
            {{"host_to_device", statistics.uploaded_bytes},
             {"edges_transferred", statistics.bytes_sent},
             {"edges_read_in_place", statistics.bytes_read}}},
-          {"method", statistics.method.empty() ? "frontier" : statistics.method},
+          {"method", statistics.method.empty() ? std::string{resident_edges()->name} : statistics.method},
           {"compressed", statistics.compressed},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_outside}}},
           {"kernel_launches", statistics.counters.kernel_launches},

@@ -57,12 +57,30 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   return tuning;
 }
 
-Method method_of(const RunArguments& arguments) {
-  for (const Method method :
-       {Method::frontier, Method::zerocopy, Method::subgraph, Method::partitions, Method::mixed})
-    if (arguments.method == to_string(method)) return method;
-  return Method::automatic;
+/// Of the methods of which a fact holds: "a, b or c".
+std::string names_of(bool MethodFacts::*fact) {
+  std::vector<std::string> names;
+  for (const Method method : methods())
+    if (method.operator->()->*fact) names.emplace_back(method->name);
+  std::string text = names.empty() ? "" : names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
 }
+
+std::string method_help() {
+  std::string text = "Where edges are: ";
+  for (const Method method : methods()) text += fmt::format("{} ({}); ", method->help, method->name);
+  return text + fmt::format("auto (default): {} where all fits, else what `spillway plan` predicts to be fastest",
+                            resident_edges()->name);
+}
+
+std::vector<std::string> method_words() {
+  std::vector<std::string> words{"auto"};
+  for (const Method method : methods()) words.emplace_back(method->name);
+  return words;
+}
+
+Method method_of(const RunArguments& arguments) { return method_named(arguments.method); }
 
 SupplyOptions supply_of(const RunArguments& arguments) {
   SupplyOptions supply;
@@ -88,8 +106,8 @@ void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device == "cpu" && !arguments.gpu_option.empty())
     throw usage_error("{} is for GPUs{}: leave it out, or do not say --device cpu", arguments.gpu_option,
                       arguments.gpu_option == "--resident" ? " and methods that transfer edges" : "");
-  if (arguments.method != "frontier" || (arguments.compress != "on" && !arguments.resident)) return;
-  throw usage_error("--method frontier has all edges resident and uncompressed; leave it out, or {}",
+  if (!method_of(arguments)->all_resident || (arguments.compress != "on" && !arguments.resident)) return;
+  throw usage_error("--method {} has all edges resident and uncompressed; leave it out, or {}", arguments.method,
                     arguments.resident ? "--resident" : "--compress on");
 }
 
@@ -163,7 +181,8 @@ void check_weights(const Algorithm& algorithm, const Graph& graph) {
 void add_study_options(Command& command, RunArguments& arguments) {
   command
       .flag("--all-partitions", arguments.all_partitions,
-            "--method partitions transfers all of them, also those without active vertices")
+            fmt::format("--method {} transfers all of them, also those without active vertices",
+                        whole_partitions()->name))
       .group(for_study);
   command
       .option("--filter", arguments.filter,
@@ -194,7 +213,7 @@ void add_study_options(Command& command, RunArguments& arguments) {
 
 }  // namespace
 
-bool sends(const RunArguments& arguments) { return in_windows(method_of(arguments)); }
+bool sends(const RunArguments& arguments) { return method_of(arguments)->transfers; }
 
 RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress) {
   return {.threads       = common.threads,
@@ -210,27 +229,26 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
 
 void check_ways(const RunArguments& arguments) {
   if (arguments.weights) weight_seed(*arguments.weights);
-  if (arguments.method == "zerocopy" && arguments.device == "cpu")
-    throw usage_error("--method zerocopy requires a GPU; leave out --device cpu");
+  if (method_of(arguments)->requires_gpu && arguments.device == "cpu")
+    throw usage_error("--method {} requires a GPU; leave out --device cpu", arguments.method);
   check_gpu_options(arguments);
   const Method method = method_of(arguments);
   if (sends(arguments) && arguments.direction == "pull")
     throw usage_error("--method {} pushes along transferred edges; leave out --direction pull", arguments.method);
-  if (sends(arguments) && arguments.compress == "on" && method != Method::partitions)
-    throw usage_error(
-        "--method {} transfers uncompressed edges; use --method partitions, or leave out --compress on",
-        arguments.method);
+  if (sends(arguments) && arguments.compress == "on" && !method->compresses)
+    throw usage_error("--method {} transfers uncompressed edges; use --method {}, or leave out --compress on",
+                      arguments.method, whole_partitions()->name);
   if (sends(arguments) && arguments.compress == "on" && arguments.async == "on")
     throw usage_error("--async on does not go with --compress on; leave out one of them");
-  if (arguments.async == "on" && method != Method::subgraph && method != Method::partitions)
-    throw usage_error("--async on requires --method subgraph or partitions");
-  if (arguments.all_partitions && method != Method::partitions)
-    throw usage_error("--all-partitions is for --method partitions");
+  if (arguments.async == "on" && !method->asynchronous)
+    throw usage_error("--async on requires --method {}", names_of(&MethodFacts::asynchronous));
+  if (arguments.all_partitions && method != whole_partitions())
+    throw usage_error("--all-partitions is for --method {}", whole_partitions()->name);
   device_of(arguments);
   supply_of(arguments);
-  if (arguments.method == "zerocopy")
+  if (method->requires_gpu)
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
-      throw usage_error("--method zerocopy requires a GPU, and none can be used here ({}); leave it out",
+      throw usage_error("--method {} requires a GPU, and none can be used here ({}); leave it out", method->name,
                         found.absence);
 }
 
@@ -260,16 +278,9 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
 void add_way_options(Command& command, RunArguments& arguments) {
   command.option("--device", arguments.device, "auto, cpu, cuda or cuda:N (default: auto)");
   command.option("--device-memory,--gpu-memory", arguments.device_memory,
-                 "Device memory limit, e.g. 4GiB (default: what is free); on the CPU with --method subgraph, "
-                 "partitions or mixed");
-  command
-      .option(
-          "--method", arguments.method,
-          "Where edges are: all resident on the device (frontier), in host memory that the GPU reads in place "
-          "(zerocopy), or transferred: the edges of active vertices (subgraph), whole partitions (partitions), or "
-          "what is predicted to be fastest for each part (mixed). auto (default): frontier where all fits, else "
-          "what `spillway plan` predicts to be fastest")
-      .one_of({"auto", "frontier", "zerocopy", "subgraph", "partitions", "mixed"});
+                 fmt::format("Device memory limit, e.g. 4GiB (default: what is free); on the CPU with --method {}",
+                             names_of(&MethodFacts::transfers)));
+  command.option("--method", arguments.method, method_help()).one_of(method_words());
   command
       .option(
           "--compress", arguments.compress,

@@ -52,9 +52,9 @@ void plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
   plan.edge_bytes  = topology.arcs * (facts.weighted ? 8 : 4);
-  plan.method      = to_string(in_windows(options.method) ? options.method : Method::frontier);
+  plan.method      = (options.method->transfers ? options.method : resident_edges())->name;
   say_why_on_cpu(options);
-  if (in_windows(options.method)) plan_windows(options, topology, facts, budget);
+  if (options.method->transfers) plan_windows(options, topology, facts, budget);
   throw Planned{};
 }
 

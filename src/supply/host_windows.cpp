@@ -80,7 +80,7 @@ BlockWork HostWindows::bring(Executor&, Direction, IterationStatistics& made, Ru
 }
 
 void HostWindows::complete(RunStatistics& statistics) const {
-  statistics.method         = to_string(options_.method);
+  statistics.method         = options_.method->name;
   statistics.device_bytes   = device_bytes_;
   statistics.edges_resident = supply_->resident_bytes();
   statistics.edges_outside  = std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * edge_bytes_of(needs_);

@@ -1,5 +1,5 @@
-// Rows that the host has in memory, as they are: nothing is moved.
-#include "supply/host_windows.hpp"
+// All edges where the device computes: nothing is moved while a run lasts.
+#include "supply/methods.hpp"
 
 namespace spillway {
 namespace {
@@ -23,14 +23,19 @@ class ResidentRowsSupply final : public EdgeSupply {
   const Topology& topology_;
 };
 
+std::unique_ptr<EdgeSupply> on_host(PieceExecutor&, const Topology& topology, const ProgramFacts&,
+                                    const RunOptions&, const std::shared_ptr<MemoryBudget>&) {
+  return std::make_unique<ResidentRowsSupply>(topology);
+}
+
 }  // namespace
 
-std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
-                                        const ProgramFacts& facts, const RunOptions& options,
-                                        const std::shared_ptr<MemoryBudget>& budget) {
-  if (!in_windows(options.method)) return std::make_unique<ResidentRowsSupply>(topology);
-  const WindowNeeds needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
-  return std::make_unique<HostWindows>(executor, topology, needs, options, budget);
+const SupplyMethod& resident_method() {
+  static const SupplyMethod method{
+      {.name = "frontier", .help = "all resident on the device", .all_resident = true}, on_host};
+  return method;
 }
+
+Method resident_edges() { return Method{resident_method()}; }
 
 }  // namespace spillway

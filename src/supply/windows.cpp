@@ -150,8 +150,8 @@ Stretch::Way WindowSupply::cheapest(double edges, double pieces, std::uint64_t b
     if (time >= takes) return;
     way = other, takes = time;
   };
-  if (options_.method != Method::partitions) try_instead(Way::gathered, costs_.gathered(edges, pieces));
-  if (options_.method == Method::mixed) try_instead(Way::in_place, costs_.read(edges, pieces));
+  if (options_.method->gathers) try_instead(Way::gathered, costs_.gathered(edges, pieces));
+  if (options_.method->reads_in_place) try_instead(Way::in_place, costs_.read(edges, pieces));
   return way;
 }
 
@@ -355,18 +355,16 @@ void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIn
 
 void refuse_in_windows(const RunOptions& options, bool order_shows, bool local) {
   if (options.deterministic && order_shows)
-    throw Error{ExitCode::usage, "--deterministic does not go with --method " +
-                                     std::string{to_string(options.method)} +
+    throw Error{ExitCode::usage, "--deterministic does not go with --method " + std::string{options.method->name} +
                                      ": sums would depend on what is sent when; leave out one of them"};
-  if (options.supply.compress == Compress::on && options.method != Method::partitions)
-    throw Error{ExitCode::usage, "--compress on does not go with --method " +
-                                     std::string{to_string(options.method)} +
-                                     ": compressed edges are transferred in whole partitions; use --method "
-                                     "partitions, or leave out --compress on"};
+  if (options.supply.compress == Compress::on && !options.method->compresses)
+    throw Error{ExitCode::usage, "--compress on does not go with --method " + std::string{options.method->name} +
+                                     ": compressed edges are transferred in whole partitions; use --method " +
+                                     std::string{whole_partitions()->name} + ", or leave out --compress on"};
   if (options.supply.compress == Compress::on && options.supply.async == Async::on)
     throw Error{ExitCode::usage, "--async on does not go with --compress on; leave out one of them"};
-  if (options.supply.async == Async::on && options.method == Method::mixed)
-    throw Error{ExitCode::usage, "--async on is for edges that are sent: use --method subgraph"};
+  if (options.supply.async == Async::on && !options.method->asynchronous)
+    throw Error{ExitCode::usage, "--async on does not go with --method " + std::string{options.method->name}};
   if (options.supply.async == Async::on && !local)
     throw Error{
         ExitCode::usage,

@@ -142,17 +142,17 @@ inline RunOptions by_method(Method method) {
   RunOptions way{.threads = 2, .tuning = tiny(), .method = method};
   way.device.kind     = DeviceChoice::Kind::cpu;
   way.supply.compress = Compress::off;
-  if (method != Method::frontier) way.supply.resident = 200;
-  if (in_windows(method))
+  if (method != method_named("frontier")) way.supply.resident = 200;
+  if (method->transfers)
     way.supply.window = 128, way.supply.piece = 3, way.supply.staged = 40, way.supply.told = 7;
-  if (method == Method::mixed) way.supply.rates = balanced();
+  if (method == method_named("mixed")) way.supply.rates = balanced();
   return way;
 }
 
 inline std::vector<RunOptions> methods_on_cpu(bool program) {
-  if (!program) return {by_method(Method::frontier)};
-  return {by_method(Method::frontier), by_method(Method::subgraph), by_method(Method::partitions),
-          by_method(Method::mixed)};
+  if (!program) return {by_method(method_named("frontier"))};
+  return {by_method(method_named("frontier")), by_method(method_named("subgraph")),
+          by_method(method_named("partitions")), by_method(method_named("mixed"))};
 }
 
 /// Emulated, each iteration takes its time, and the third is like the second.

@@ -28,10 +28,10 @@ RunOptions on_gpu(Method method, Compress compress = Compress::off) {
 
 /// What is no program has its rows on the device or reads them in place.
 std::vector<RunOptions> methods(bool program) {
-  std::vector<RunOptions> ways{on_gpu(Method::frontier), on_gpu(Method::zerocopy)};
+  std::vector<RunOptions> ways{on_gpu(method_named("frontier")), on_gpu(method_named("zerocopy"))};
   if (program)
-    for (const auto& way : {on_gpu(Method::zerocopy, Compress::on), on_gpu(Method::subgraph),
-                            on_gpu(Method::partitions), on_gpu(Method::mixed)})
+    for (const auto& way : {on_gpu(method_named("zerocopy"), Compress::on), on_gpu(method_named("subgraph")),
+                            on_gpu(method_named("partitions")), on_gpu(method_named("mixed"))})
       ways.push_back(way);
   return ways;
 }
@@ -154,8 +154,8 @@ void expect_large_arrays_recover(const Loops& loops, std::set<std::string>& fail
 
 TEST(GpuFaults, OfLargeArraysEndTheRunAndNothingElse) {
   std::set<std::string> in_place, in_parts;
-  expect_large_arrays_recover(Loops{300'000, on_gpu(Method::zerocopy)}, in_place);
-  expect_large_arrays_recover(Loops{5'000'000, on_gpu(Method::frontier)}, in_parts);
+  expect_large_arrays_recover(Loops{300'000, on_gpu(method_named("zerocopy"))}, in_place);
+  expect_large_arrays_recover(Loops{5'000'000, on_gpu(method_named("frontier"))}, in_parts);
   if (!testing::full_matrix()) return;
   EXPECT_TRUE(in_place.contains("cudaHostRegister"));
   EXPECT_TRUE(in_parts.contains("cudaEventRecord") && in_parts.contains("cudaEventSynchronize"));

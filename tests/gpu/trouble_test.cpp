@@ -106,7 +106,7 @@ TEST_F(GpuRun, IsTheSameEveryTimeWhereThatIsAskedFor) {
 TEST_F(GpuRun, FindsWeightsOfRowsThatItReadWithout) {
   const Graph      graph = with_unit_weights(generate("grid", {{"rows", "20"}, {"columns", "30"}}), 1);
   const RunOptions way{
-      .device = {.kind = cuda}, .method = Method::zerocopy, .supply = {.compress = Compress::off}};
+      .device = {.kind = cuda}, .method = method_named("zerocopy"), .supply = {.compress = Compress::off}};
   for (const char* name : {"tc", "sswp", "cc", "sssp"}) {
     const Algorithm&      algorithm = algorithm_named(name);
     const ParameterValues values =
@@ -134,7 +134,7 @@ TEST_F(GpuRun, KeepsBeginningsOfRowsFromRunToRun) {
       const ParameterValues values = completed_parameters(algorithm, given);
       const Result          result = algorithm.run(graph, values,
                                                    {.device = {.kind = cuda, .memory = memory},
-                                                    .method = Method::zerocopy,
+                                                    .method = method_named("zerocopy"),
                                                     .supply = {.compress = compress}});
       EXPECT_EQ(result.statistics.method, "zerocopy") << name;
       EXPECT_LE(result.statistics.device_bytes, memory) << name;
@@ -155,7 +155,7 @@ TEST_F(GpuRun, GathersInALittleRoom) {
   const Graph           graph     = generate("kron", {{"scale", "18"}}, {.transform = {.undirected = true}});
   const Algorithm&      algorithm = algorithm_named("bfs");
   const ParameterValues values    = completed_parameters(algorithm, {{"source", "0"}});
-  RunOptions            options{.device = {.kind = cuda}, .method = Method::subgraph};
+  RunOptions            options{.device = {.kind = cuda}, .method = method_named("subgraph")};
   options.supply = {.resident = 0, .async = Async::off};
   Result result;
   {
@@ -180,7 +180,7 @@ TEST_F(GpuRun, KeepsSomeOfManyShortRows) {
     ASSERT_LT(room, graph.vertex_count() * (weighted ? 8 : 4));
     const Algorithm&      algorithm = algorithm_named(name);
     const ParameterValues values    = completed_parameters(algorithm, {{"source", "0"}});
-    RunOptions            options{.device = {.kind = cuda}, .method = Method::zerocopy};
+    RunOptions            options{.device = {.kind = cuda}, .method = method_named("zerocopy")};
     options.supply             = {.compress = Compress::off, .resident = room};
     const Result        result = algorithm.run(graph, values, options);
     const std::uint64_t kept   = result.statistics.edges_resident;
@@ -223,7 +223,7 @@ TEST_F(GpuRun, ReadsEdgesOfAFile) {
     const Algorithm& algorithm = algorithm_named("bfs");
     const Result     result    = algorithm.run(graph, completed_parameters(algorithm, {{"source", "0"}}),
                                                {.device = {.kind = cuda},
-                                                .method = Method::zerocopy,
+                                                .method = method_named("zerocopy"),
                                                 .supply = {.compress = Compress::off, .resident = std::uint64_t{0}}});
     const auto       levels    = std::get<Array<std::uint32_t>>(result.columns.front().values).span();
     return std::pair{std::vector(levels.begin(), levels.end()), graph.budget()->peak()};

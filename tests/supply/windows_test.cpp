@@ -45,7 +45,7 @@ class Windows : public ::testing::Test {
     const ParameterValues values    = testing::filled(algorithm, graph, {}).value();
     const Result          result    = algorithm.run(graph, values, options);
     EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
-    EXPECT_EQ(result.statistics.method, to_string(options.method)) << name;
+    EXPECT_EQ(result.statistics.method, options.method->name) << name;
     return result.statistics;
   }
 
@@ -56,8 +56,9 @@ class Windows : public ::testing::Test {
 };
 
 TEST_F(Windows, AreGatheredFromFewAndWholeForMany) {
-  const RunStatistics statistics = ask("sssp", with_unit_weights(kron), in_windows(Method::subgraph, 0, 4096));
-  bool                gathered = false, whole = false;  // of single parts, too
+  const RunStatistics statistics =
+      ask("sssp", with_unit_weights(kron), in_windows(method_named("subgraph"), 0, 4096));
+  bool gathered = false, whole = false;  // of single parts, too
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     const std::uint64_t active = iteration.active_edges * 2 * sizeof(Vertex);
     gathered |= iteration.brought == std::string{"gathered"};
@@ -78,7 +79,7 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
   constexpr double fast = 1e18, slow = 1e6;
   const Rates      none{slow, slow, slow, slow, slow, 0};
   const auto       brought = [&](const Rates& rates) {
-    RunOptions options   = in_windows(Method::mixed, 0, 4096);
+    RunOptions options   = in_windows(method_named("mixed"), 0, 4096);
     options.supply.rates = rates;
     return ask("sssp", with_unit_weights(kron), options);
   };
@@ -110,7 +111,7 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
 
 /// Parts that are wanted whole are sent beside parts of which little is gathered or read.
 TEST_F(Windows, ComeInSeveralWaysAtOnce) {
-  RunOptions options                = in_windows(Method::mixed, 512, 256);
+  RunOptions options                = in_windows(method_named("mixed"), 512, 256);
   options.supply.piece              = 16;
   options.supply.rates              = testing::balanced();
   options.supply.rates->read_pieces = 4e7;  // of five edges and more
@@ -138,7 +139,7 @@ TEST_F(Windows, SendWhatWasReckonedWith) {
         SCOPED_TRACE(std::string{name} + (async == Async::on ? " asynchronously" : ""));
         const bool walks_both_ways = std::string_view{name} == "cc";
         if (walks_both_ways && async == Async::on) continue;
-        RunOptions options         = in_windows(Method::partitions, 600, 400);
+        RunOptions options         = in_windows(method_named("partitions"), 600, 400);
         options.supply.async       = async;
         options.supply.rates       = testing::balanced();
         const Algorithm& algorithm = algorithm_named(name);
@@ -156,7 +157,7 @@ TEST_F(Windows, SendWhatWasReckonedWith) {
 
 /// However little the host is told of and gathers at once.
 TEST_F(Windows, AreGatheredInTurns) {
-  RunOptions          options = in_windows(Method::subgraph, 0, 4096);
+  RunOptions          options = in_windows(method_named("subgraph"), 0, 4096);
   const RunStatistics usual   = ask("sssp", with_unit_weights(kron), options);
   for (const unsigned told : {0u, 1u, 5u, 1000u})
     for (const std::uint64_t staged : {1u, 40u, 1000u}) {
@@ -174,28 +175,29 @@ TEST_F(Windows, FitTheHostsMemory) {
   Charge        others{small.budget(), "others"};
   others.raise_to(budget.limit() - budget.used() - 3 * edge_bytes(small));
   for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1} << 40})
-    ask("bfs", small, RunOptions{.device = {.kind = device, .memory = memory}, .method = Method::subgraph});
+    ask("bfs", small,
+        RunOptions{.device = {.kind = device, .memory = memory}, .method = method_named("subgraph")});
 }
 
 TEST_F(Windows, OfSeveralWaysAreNotAsynchronous) {
-  RunOptions options   = in_windows(Method::mixed, 0, 0);
+  RunOptions options   = in_windows(method_named("mixed"), 0, 0);
   options.supply.async = Async::on;
   EXPECT_THROW(ask("bfs", kron, options), Error);
 }
 
 TEST_F(Windows, SendNothingWhereAllIsThere) {
   const RunStatistics statistics =
-      ask("bfs", kron, in_windows(Method::subgraph, 3 * 256 + edge_bytes(kron) + 4096, 256));
+      ask("bfs", kron, in_windows(method_named("subgraph"), 3 * 256 + edge_bytes(kron) + 4096, 256));
   EXPECT_EQ(statistics.bytes_sent, 0u);
   EXPECT_EQ(statistics.edges_resident, edge_bytes(kron));
 }
 
 /// All is there, and the last part is shorter than the others: it is summed up once.
 TEST_F(Windows, OfWhichTheLastIsShortAreVisitedOnce) {
-  for (const Method method : {Method::subgraph, Method::partitions, Method::mixed})
+  for (const Method method : {method_named("subgraph"), method_named("partitions"), method_named("mixed")})
     for (const std::uint64_t window : {std::uint64_t{256}, edge_bytes(kron) / 3, 2 * edge_bytes(kron)})
       for (const char* name : {"pagerank", "ssnsp", "bc"}) {
-        SCOPED_TRACE(std::string{name} + " " + std::string{to_string(method)} + " " + std::to_string(window));
+        SCOPED_TRACE(std::string{name} + " " + std::string{method->name} + " " + std::to_string(window));
         const auto statistics = ask(name, kron, in_windows(method, 16 * edge_bytes(kron), window));
         EXPECT_EQ(statistics.bytes_sent, 0u);
       }
@@ -204,7 +206,8 @@ TEST_F(Windows, OfWhichTheLastIsShortAreVisitedOnce) {
 /// What came last is visited first, and need not come again.
 TEST_F(Windows, SendWhatIsNotThereOnce) {
   constexpr std::uint64_t window = 1024, slots = 3;
-  const auto statistics = ask("pagerank", kron, in_windows(Method::partitions, edge_bytes(kron) / 2, window));
+  const auto              statistics =
+      ask("pagerank", kron, in_windows(method_named("partitions"), edge_bytes(kron) / 2, window));
   EXPECT_GT(statistics.edges_resident, edge_bytes(kron) / 4);
   const std::uint64_t outside = edge_bytes(kron) - statistics.edges_resident;
   const std::uint64_t rest = outside % window, with_the_last = (slots - 1) * window + (rest ? rest : window);
@@ -219,7 +222,7 @@ TEST_F(Windows, SendWhatIsNotThereOnce) {
 TEST_F(Windows, OfTwoSidesAreNotAllSentAgain) {
   const Algorithm& algorithm = algorithm_named("cc");
   ParameterValues  values    = completed_parameters(algorithm, {{"form", "propagate"}});
-  const RunOptions options   = in_windows(Method::partitions, 0, edge_bytes(kron) / 2);
+  const RunOptions options   = in_windows(method_named("partitions"), 0, edge_bytes(kron) / 2);
   const Result     result    = algorithm.run(kron, values, options);
   EXPECT_EQ(algorithm.verify(kron, values, result, {}).problem, "");
   ASSERT_GT(result.statistics.per_iteration.size(), 1u);
@@ -230,7 +233,7 @@ TEST_F(Windows, OfTwoSidesAreNotAllSentAgain) {
 /// What was sent whole is there for the next iteration, until something else comes.
 TEST_F(Windows, ThatAreThereAreNotSentAgain) {
   constexpr double fast = 1e18, slow = 1e6;
-  RunOptions       options       = in_windows(Method::mixed, 0, 2 * edge_bytes(kron));
+  RunOptions       options       = in_windows(method_named("mixed"), 0, 2 * edge_bytes(kron));
   options.supply.rates           = Rates{fast, slow, slow, slow, slow, 0};
   const RunStatistics statistics = ask("sssp", with_unit_weights(kron), options);
   EXPECT_GT(statistics.iterations, 2u);
@@ -238,7 +241,7 @@ TEST_F(Windows, ThatAreThereAreNotSentAgain) {
 }
 
 TEST_F(Windows, OfAllPartitionsAreMoreThanOfActiveOnes) {
-  RunOptions options       = in_windows(Method::partitions, 0, 512);
+  RunOptions options       = in_windows(method_named("partitions"), 0, 512);
   const auto tracked       = ask("bfs", grid, options);
   options.supply.all_parts = true;
   const auto all           = ask("bfs", grid, options);
@@ -251,14 +254,14 @@ TEST_F(Windows, ShareOutAHub) {
   std::vector<Vertex> hub(1000, 0), leaves(1000);
   std::iota(leaves.begin(), leaves.end(), 1);
   const Graph star = from_arcs(hub, leaves, {}, WeightType::none, 1001, {.transform = {.undirected = true}});
-  for (const Method method : {Method::subgraph, Method::partitions}) {
+  for (const Method method : {method_named("subgraph"), method_named("partitions")}) {
     const RunStatistics statistics = ask("bfs", star, in_windows(method, 0, 64));
-    EXPECT_GE(statistics.per_iteration.front().windows, 1000u / 16) << to_string(method);
+    EXPECT_GE(statistics.per_iteration.front().windows, 1000u / 16) << method->name;
   }
 }
 
 TEST_F(Windows, TakeFewerRoundsAsynchronously) {
-  RunOptions options      = in_windows(Method::subgraph, 4096, 0);
+  RunOptions options      = in_windows(method_named("subgraph"), 4096, 0);
   const auto one_by_one   = ask("bfs", grid, options);
   options.supply.async    = Async::on;
   const auto as_they_come = ask("bfs", grid, options);
@@ -268,10 +271,10 @@ TEST_F(Windows, TakeFewerRoundsAsynchronously) {
 }
 
 TEST_F(Windows, StayWithinTheBudget) {
-  for (const Method method : {Method::subgraph, Method::partitions, Method::mixed})
+  for (const Method method : {method_named("subgraph"), method_named("partitions"), method_named("mixed")})
     for (const char* name : {"bfs", "pagerank", "kcore"})
       for (const std::uint64_t memory : {4u << 20, 1u << 20, 300'000u, 100'000u, 30'000u, 1000u}) {
-        SCOPED_TRACE(std::string{name} + " " + std::string{to_string(method)} + " " + std::to_string(memory));
+        SCOPED_TRACE(std::string{name} + " " + std::string{method->name} + " " + std::to_string(memory));
         RunOptions options    = in_windows(method, 1u << 30, 0);
         options.device.memory = memory;
         options.supply.rates  = testing::balanced();
@@ -288,7 +291,7 @@ TEST_F(Windows, StayWithinTheBudget) {
 
 /// What stays is not to make windows so small that there are millions of them.
 TEST_F(Windows, AreNotTinyWhereLittleStays) {
-  RunOptions options = in_windows(Method::partitions, 64, 0);
+  RunOptions options = in_windows(method_named("partitions"), 64, 0);
   EXPECT_LE(ask("bfs", kron, options).per_iteration.front().windows, 2u);
 }
 
@@ -296,7 +299,7 @@ TEST_F(Windows, AreNotTinyWhereLittleStays) {
 TEST_F(Windows, MayBeFewOrMany) {
   for (const std::uint64_t edges :
        {kron.arc_count(), kron.arc_count() / 2 + 1, kron.arc_count() / 50, EdgeIndex{16}}) {
-    RunOptions options       = in_windows(Method::partitions, 0, edges * sizeof(Vertex));
+    RunOptions options       = in_windows(method_named("partitions"), 0, edges * sizeof(Vertex));
     options.supply.all_parts = true;
     const auto windows       = ask("bfs", kron, options).per_iteration.front().windows;
     EXPECT_EQ(windows, (kron.arc_count() + edges - 1) / edges) << edges;
@@ -305,15 +308,15 @@ TEST_F(Windows, MayBeFewOrMany) {
 
 TEST_F(Windows, AreNotNeededWhereNobodyIsActive) {
   const Graph apart = from_arcs(std::vector<Vertex>{1}, std::vector<Vertex>{2}, {}, WeightType::none, 4, {});
-  const RunStatistics statistics = ask("bfs", apart, in_windows(Method::subgraph, 0, 0));
+  const RunStatistics statistics = ask("bfs", apart, in_windows(method_named("subgraph"), 0, 0));
   EXPECT_EQ(statistics.bytes_sent, 0u) << "vertex 0 has no edges";
   const Graph none = from_arcs(std::vector<Vertex>{}, std::vector<Vertex>{}, {}, WeightType::none, 3, {});
-  EXPECT_EQ(ask("pagerank", none, in_windows(Method::partitions, 0, 0)).bytes_sent, 0u);
+  EXPECT_EQ(ask("pagerank", none, in_windows(method_named("partitions"), 0, 0)).bytes_sent, 0u);
 }
 
 #if defined(SPILLWAY_TEST_ON_GPU)
 TEST_F(Windows, OfCompressedEdgesAreFewerBytes) {
-  RunOptions          options = in_windows(Method::partitions, 0, 2048);
+  RunOptions          options = in_windows(method_named("partitions"), 0, 2048);
   const RunStatistics plain   = ask("pagerank", kron, options);
   options.supply.compress     = Compress::on;
   const RunStatistics fewer   = ask("pagerank", kron, options);
@@ -331,7 +334,7 @@ TEST_F(Windows, OfCompressedEdgesAnswerRightly) {
     for (const std::uint64_t resident : {0u, 3000u, 1u << 30})
       for (const std::uint64_t window : {64u, 1000u, 0u}) {
         SCOPED_TRACE(std::string{name} + " " + std::to_string(resident) + " " + std::to_string(window));
-        RunOptions options      = in_windows(Method::partitions, resident, window);
+        RunOptions options      = in_windows(method_named("partitions"), resident, window);
         options.supply.compress = Compress::on;
         const auto statistics   = ask(name, directed, options);
         EXPECT_TRUE(statistics.compressed);
@@ -341,7 +344,7 @@ TEST_F(Windows, OfCompressedEdgesAnswerRightly) {
 
 TEST_F(Windows, OfCompressedEdgesStayWithinTheBudget) {
   for (const std::uint64_t memory : {4u << 20, 1u << 20, 300'000u, 100'000u, 30'000u}) {
-    RunOptions options      = in_windows(Method::partitions, 1u << 30, 0);
+    RunOptions options      = in_windows(method_named("partitions"), 1u << 30, 0);
     options.device.memory   = memory;
     options.supply.compress = Compress::on;
     try {
@@ -355,7 +358,7 @@ TEST_F(Windows, OfCompressedEdgesStayWithinTheBudget) {
 #endif
 
 TEST_F(Windows, AreRefusedWhereTheyCannotAnswerRightly) {
-  RunOptions options     = in_windows(Method::subgraph, 0, 0);
+  RunOptions options     = in_windows(method_named("subgraph"), 0, 0);
   options.deterministic  = true;
   const Algorithm& ranks = algorithm_named("pagerank");
   EXPECT_THROW(ranks.run(kron, completed_parameters(ranks, {}), options), Error);

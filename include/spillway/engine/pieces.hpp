@@ -63,11 +63,6 @@ inline void note(const WindowsSent& sent, IterationStatistics& iteration, RunSta
   run.bytes_read += sent.read;
 }
 
-/// Whether a method sends edges in windows.
-constexpr bool in_windows(Method method) {
-  return method == Method::subgraph || method == Method::partitions || method == Method::mixed;
-}
-
 /// Seconds that it takes to bring edges in each way. Rows with weights lie in two arrays.
 class BringingCosts {
  public:

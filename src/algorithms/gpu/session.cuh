@@ -99,7 +99,7 @@ class Session {
     statistics.device_bytes    = device().peak();
     statistics.uploaded_bytes  = rows_.uploaded;
     statistics.prepare_ms      = prepare_ms_;
-    statistics.method          = outside() ? "zerocopy" : "";
+    statistics.method          = outside() ? std::string{edges_in_place()->name} : std::string{};
     statistics.edges_resident  = resident_;
     statistics.edges_outside   = on_host_;
     statistics.iterations      = 1;

@@ -89,8 +89,8 @@ Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Top
 
 WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                      const RunOptions& options, std::uint64_t beside) {
-  if (options.method == Method::frontier ||
-      (options.method == Method::automatic && there.has_room_for(topology, weighted, beside)))
+  if (options.method->all_resident ||
+      (options.method.automatic() && there.has_room_for(topology, weighted, beside)))
     return {there.topology(topology, weighted), {}};
   auto           alone = there.alone_outside();
   DeviceTopology outside;
@@ -141,12 +141,12 @@ bool worth_coding(DeviceGraph& there, const Wish& wish, const Rates& rates, Reas
 
 /// What says where rows are, about: their offsets, and where they are cut if they are read in place.
 std::uint64_t places_of(const Wish& wish, Method method) {
-  return (method == Method::partitions ? 2 : 3) * wish.topology.vertices * sizeof(EdgeIndex);
+  return (method->reads_in_place ? 3 : 2) * wish.topology.vertices * sizeof(EdgeIndex);
 }
 
 /// Below this windows would be too small to keep the bus busy.
 bool room_for_windows(DeviceGraph& there, const Wish& wish) {
-  const std::uint64_t places = places_of(wish, wish.all_active ? Method::partitions : Method::mixed);
+  const std::uint64_t places = places_of(wish, wish.all_active ? whole_partitions() : least_predicted());
   return there.room() >= wish.state_in_windows + places + (12u << 20);
 }
 
@@ -155,32 +155,36 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/experiments.md)
   const std::uint64_t     room   = there.room();
-  const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, Method::zerocopy));
+  const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, edges_in_place()));
   return std::min(left, wish.options.supply.resident.value_or(left)) >= edge_bytes(wish) / enough;
 }
 
 Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   const RunOptions& options = wish.options;
-  const bool        free    = options.method == Method::automatic;
-  if (options.method == Method::frontier) return {};
+  const bool        free    = options.method.automatic();
+  if (options.method->all_resident) return {};
   if (free && there.has_room_for(wish.topology, wish.weighted, wish.state)) {
     reasons.because("all edges fit on the GPU with the vertex state");
     return {};
   }
   if (free) reasons.because("not enough GPU memory for all edges and the vertex state");
-  Choice choice{.method = in_windows(options.method) ? options.method : Method::zerocopy};
+  Choice choice{.method = options.method->transfers ? options.method : edges_in_place()};
   // Nothing is left to choose: what a machine can do need not be known.
-  const bool settled = !free && !in_windows(options.method) &&
+  const bool settled = !free && !options.method->transfers &&
                        (options.supply.compress != Compress::automatic || wish.fixed || there.cannot_code);
   if (options.supply.rates)
     choice.rates = *options.supply.rates;
   else if (!settled)
     choice.rates = rates_of(there.device(), thread_count(options.threads), wish.host);
-  if (in_windows(options.method)) {
+  if (options.method->transfers) {
     choice.coded = options.supply.compress == Compress::on;
     return choice;
   }
   choice.coded = worth_coding(there, wish, choice.rates, reasons);
+  if (choice.coded && free && wish.all_active && room_for_windows(there, wish)) {
+    choice.method = whole_partitions();
+    reasons.because("all edges are needed in every iteration: whole partitions are transferred, compressed");
+  }
   if (choice.coded || !free || wish.fixed) return choice;
   // Values are improved until they are right, and ways are short: once or twice most edges are active.
   const bool dense = wish.improving && wish.topology.arcs >= few_neighbours * wish.topology.vertices;
@@ -195,7 +199,7 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   } else if (!room_for_windows(there, wish)) {
     reasons.because("not enough GPU memory for transfer buffers");
   } else {
-    choice.method = wish.all_active ? Method::partitions : Method::mixed;
+    choice.method = wish.all_active ? whole_partitions() : least_predicted();
     if (dense) reasons.because("most edges are active once or twice, which amortizes transferring them");
     reasons.because(
         wish.all_active
@@ -209,19 +213,19 @@ void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, cons
   Device& device   = there.device();
   Plan&   plan     = *wish.options.plan;
   plan.device      = "cuda:" + std::to_string(device.index());
-  plan.method      = to_string(choice.method);
+  plan.method      = choice.method->name;
   plan.coded       = choice.coded;
   plan.weighted    = wish.weighted;
   plan.room        = there.room();
-  plan.state_bytes = in_windows(choice.method) ? wish.state_in_windows : wish.state;
+  plan.state_bytes = choice.method->transfers ? wish.state_in_windows : wish.state;
   plan.edge_bytes  = edge_bytes(wish);
   plan.vertices    = wish.topology.vertices;
   plan.arcs        = wish.topology.arcs;
-  if (choice.method != Method::frontier) plan.rates = choice.rates;
+  if (!choice.method->all_resident) plan.rates = choice.rates;
   plan.why = reasons.why;
-  if (wish.fixed && choice.method != Method::frontier) return;  // nothing is kept
+  if (wish.fixed && !choice.method->all_resident) return;  // nothing is kept
   const std::uint64_t taken =
-      plan.state_bytes + (choice.method == Method::frontier ? 0 : places_of(wish, choice.method));
+      plan.state_bytes + (choice.method->all_resident ? 0 : places_of(wish, choice.method));
   plan.resident_bytes = std::min({plan.edge_bytes, plan.room - std::min(plan.room, taken),
                                   wish.options.supply.resident.value_or(~std::uint64_t{0})});
 }

@@ -155,13 +155,13 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
         sides_(given.size()),
         staged_(budget, what_windows),
         reads_in_place_(
-            options.method == Method::mixed && !needs.everyone &&
+            options.method->reads_in_place && !needs.everyone &&
             std::ranges::any_of(given, [](const SideToCome& to_come) { return to_come.side.arcs > 0; })) {
     const bool compressed = slots.decoded > 0;
     for (unsigned i = 0; slots.words > 0 && i < sizes.slots; ++i)
       slots_.push_back(std::make_unique<Slot>(device, slots.words, needs.weighted && !compressed));
     if (compressed) decoded_ = std::make_unique<Slot>(device, slots.decoded, needs.weighted);
-    const bool gathers = options.method != Method::partitions && !needs.everyone && sizes.slot_edges > 0;
+    const bool gathers = options.method->gathers && !needs.everyone && sizes.slot_edges > 0;
     if (gathers) make_stages(options, *budget);
     std::vector<WindowSide> sides;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -170,7 +170,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
       sides_[i].outside    = given[i].outside;
       sides_[i].compressed = std::move(given[i].compressed);
       if (side.arcs > 0) keep(side, sides_[i], sizes.left / given.size(), state);
-      if (options.method != Method::mixed || needs.everyone || side.resident == 0) continue;
+      if (!options.method->reads_in_place || needs.everyone || side.resident == 0) continue;
       cut(sides_[i], side.edge_at(side.resident));
       sides_[i].all_here = side.resident == side.parts();
     }
@@ -403,7 +403,7 @@ class WindowBuilder {
         needs_(needs),
         pulls_(pulls),
         compressed_(options.supply.compress == Compress::on),
-        mixed_(options.method == Method::mixed && !needs.everyone),
+        mixed_(options.method->reads_in_place && !needs.everyone),
         state_(state) {}
 
   Supply<PlainRows> build() {

@@ -282,7 +282,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
         view_.hubs[i]  = view_.large[i] + large;
       }
     }
-    if (in_windows(options_.method)) {
+    if (options_.method->transfers) {
       // As many as rows can be cut into at most.
       const std::uint64_t pieces = n_ + view_.arcs / view_.sizes.piece_edges;
       entries_                   = {device_, pieces, "the pieces of rows"};
@@ -389,9 +389,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   /// In windows frontiers are bitmaps; what the others do between them is as good as any, if it cannot fail.
   static Filter filter_of(const RunOptions& options) {
-    if (options.method == Method::mixed)
+    if (options.method->transfers && options.method->reads_in_place)
       return options.cuda.filter == Filter::ballot ? Filter::ballot : Filter::just_in_time;
-    return in_windows(options.method) ? Filter::ballot : options.cuda.filter;
+    return options.method->transfers ? Filter::ballot : options.cuda.filter;
   }
 
   Device&           device_;

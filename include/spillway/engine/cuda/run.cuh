@@ -199,21 +199,21 @@ class CudaDevice final : public RunDevice<P> {
     if (lies_elsewhere<ValueOf<P>>(request.continuation, *there_))
       copy_to_host(request.continuation, on_host_, request.graph);
     device().enter();
-    state_ = state_bytes(device(), request_, delta_, Method::frontier);
+    state_ = state_bytes(device(), request_, delta_, resident_edges());
     state_in_windows_ =
-        state_bytes(device(), request_, delta_, T::all_active ? Method::partitions : Method::mixed);
+        state_bytes(device(), request_, delta_, T::all_active ? whole_partitions() : least_predicted());
     Stopwatch clock;
     choice_      = chosen_supply(*there_, wish());
     choosing_ms_ = clock.lap();
   }
 
   std::unique_ptr<PreparedRun<P>> prepare() override {
-    if (choice_.method == Method::frontier) return resident();
+    if (choice_.method->all_resident) return resident();
     RunOptions options   = request_.options;
     options.method       = choice_.method;
     options.supply.rates = choice_.rates;
-    if (in_windows(choice_.method)) options.supply.compress = choice_.coded ? Compress::on : Compress::off;
-    if (in_windows(choice_.method)) return in_windows_with(options);
+    if (choice_.method->transfers) options.supply.compress = choice_.coded ? Compress::on : Compress::off;
+    if (choice_.method->transfers) return in_windows_with(options);
     if (choice_.coded) return outside<CodedRows>(options);
     return outside<PlainRows>(options);
   }
@@ -227,8 +227,8 @@ class CudaDevice final : public RunDevice<P> {
       choice_             = chosen_supply(*there_, wish());
       return true;
     }
-    if (!in_windows(choice_.method) || request_.options.method != Method::automatic) return false;
-    choice_.method = Method::zerocopy;
+    if (!choice_.method->transfers || !request_.options.method.automatic()) return false;
+    choice_.method = edges_in_place();
     return true;
   }
 
@@ -294,7 +294,7 @@ class CudaDevice final : public RunDevice<P> {
       rows = plain_supply(*there_, request_.graph, request_.topology, T::weighted, room);
     device().wait();
     so_far.prepare_ms = clock.lap();
-    so_far.method     = "zerocopy";
+    so_far.method     = options.method->name;
     so_far.compressed = std::is_same_v<Rows, CodedRows>;
     return run_over(std::move(rows), options, delta_, std::move(values), so_far, clock);
   }
@@ -316,7 +316,7 @@ class CudaDevice final : public RunDevice<P> {
                                          {.weighted = T::weighted, .everyone = T::all_active, .local = local}, pulls, state);
     device().wait();
     so_far.prepare_ms = clock.lap();
-    so_far.method     = to_string(options.method);
+    so_far.method     = options.method->name;
     so_far.compressed = choice_.coded;
     return run_over(std::move(rows), options, delta, std::move(values), so_far, clock);
   }

@@ -54,7 +54,7 @@ struct Wish {
 
 /// Where edges are to be; written to the wish's plan, which ends the run there, if it has one.
 struct Choice {
-  Method method = Method::frontier;
+  Method method = resident_edges();
   bool   coded  = false;
   Rates  rates  = {};  ///< that it depends on, if it is another
 };

@@ -18,7 +18,7 @@ class HostRun final : public PreparedRun<P> {
                                         .record = request.continuation.record,
                                         .delta  = delta}) {
     const auto& budget = request.graph.budget();
-    if (in_windows(options_.method)) options_.direction = Direction::push;  // pieces of rows are pushed
+    if (options_.method->transfers) options_.direction = Direction::push;  // pieces of rows are pushed
     if (options_.plan) plan_on_cpu(options_, request.topology, request.facts, executor_.state_bytes(), *budget);
     supply_ = host_supply(executor_, request.topology, request.facts, options_, budget);
   }
@@ -49,7 +49,7 @@ class HostDevice final : public RunDevice<P> {
   std::unique_ptr<PreparedRun<P>> prepare() override {
     // Buckets that are settled in place want all edges at hand.
     if constexpr (Prioritises<P> && Traits<P>::in_place)
-      if (in_windows(request_.options.method)) return std::make_unique<HostRun<P, false>>(request_, delta_);
+      if (request_.options.method->transfers) return std::make_unique<HostRun<P, false>>(request_, delta_);
     return std::make_unique<HostRun<P, Prioritises<P>>>(request_, delta_);
   }
 

@@ -1,0 +1,49 @@
+#include "supply/methods.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+
+namespace spillway {
+namespace {
+
+std::vector<const SupplyMethod*>& table() {
+  static std::vector<const SupplyMethod*> all{&resident_method(), &in_place_method(), &gathered_method(),
+                                              &partitions_method(), &least_predicted_method()};
+  return all;
+}
+
+}  // namespace
+
+void add_method(const SupplyMethod& method) { table().push_back(&method); }
+
+std::vector<Method> methods() {
+  std::vector<Method> all;
+  for (const SupplyMethod* method : table()) all.emplace_back(*method);
+  return all;
+}
+
+Method method_named(std::string_view name) {
+  if (name == Method {} -> name) return {};
+  for (const SupplyMethod* method : table())
+    if (method->name == name) return Method{*method};
+  std::string names{Method{} -> name};
+  for (const SupplyMethod* method : table()) names += ", " + std::string{method->name};
+  throw usage_error("there is no method '{}'; there are: {}", printable(std::string{name}), names);
+}
+
+const SupplyMethod& entry_of(Method method) {
+  for (const SupplyMethod* entry : table())
+    if (Method{*entry} == method) return *entry;
+  return resident_method();
+}
+
+std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
+                                        const ProgramFacts& facts, const RunOptions& options,
+                                        const std::shared_ptr<MemoryBudget>& budget) {
+  const SupplyMethod& entry = entry_of(options.method);
+  return (entry.on_host ? entry : resident_method()).on_host(executor, topology, facts, options, budget);
+}
+
+}  // namespace spillway
