@@ -11,10 +11,11 @@ struct MethodFacts {
   std::string_view name;
   std::string_view help;  ///< completes "Where edges are: …"
   bool             requires_gpu   = false;
+  bool             requires_cpu   = false;
   bool             all_resident   = false;  ///< on the device before the first iteration
-  bool             transfers      = false;  ///< while a run lasts, for whole partitions or…
-  bool             gathers        = false;  ///< …the edges of active vertices…
-  bool             reads_in_place = false;  ///< …or the device reads them where the host has them
+  bool             transfers      = false;  ///< edges are transferred while a run lasts
+  bool             gathers        = false;  ///< those of active vertices, gathered by the host
+  bool             reads_in_place = false;  ///< the device reads edges in host memory
   bool             compresses     = false;  ///< --compress on goes with it
   bool             asynchronous   = false;  ///< --async on goes with it
 };
@@ -22,17 +23,18 @@ struct MethodFacts {
 /// One of `methods()`, or auto.
 class Method {
  public:
-  Method() = default;
+  Method() = default;  ///< auto
   explicit Method(const MethodFacts& facts) : facts_(&facts) {}
 
-  bool               automatic() const { return facts_ == &of_auto; }
-  const MethodFacts* operator->() const { return facts_; }
+  bool               automatic() const { return facts_ == nullptr; }
+  const MethodFacts& facts() const { return facts_ ? *facts_ : of_auto; }
+  const MethodFacts* operator->() const { return &facts(); }
   bool               operator==(const Method&) const = default;
 
  private:
   static constexpr MethodFacts of_auto{.name = "auto", .help = ""};
 
-  const MethodFacts* facts_ = &of_auto;
+  const MethodFacts* facts_ = nullptr;  // a plug-in has an `of_auto` of its own: no address may mean auto
 };
 
 /// As they were registered.

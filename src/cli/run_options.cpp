@@ -61,7 +61,7 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
 std::string names_of(bool MethodFacts::*fact) {
   std::vector<std::string> names;
   for (const Method method : methods())
-    if (method.operator->()->*fact) names.emplace_back(method->name);
+    if (method.facts().*fact) names.emplace_back(method->name);
   std::string text = names.empty() ? "" : names.front();
   for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
   return text;

@@ -658,16 +658,40 @@ bool says_symmetric(std::string_view line) {
          !std::string_view{said}.substr(0, symmetric).ends_with("skew");
 }
 
-/// A column of tables of roads and of exports: whether an edge may be walked both ways.
-bool states_both_ways(const std::string& column, const std::string& value) {
-  const bool yes = is_any(value, {"true", "yes", "1", "t", "y", "b", "both"});
-  const bool no  = is_any(value, {"false", "no", "0", "f", "n"});
-  if (is_any(column, {"type"})) return is_any(value, {"undirected"});
-  if (is_any(column, {"directed", "oneway", "one_way", "is_oneway"})) return no;
-  if (is_any(column, {"bidirectional", "two_way", "twoway", "undirected", "both_ways"})) return yes;
-  const auto back = parse_number(value);
-  return is_any(column, {"reverse_cost", "rcost", "cost_reverse", "reverse_weight"}) && (!back || *back > 0) &&
-         !value.starts_with('-') && !is_missing_value(value);
+/// What a column of tables of roads and of exports says of the directions of an edge.
+enum class Stated { nothing, one_way, both_ways, otherwise };
+
+Stated stated_by(const std::string& column, const std::string& value) {
+  const bool yes = is_any(value, {"true", "yes", "1", "t", "y"}), no = is_any(value, {"false", "no", "0", "n"});
+  const auto told = [&](bool one_way, bool both_ways) {
+    return one_way ? Stated::one_way : both_ways ? Stated::both_ways : Stated::otherwise;
+  };
+  if (is_any(column, {"type"}))
+    return is_any(value, {"undirected"}) ? Stated::both_ways : Stated::nothing;  // else of anything
+  if (is_any(column, {"directed", "is_directed", "oneway", "one_way", "is_oneway"})) return told(yes, no);
+  if (is_any(column, {"bidirectional", "two_way", "twoway", "undirected", "both_ways"})) return told(no, yes);
+  if (is_any(column, {"direction"}))
+    return told(is_any(value, {"directed", "forward", "out"}), is_any(value, {"undirected", "both"}));
+  if (!is_any(column, {"reverse_cost", "rcost", "cost_reverse", "cost_rev", "back_cost", "reverse_weight",
+                       "reverse_length", "length_rev"}))
+    return Stated::nothing;
+  const bool none =
+      value.starts_with('-') || is_missing_value(value) || value.find_first_not_of("0.") == std::string::npos;
+  return none ? Stated::one_way : Stated::both_ways;
+}
+
+/// The words of a comment that may name columns: what stands behind a colon, without punctuation.
+Fields words_of_comment(std::string_view line) {
+  if (const auto colon = line.rfind(':'); colon != std::string_view::npos) line.remove_prefix(colon + 1);
+  Fields words;
+  bool   inside = false;
+  for (const char c : line) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (letter && !inside) words.emplace_back();
+    if (letter) words.back() += c;
+    inside = letter;
+  }
+  return words;
 }
 
 }  // namespace
@@ -684,16 +708,25 @@ bool EdgeInspection::lists_both_ways() const {
   return 2 * static_cast<std::size_t>(both) > edges.size();
 }
 
-std::string EdgeInspection::says_undirected() const {
+std::string EdgeInspection::says_undirected(bool& partly) const {
+  partly = false;
   std::string found;
   for_each_comment([&](std::string_view line) {
     if (found.empty() && (says_symmetric(line) || lower_case(std::string{line}).starts_with("% sym ")))
       found = line;
   });
   for (unsigned column = 0; column < header_.size() && found.empty(); ++column) {
-    for (std::size_t i = 0; found.empty() && i < shown_rows(); ++i)
-      if (column < data(i).size() && states_both_ways(header_[column], data(i)[column]))
+    bool both = false;
+    for (std::size_t i = 0; i < shown_rows(); ++i) {
+      const Stated stated =
+          column < data(i).size() ? stated_by(header_[column], data(i)[column]) : Stated::nothing;
+      if (stated == Stated::both_ways || stated == Stated::otherwise)
         found = header_[column] + " " + data(i)[column];
+      both |= stated == Stated::both_ways;
+      partly |= stated == Stated::one_way || stated == Stated::otherwise;
+    }
+    if (found.empty()) partly = false;
+    partly |= !found.empty() && !both;
   }
   return found;
 }
@@ -706,14 +739,34 @@ std::string EdgeInspection::says_bipartite() const {
   return found;
 }
 
+/// Whether several columns are called as if arcs began or ended there.
+bool EdgeInspection::ends_are_a_choice() const {
+  const auto several = [&](auto&&... is) {
+    return std::count_if(header_.begin(), header_.end(),
+                         [&](const std::string& word) { return (is(word) || ...); }) > 1;
+  };
+  return several(surely_source, probably_source) || several(surely_target, probably_target);
+}
+
+std::string EdgeInspection::contradicted_count(std::uint64_t edges) const {
+  std::string found;
+  for_each_comment([&](std::string_view line) {
+    const std::string lowered = lower_case(std::string{line});
+    const auto        at      = lowered.find("edges:");
+    if (at == std::string::npos || !found.empty()) return;
+    const Fields words = words_of_comment(lowered.substr(at));
+    if (!words.empty() && is_digits(words.front()) && parse_number(words.front()) != edges) found = line;
+  });
+  return found;
+}
+
 /// A comment that names other columns than are read.
 std::string EdgeInspection::names_other_columns() const {
   std::string found;
   if (!header_.empty()) return found;
   for_each_comment([&](std::string_view line) {
-    Fields names;
-    line.remove_prefix(1);
-    if (!split_fields(line, separator_.by, names, separator_.also) || names.size() != columns()) return;
+    const Fields names = words_of_comment(line);
+    if (names.size() != columns()) return;
     const Ends ends = ends_of(names);
     if (ends.from && ends.to && (ends.from != source_ || ends.to != target_)) found = line;
   });

@@ -76,10 +76,13 @@ class EdgeInspection {
   bool states_own_banner() const;
 
   /// What the text says of itself and no reader follows; empty where it does not.
-  std::string says_undirected() const;
+  std::string says_undirected(bool& partly) const;  ///< partly: of some lines
   bool        lists_both_ways() const;
   std::string says_bipartite() const;
   std::string names_other_columns() const;
+  /// A comment that states another number of edges.
+  std::string contradicted_count(std::uint64_t edges) const;
+  bool        ends_are_a_choice() const;
   /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
   bool may_begin_with_counts(std::uint64_t edges) const;
 

@@ -205,9 +205,13 @@ class Guesses {
     const LoadOptions& options = job_.options;
     const bool         source = !options.source_column.empty(), target = !options.target_column.empty();
     const bool         first_two = inspection_.source() == 0 && inspection_.target() == 1;
-    if (source == target && (source || first_two || !inspection_.header().empty())) return;
-    add("columns",
-        fmt::format("arcs lead from column {} to column {}", inspection_.source() + 1, inspection_.target() + 1));
+    const bool         choice    = !source && !target && inspection_.ends_are_a_choice();
+    if (source == target && (source || first_two || !inspection_.header().empty()) && !choice) return;
+    const auto name = [&](unsigned column) {
+      return choice ? fmt::format(" ('{}')", printable(inspection_.header()[column], 40)) : std::string{};
+    };
+    add("columns", fmt::format("arcs lead from column {}{} to column {}{}", inspection_.source() + 1,
+                               name(inspection_.source()), inspection_.target() + 1, name(inspection_.target())));
   }
 
   /// What the text says of itself, and is not followed.
@@ -217,10 +221,15 @@ class Guesses {
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
                                 inspection_.first_line(), printable(inspection_.first_text())));
-    if (const std::string said = inspection_.says_undirected();
+    bool partly = false;
+    if (const std::string said = inspection_.says_undirected(partly);
         !said.empty() && !transform.undirected && !transform.symmetrize && !inspection_.lists_both_ways())
-      add("direction", fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)",
-                                   printable(said, 60)));
+      add("direction",
+          fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
+                      partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
+    if (const std::string said = inspection_.contradicted_count(text_.edges_read); !said.empty())
+      add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
+                                with_commas(text_.edges_read)));
     if (const std::string said = inspection_.says_bipartite(); !said.empty())
       add("ids",
           fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "

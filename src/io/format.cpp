@@ -413,7 +413,8 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
 
 void note_lost_ids(const Graph& graph, std::string_view format, std::uint64_t first,
                    std::vector<std::string>& notes) {
-  const bool moved = graph.ids().first() != 0 && graph.ids().first() != first;  // everyone knows who counts from 1
+  const bool moved =
+      graph.ids().first() != 0 && graph.ids().first() != first;  // counting from 0 is what files without ids do
   if (graph.ids().kind() != IdMap::Kind::consecutive || (moved && graph.vertex_count() > 0))
     notes.push_back(
         fmt::format("{} has no room for vertex ids: vertices are renumbered from {} in the order of their ids "

@@ -16,7 +16,11 @@ std::vector<const SupplyMethod*>& table() {
 
 }  // namespace
 
-void add_method(const SupplyMethod& method) { table().push_back(&method); }
+void add_method(const SupplyMethod& method) {
+  for (const SupplyMethod* other : table())
+    if (other->name == method.name) throw internal_error("there are two methods '{}'", method.name);
+  table().push_back(&method);
+}
 
 std::vector<Method> methods() {
   std::vector<Method> all;
@@ -25,10 +29,10 @@ std::vector<Method> methods() {
 }
 
 Method method_named(std::string_view name) {
-  if (name == Method {} -> name) return {};
+  if (name == Method{}.facts().name) return {};
   for (const SupplyMethod* method : table())
     if (method->name == name) return Method{*method};
-  std::string names{Method{} -> name};
+  std::string names{Method{}.facts().name};
   for (const SupplyMethod* method : table()) names += ", " + std::string{method->name};
   throw usage_error("there is no method '{}'; there are: {}", printable(std::string{name}), names);
 }
@@ -36,7 +40,8 @@ Method method_named(std::string_view name) {
 const SupplyMethod& entry_of(Method method) {
   for (const SupplyMethod* entry : table())
     if (Method{*entry} == method) return *entry;
-  return resident_method();
+  if (method.automatic()) return resident_method();
+  throw internal_error("the method '{}' is not registered", method->name);
 }
 
 std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,

@@ -31,7 +31,8 @@ std::vector<RunOptions> methods(bool program) {
   std::vector<RunOptions> ways{on_gpu(method_named("frontier")), on_gpu(method_named("zerocopy"))};
   if (program)
     for (const auto& way : {on_gpu(method_named("zerocopy"), Compress::on), on_gpu(method_named("subgraph")),
-                            on_gpu(method_named("partitions")), on_gpu(method_named("mixed"))})
+                            on_gpu(method_named("partitions")), on_gpu(method_named("partitions"), Compress::on),
+                            on_gpu(method_named("mixed"))})
       ways.push_back(way);
   return ways;
 }

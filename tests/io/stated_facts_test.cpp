@@ -246,14 +246,34 @@ TEST(StatedFacts, WeightsTooSmallForAFloatAreRefused) {
 }
 
 TEST(StatedFacts, RoadsThatMayBeDrivenBothWaysAreTold) {
-  for (const char* text :
-       {"gid,source,target,cost,reverse_cost\n1,1,2,5,5\n2,2,3,6,6\n",
-        "from,to,oneway,length\n1,2,no,5\n2,3,yes,6\n", "source,target,bidirectional,weight\n1,2,1,5\n2,3,0,6\n"})
+  for (const char* text : {"gid,source,target,cost,reverse_cost\n1,1,2,5,5\n2,2,3,6,6\n",
+                           "from,to,oneway,length\n1,2,no,5\n2,3,no,6\n",
+                           "source,target,weight,is_directed\n1,2,5,False\n2,3,6,False\n"})
     expect_says(notes_of(read(text)), "(--undirected reads both)");
+  for (const char* text :
+       {"from,to,oneway,length\n1,2,no,5\n2,3,yes,6\n", "source,target,bidirectional,weight\n1,2,1,5\n2,3,0,6\n",
+        "id,source,target,cost,one_way\n1,1,2,10,2\n2,2,3,20,2\n3,3,4,5,-1\n",
+        "source,target,length,oneway\n1,2,10,B\n2,3,20,B\n3,4,5,T\n"})
+    expect_says(notes_of(read(text)), "of some lines, which is not followed");
   for (const char* text :
        {"gid,source,target,cost,reverse_cost\n1,1,2,5,-1\n2,2,3,6,-1\n",
         "from,to,oneway,length\n1,2,yes,5\n2,3,yes,6\n", "# Undirected graph\n1 2\n2 1\n2 3\n3 2\n"})
-    EXPECT_EQ(notes_of(read(text)).find("--undirected"), std::string::npos) << text;
+    EXPECT_EQ(notes_of(read(text)).find("one arc"), std::string::npos) << text;
+}
+
+TEST(StatedFacts, SeveralColumnsThatArcsMayLeadFromAreTold) {
+  expect_says(notes_of(read("origin,destination,distance,source\n1,2,10,3\n2,3,11,3\n")),
+              "arcs lead from column 4 ('source') to column 2 ('destination')");
+  expect_says(notes_of(read("target,src,dst,weight\n1,2,3,10\n2,3,1,11\n")), "arcs lead from column 2 ('src')");
+  EXPECT_EQ(notes_of(read("gid,source,target,cost\n1,1,2,5\n2,2,3,6\n")), "");
+  for (const char* said : {"# ToNodeId, FromNodeId", "# Format: target source", "# each line: <to> <from>"})
+    expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n3 4\n")), "though a comment names them");
+}
+
+TEST(StatedFacts, CountsThatAreContradictedAreTold) {
+  expect_says(notes_of(read("# Nodes: 3 Edges: 5\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")),
+              "but 2 lines are edges");
+  EXPECT_EQ(notes_of(read("# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")), "");
 }
 
 TEST(StatedFacts, CommentsThatComeAgainAreRefused) {

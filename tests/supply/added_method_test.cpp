@@ -48,8 +48,8 @@ std::unique_ptr<EdgeSupply> on_host(PieceExecutor& executor, const Topology& top
   return std::make_unique<BackwardRows>(executor, topology);
 }
 
-const SupplyMethod backwards{{.name = "backwards", .help = "row by row, the last first", .transfers = true},
-                             on_host};
+const SupplyMethod backwards{
+    {.name = "backwards", .help = "row by row, the last first", .requires_cpu = true, .transfers = true}, on_host};
 
 const bool added = (add_method(backwards), true);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/fail.hpp"
 #include "engine/cuda/grid.cuh"
 
 #include <spillway/engine/cuda/warp.cuh>
@@ -212,6 +213,8 @@ std::vector<PartCut> CompressedWindows::cut(PartBounds bounds) {
   counted.download(&count);
   std::vector<CutAt> found(count + 1);
   device_.download(found.data(), cuts.data(), found.size() * sizeof(CutAt));
+  if (found.back().row != vertices_) throw internal_error("not all rows are in a part");
+  cuts_.clear(), rows_at_cuts_.clear();
   std::vector<EdgeIndex> at_cuts;
   for (const CutAt& cut : found) {
     cuts_.push_back({cut.edge, cut.word});

@@ -181,7 +181,7 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
     return choice;
   }
   choice.coded = worth_coding(there, wish, choice.rates, reasons);
-  if (choice.coded && free && wish.all_active && room_for_windows(there, wish)) {
+  if (choice.coded && free && wish.all_active && !wish.fixed && room_for_windows(there, wish)) {
     choice.method = whole_partitions();
     reasons.because("all edges are needed in every iteration: whole partitions are transferred, compressed");
   }

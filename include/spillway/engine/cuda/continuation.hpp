@@ -21,6 +21,11 @@ bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuat
       throw Error{ExitCode::usage, "only programs that gather record and replay frontiers on a GPU; use the CPU"};
     return false;
   }
+  if (options.method->requires_cpu) {
+    if (options.device.kind == Kind::cuda)
+      throw Error{ExitCode::usage, "--method " + std::string{options.method->name} + " requires the CPU"};
+    return false;
+  }
   if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
   return !options.deterministic && device_count() > 0;
 }

@@ -221,13 +221,18 @@ class CudaDevice final : public RunDevice<P> {
   /// There may be no room to code in, or for windows, here or there.
   bool retreats(const Error& error) override {
     if (error.code() != ExitCode::does_not_fit || request_.continuation.resident) return false;
-    alone_ = {};
+    alone_          = {};
+    const bool free = request_.options.method.automatic();
+    if (free && choice_.coded && choice_.method->transfers) {  // windows of compressed edges need more room
+      choice_.method = edges_in_place();
+      return true;
+    }
     if (choice_.coded && request_.options.supply.compress != Compress::on) {
       there_->cannot_code = true;
       choice_             = chosen_supply(*there_, wish());
       return true;
     }
-    if (!choice_.method->transfers || !request_.options.method.automatic()) return false;
+    if (!choice_.method->transfers || !free) return false;
     choice_.method = edges_in_place();
     return true;
   }

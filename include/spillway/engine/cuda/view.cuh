@@ -80,7 +80,7 @@ struct Window {
   bool      compact;      ///< …this
   bool      pull;
   bool      local;     ///< goes on until nobody in it has anything new
-  Count     from, to;  ///< pieces that may be in it; where both are 0, they are searched for
+  Count     from, to;  ///< pieces that may be in it; where they are equal, pieces are searched for
 };
 
 struct IterationLog {
