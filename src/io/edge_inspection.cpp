@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
-#include <set>
-#include <utility>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
-#include "io/fields.hpp"
+#include "io/header_words.hpp"
 #include "io/reading.hpp"
 
 namespace spillway {
@@ -25,8 +22,6 @@ constexpr std::size_t trial_lines = 1000;
 
 // A list of names with more columns than this is a table of something else, unless it is named an edge list.
 constexpr std::size_t most_name_columns = 8;
-
-bool is_comment(std::string_view line) { return line.starts_with('#') || line.starts_with('%'); }
 
 bool starts_like_number(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
@@ -44,118 +39,6 @@ bool is_numeric(std::string_view text) {
 }
 
 bool has_leading_zero(std::string_view digits) { return digits.size() > 1 && digits[0] == '0'; }
-
-bool is_any(const std::string& word, std::initializer_list<std::string_view> words) {
-  const std::string lowered = lower_case(word);
-  return std::any_of(words.begin(), words.end(), [&](std::string_view each) { return lowered == each; });
-}
-
-/// What tables write for a value that is missing. It stands in data, not in headers.
-bool is_missing_value(const std::string& word) {
-  return is_any(word, {"", "na", "n/a", "nan", "null", "none", "nil", "inf", "-inf", "?", "-", ".", "\\n"});
-}
-
-// Words of headers, surest first: what hardly anything but a header says, what names an end beside its partner,
-// and letters, which are names as well.
-bool surely_source(const std::string& word) {
-  return is_any(word, {"source", "src", "from", "sourceid", "source_id", "src_id", "source_node", "fromnodeid",
-                       "from_id", "from_node", ":start_id", "start_id", "startnode", "start_node", "~from"});
-}
-bool surely_target(const std::string& word) {
-  return is_any(word,
-                {"target", "dst", "dest", "destination", "to", "targetid", "target_id", "dst_id", "target_node",
-                 "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node", "~to"});
-}
-bool probably_source(const std::string& word) {
-  return is_any(word, {"start",   "node1",   "node_1",   "id1",         "id_1",   "vertex1",    "user",   "user1",
-                       "user_id", "userid",  "follower", "follower_id", "sender", "parent",     "citing", "caller",
-                       "origin",  "subject", "person1",  "author1",     "tail",   "predecessor"});
-}
-bool probably_target(const std::string& word) {
-  return is_any(
-      word, {"end",      "node2", "node_2",   "id2",         "id_2",     "vertex2",   "friend",   "friend_id",
-             "friendid", "user2", "followee", "followee_id", "followed", "following", "receiver", "recipient",
-             "child",    "cited", "callee",   "object",      "person2",  "author2",   "head",     "successor"});
-}
-/// Letters name the ends of an edge in pairs only: t alone is a time.
-constexpr std::pair<std::string_view, std::string_view> letters[] = {{"u", "v"}, {"i", "j"}, {"s", "t"}};
-
-bool surely_weight(const std::string& word) { return is_any(word, {"weight", "w"}); }
-bool names_weight(const std::string& word) {
-  return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
-}
-bool names_relation(const std::string& word) {
-  return is_any(word, {"relation", "rel", "predicate", "relation_id", "relationship"});
-}
-
-/// Words inside a column's name, in lower case: "Target Node", "to_address", "nodeTo".
-std::vector<std::string> words_in(const std::string& name) {
-  std::vector<std::string> words;
-  bool                     inside = false;
-  for (const char c : name) {
-    const auto u = static_cast<unsigned char>(c);
-    if (!std::isalnum(u)) {
-      inside = false;
-      continue;
-    }
-    if (!inside || (std::isupper(u) && !std::isupper(static_cast<unsigned char>(words.back().back())))) {
-      words.emplace_back();
-      inside = true;
-    }
-    words.back() += c;
-  }
-  for (std::string& word : words) word = lower_case(word);
-  return words;
-}
-
-/// A longer name of which one word says which end it is.
-bool mentions(const std::string& name, std::initializer_list<std::string_view> wanted) {
-  const auto words = words_in(name);
-  return words.size() > 1 &&
-         std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
-}
-bool mentions_source(const std::string& name) {
-  return mentions(name, {"source", "src", "from", "sender", "origin", "start", "predecessor", "follower"});
-}
-bool mentions_target(const std::string& name) {
-  return mentions(name, {"target", "dst", "dest", "destination", "to", "receiver", "recipient", "end", "successor",
-                         "followee"});
-}
-
-std::optional<unsigned> position_in(const Fields& header, const std::function<bool(const std::string&)>& names) {
-  for (unsigned i = 0; i < header.size(); ++i)
-    if (names(header[i])) return i;
-  return std::nullopt;
-}
-
-/// Source and target as the header's words have them.
-struct Ends {
-  std::optional<unsigned> from, to;
-  bool                    letters = false;  ///< nothing but letters says so
-};
-
-Ends ends_of(const Fields& header) {
-  Ends ends{position_in(header, surely_source), position_in(header, surely_target)};
-  if (!ends.from) ends.from = position_in(header, probably_source);
-  if (!ends.to) ends.to = position_in(header, probably_target);
-  // An arc leads from its tail to its head. Triples of knowledge graphs (head, relation, tail) mean the opposite.
-  const auto is = [&](std::optional<unsigned> i, std::string_view word) {
-    return i && lower_case(header[*i]) == word;
-  };
-  if (is(ends.from, "tail") && is(ends.to, "head") && position_in(header, names_relation))
-    std::swap(ends.from, ends.to);
-  if (ends.from || ends.to) return ends;
-  ends.from = position_in(header, mentions_source), ends.to = position_in(header, mentions_target);
-  if (ends.from && ends.to && ends.from != ends.to) return ends;
-  for (const auto& [source, target] : letters) {
-    ends.from    = position_in(header, [&](const std::string& word) { return is_any(word, {source}); });
-    ends.to      = position_in(header, [&](const std::string& word) { return is_any(word, {target}); });
-    ends.letters = ends.from && ends.to;
-    if (ends.letters) return ends;
-  }
-  ends.from = ends.to = std::nullopt;
-  return ends;
-}
 
 bool even(const std::vector<Fields>& rows) {
   return rows[0].size() >= 2 &&
@@ -233,7 +116,9 @@ void EdgeInspection::split_lines() {
     // A tab at the end may stand before an empty column.
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     const auto first = line.find_first_not_of(" \t\r");
-    if (first != std::string_view::npos && !is_comment(line.substr(first))) lines_.push_back({line, begin});
+    const bool states_separator = begin == 0 && line.size() == 5 && line.starts_with("sep=");  // Excel's
+    if (first != std::string_view::npos && !is_comment(line.substr(first)) && !states_separator)
+      lines_.push_back({line, begin});
     begin = end + 1;
   }
 }
@@ -242,16 +127,6 @@ std::uint64_t EdgeInspection::line_number(std::size_t index) const {
   const auto begin = sample_.text.begin();
   return 1 + static_cast<std::uint64_t>(
                  std::count(begin, begin + static_cast<std::ptrdiff_t>(lines_[index].offset), '\n'));
-}
-
-/// visit(index, fields) for every line of the sample from `first` on.
-template <class Visit>
-void EdgeInspection::for_each_row(std::size_t first, Visit&& visit) const {
-  Fields fields;
-  for (std::size_t i = first; i < lines_.size(); ++i) {
-    if (i >= rows_.size() && !split_fields(lines_[i].text, separator_.by, fields, separator_.also)) fields.clear();
-    visit(i, i < rows_.size() ? rows_[i] : fields);
-  }
 }
 
 std::vector<Fields> EdgeInspection::trial(Separator separator) const {
@@ -285,12 +160,13 @@ bool EdgeInspection::fits(Separator separator, bool every_column) const {
   return static_cast<std::size_t>(matching) * 10 >= (rows.size() - first) * 9;
 }
 
-/// A tab separates names that may hold anything else, commas and semicolons names that may hold blanks.
+/// A tab separates names that may hold anything else, commas, semicolons and bars names that may hold blanks.
 Separator EdgeInspection::separator_for_names() const {
   const std::string   line = without_quotes(lines_[0].text);
   std::optional<char> present;
-  if (semicolons_part_ids()) return {';'};
-  for (const char c : {'\t', ',', ';', ' '}) {
+  for (const char c : {';', '|'})
+    if (parts_ids_with_commas(c)) return {c};
+  for (const char c : {'\t', ',', ';', '|', ' '}) {
     if (c != ' ' && line.find(c) == std::string::npos) continue;
     if (even(trial({c}))) return {c};
     if (!present) present = c;
@@ -298,13 +174,14 @@ Separator EdgeInspection::separator_for_names() const {
   return {*present};
 }
 
-/// Lines have commas and semicolons: semicolons separate if ids would hold them otherwise (478,2 is a number then,
-/// and "Smith, J" a name).
-bool EdgeInspection::semicolons_part_ids() const {
-  if (!even(trial({';'}))) return false;
+/// Lines have commas and, say, semicolons: these separate if ids would hold them otherwise (478,2 is a number
+/// then, and "Smith, J" a name).
+bool EdgeInspection::parts_ids_with_commas(char separator) const {
+  if (!even(trial({separator}))) return false;
   const std::vector<Fields> rows = trial({','});
-  return std::all_of(rows.begin(), rows.end(), [](const Fields& row) {
-    return row.size() >= 2 && (row[0].find(';') != std::string::npos || row[1].find(';') != std::string::npos);
+  return std::all_of(rows.begin(), rows.end(), [&](const Fields& row) {
+    return row.size() >= 2 &&
+           (row[0].find(separator) != std::string::npos || row[1].find(separator) != std::string::npos);
   });
 }
 
@@ -330,9 +207,9 @@ std::optional<Separator> EdgeInspection::separator_of_grouped() const {
 
 Separator EdgeInspection::choose_separator() const {
   if (const auto grouped = separator_of_grouped()) return *grouped;
-  for (const char c : {' ', ',', ';'})
+  for (const char c : {' ', ',', ';', '|'})
     if (fits({c}, /*every_column=*/true)) return {c};
-  for (const char c : {'\t', ',', ';', ' '})
+  for (const char c : {'\t', ',', ';', '|', ' '})
     if (fits({c}, /*every_column=*/false)) return {c};
   for (const char c : {',', ';'})
     if (fits({' ', c}, /*every_column=*/true)) return {' ', c};
@@ -479,8 +356,12 @@ void EdgeInspection::refuse_repeated_header() const {
 void EdgeInspection::place_columns() {
   refuse_repeated_header();
   if (!header_.empty() && header_.size() != columns())
-    throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}", sample_.path,
-                    first_line(), line_number(0), header_.size(), columns());
+    throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}{}", sample_.path,
+                    first_line(), line_number(0), header_.size(), columns(),
+                    header_.size() + 1 == columns()
+                        ? "; if the first column only numbers the lines, write the table without it (in R: "
+                          "row.names = FALSE)"
+                        : "");
   const auto from = asked("--source-column", options_.source_column);
   const auto to   = asked("--target-column", options_.target_column);
   const bool none = options_.weight_column == "none" || options_.weight_type == WeightType::none;
@@ -606,171 +487,6 @@ void EdgeInspection::require_usable_ids() const {
     if (opens_a_bracket(id))
       refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
   }
-}
-
-// --- what the text says of itself ---
-
-/// A first line such as "5 7", "7 5", "5 5 7" or "5 7 1" above seven edges between vertices up to 5.
-bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
-  const Fields& top = data(0);
-  if (!header_.empty() || top.size() > 3 || !std::all_of(top.begin(), top.end(), is_digits)) return false;
-  std::uint64_t largest = 1;
-  for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
-    for (const unsigned column : {source_, target_})
-      if (column < row.size()) largest = std::max(largest, parse_number(row[column]).value_or(UINT64_MAX));
-  });
-  const auto states = [&](std::size_t vertices, std::size_t count) {
-    if (vertices >= top.size() || count >= top.size()) return false;
-    const std::uint64_t stated = parse_number(top[count]).value_or(0), lines = edges - 1;
-    // Each edge may be listed from both ends, or counted so.
-    return (stated == lines || (lines > 3 && (2 * stated == lines || stated == 2 * lines))) &&
-           parse_number(top[vertices]).value_or(0) >= largest;
-  };
-  return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2));
-}
-
-/// body(line) for every comment of the sample.
-template <class Body>
-void EdgeInspection::for_each_comment(Body&& body) const {
-  const std::string_view text = sample_.text;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end  = std::min(text.find('\n', begin), text.size());
-    std::string_view  line = text.substr(begin, end - begin);
-    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-    if (is_comment(line)) body(line);
-    begin = end + 1;
-  }
-}
-
-namespace {
-
-/// In any spelling: "un-directed", "Directed: false", "symmetric".
-bool says_symmetric(std::string_view line) {
-  std::string said;
-  for (const char c : line)
-    if (std::isalnum(static_cast<unsigned char>(c))) said += c;
-  said = lower_case(said);
-  for (const char* word : {"undirected", "nondirected", "notdirected", "directedfalse", "directed0", "directedno"})
-    if (said.find(word) != std::string::npos) return true;
-  const std::size_t symmetric = said.find("symmetric");
-  return symmetric != std::string::npos && !std::string_view{said}.substr(0, symmetric).ends_with("a") &&
-         !std::string_view{said}.substr(0, symmetric).ends_with("un") &&
-         !std::string_view{said}.substr(0, symmetric).ends_with("skew");
-}
-
-/// What a column of tables of roads and of exports says of the directions of an edge.
-enum class Stated { nothing, one_way, both_ways, otherwise };
-
-Stated stated_by(const std::string& column, const std::string& value) {
-  const bool yes = is_any(value, {"true", "yes", "1", "t", "y"}), no = is_any(value, {"false", "no", "0", "n"});
-  const auto told = [&](bool one_way, bool both_ways) {
-    return one_way ? Stated::one_way : both_ways ? Stated::both_ways : Stated::otherwise;
-  };
-  if (is_any(column, {"type"}))
-    return is_any(value, {"undirected"}) ? Stated::both_ways : Stated::nothing;  // else of anything
-  if (is_any(column, {"directed", "is_directed", "oneway", "one_way", "is_oneway"})) return told(yes, no);
-  if (is_any(column, {"bidirectional", "two_way", "twoway", "undirected", "both_ways"})) return told(no, yes);
-  if (is_any(column, {"direction"}))
-    return told(is_any(value, {"directed", "forward", "out"}), is_any(value, {"undirected", "both"}));
-  if (!is_any(column, {"reverse_cost", "rcost", "cost_reverse", "cost_rev", "back_cost", "reverse_weight",
-                       "reverse_length", "length_rev"}))
-    return Stated::nothing;
-  const bool none =
-      value.starts_with('-') || is_missing_value(value) || value.find_first_not_of("0.") == std::string::npos;
-  return none ? Stated::one_way : Stated::both_ways;
-}
-
-/// The words of a comment that may name columns: what stands behind a colon, without punctuation.
-Fields words_of_comment(std::string_view line) {
-  if (const auto colon = line.rfind(':'); colon != std::string_view::npos) line.remove_prefix(colon + 1);
-  Fields words;
-  bool   inside = false;
-  for (const char c : line) {
-    const bool letter = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-    if (letter && !inside) words.emplace_back();
-    if (letter) words.back() += c;
-    inside = letter;
-  }
-  return words;
-}
-
-}  // namespace
-
-/// Whether the sample has most edges from both ends.
-bool EdgeInspection::lists_both_ways() const {
-  std::set<std::pair<std::string, std::string>> edges;
-  for_each_row(first_, [&](std::size_t, const Fields& row) {
-    if (source_ < row.size() && target_ < row.size()) edges.emplace(row[source_], row[target_]);
-  });
-  const auto both = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
-    return edges.contains({edge.second, edge.first});
-  });
-  return 2 * static_cast<std::size_t>(both) > edges.size();
-}
-
-std::string EdgeInspection::says_undirected(bool& partly) const {
-  partly = false;
-  std::string found;
-  for_each_comment([&](std::string_view line) {
-    if (found.empty() && (says_symmetric(line) || lower_case(std::string{line}).starts_with("% sym ")))
-      found = line;
-  });
-  for (unsigned column = 0; column < header_.size() && found.empty(); ++column) {
-    bool both = false;
-    for (std::size_t i = 0; i < shown_rows(); ++i) {
-      const Stated stated =
-          column < data(i).size() ? stated_by(header_[column], data(i)[column]) : Stated::nothing;
-      if (stated == Stated::both_ways || stated == Stated::otherwise)
-        found = header_[column] + " " + data(i)[column];
-      both |= stated == Stated::both_ways;
-      partly |= stated == Stated::one_way || stated == Stated::otherwise;
-    }
-    if (found.empty()) partly = false;
-    partly |= !found.empty() && !both;
-  }
-  return found;
-}
-
-std::string EdgeInspection::says_bipartite() const {
-  std::string found;
-  for_each_comment([&](std::string_view line) {
-    if (found.empty() && line.starts_with("% bip ")) found = line;
-  });
-  return found;
-}
-
-/// Whether several columns are called as if arcs began or ended there.
-bool EdgeInspection::ends_are_a_choice() const {
-  const auto several = [&](auto&&... is) {
-    return std::count_if(header_.begin(), header_.end(),
-                         [&](const std::string& word) { return (is(word) || ...); }) > 1;
-  };
-  return several(surely_source, probably_source) || several(surely_target, probably_target);
-}
-
-std::string EdgeInspection::contradicted_count(std::uint64_t edges) const {
-  std::string found;
-  for_each_comment([&](std::string_view line) {
-    const std::string lowered = lower_case(std::string{line});
-    const auto        at      = lowered.find("edges:");
-    if (at == std::string::npos || !found.empty()) return;
-    const Fields words = words_of_comment(lowered.substr(at));
-    if (!words.empty() && is_digits(words.front()) && parse_number(words.front()) != edges) found = line;
-  });
-  return found;
-}
-
-/// A comment that names other columns than are read.
-std::string EdgeInspection::names_other_columns() const {
-  std::string found;
-  if (!header_.empty()) return found;
-  for_each_comment([&](std::string_view line) {
-    const Fields names = words_of_comment(line);
-    if (names.size() != columns()) return;
-    const Ends ends = ends_of(names);
-    if (ends.from && ends.to && (ends.from != source_ || ends.to != target_)) found = line;
-  });
-  return found;
 }
 
 std::uint64_t EdgeInspection::sparse_from() const {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "io/edge_lines.hpp"
+#include "io/fields.hpp"
+#include "io/header_words.hpp"
 
 namespace spillway {
 
 /// The first line of the lists Spillway writes: what a plain list cannot say, so that reading gives the same
 /// graph.
 inline constexpr std::string_view own_banner = "# Spillway edge list";
-
-using Fields = std::vector<std::string>;
 
 /// Decimal digits and nothing else.
 bool is_digits(std::string_view text);
@@ -29,6 +29,8 @@ struct NameEvidence {
   std::string   text;
   std::uint64_t line = 0;
 };
+
+inline bool is_comment(std::string_view line) { return line.starts_with('#') || line.starts_with('%'); }
 
 class EdgeInspection {
  public:
@@ -75,13 +77,14 @@ class EdgeInspection {
 
   bool states_own_banner() const;
 
-  /// What the text says of itself and no reader follows; empty where it does not.
+  /// What the text says of itself and no reader follows (edge_statements.cpp); empty where it does not.
   std::string says_undirected(bool& partly) const;  ///< partly: of some lines
   bool        lists_both_ways() const;
   std::string says_bipartite() const;
   std::string names_other_columns() const;
-  /// A comment that states another number of edges.
-  std::string contradicted_count(std::uint64_t edges) const;
+  /// A comment that states another number of them; `what` is "nodes:" or "edges:".
+  std::string contradicted_count(std::string_view what, std::uint64_t count) const;
+  Fields      columns_not_read() const;  ///< by their names; none without a header
   bool        ends_are_a_choice() const;
   /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
   bool may_begin_with_counts(std::uint64_t edges) const;
@@ -108,7 +111,7 @@ class EdgeInspection {
   bool                     says_what_columns_are(const Fields& top) const;
   bool                     is_sure(const Fields& top) const;
   void                     refuse_repeated_header() const;
-  bool                     semicolons_part_ids() const;
+  bool                     parts_ids_with_commas(char separator) const;
   std::optional<Separator> separator_of_grouped() const;
   template <class Body>
   void                    for_each_comment(Body&& body) const;
@@ -137,5 +140,28 @@ class EdgeInspection {
   std::uint64_t               largest_           = 0;  ///< id
   std::optional<NameEvidence> zeros_;                  ///< the first id with leading zeros
 };
+
+/// visit(index, fields) for every line of the sample from `first` on.
+template <class Visit>
+void EdgeInspection::for_each_row(std::size_t first, Visit&& visit) const {
+  Fields fields;
+  for (std::size_t i = first; i < lines_.size(); ++i) {
+    if (i >= rows_.size() && !split_fields(lines_[i].text, separator_.by, fields, separator_.also)) fields.clear();
+    visit(i, i < rows_.size() ? rows_[i] : fields);
+  }
+}
+
+/// body(line) for every comment of the sample.
+template <class Body>
+void EdgeInspection::for_each_comment(Body&& body) const {
+  const std::string_view text = sample_.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end  = std::min(text.find('\n', begin), text.size());
+    std::string_view  line = text.substr(begin, end - begin);
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    if (is_comment(line)) body(line);
+    begin = end + 1;
+  }
+}
 
 }  // namespace spillway

@@ -138,7 +138,7 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
 
 std::string separator_name(Separator separator) {
   const auto name = [](char c) {
-    return c == ',' ? "comma" : c == ';' ? "semicolon" : c == '\t' ? "tab" : "blanks";
+    return c == ',' ? "comma" : c == ';' ? "semicolon" : c == '|' ? "bar" : c == '\t' ? "tab" : "blanks";
   };
   return separator.also ? fmt::format("blanks and {}", name(separator.also)) : name(separator.by);
 }
@@ -182,7 +182,8 @@ class Guesses {
       add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
     tell_columns();
     tell_weights(result, layout);
-    tell_unfollowed();
+    tell_unfollowed(result.csr.vertex_count());
+    tell_missing_ids(result);
     layout.guessed = std::move(guessed_);
     if (!clauses_.empty()) job_.notes.insert(job_.notes.begin(), std::move(clauses_));
   }
@@ -215,7 +216,7 @@ class Guesses {
   }
 
   /// What the text says of itself, and is not followed.
-  void tell_unfollowed() {
+  void tell_unfollowed(std::uint64_t vertices) {
     const Transform& transform = job_.options.transform;
     if (inspection_.may_begin_with_counts(text_.edges_read))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
@@ -227,9 +228,12 @@ class Guesses {
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
-    if (const std::string said = inspection_.contradicted_count(text_.edges_read); !said.empty())
+    if (const std::string said = inspection_.contradicted_count("edges:", text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));
+    else if (const std::string nodes = inspection_.contradicted_count("nodes:", vertices); !nodes.empty())
+      add("counts", fmt::format("the file says '{}', but {} vertices are read", printable(nodes, 60),
+                                with_commas(vertices)));
     if (const std::string said = inspection_.says_bipartite(); !said.empty())
       add("ids",
           fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
@@ -241,8 +245,27 @@ class Guesses {
                                  inspection_.source() + 1, inspection_.target() + 1, printable(said, 60)));
   }
 
+  /// Tables write a value that is missing as a word, which is then the name of a vertex with many edges.
+  void tell_missing_ids(const ReadResult& result) {
+    if (result.ids.kind() != IdMap::Kind::strings) return;
+    for (const char* mark : {"NA", "N/A", "#N/A", "na", "n/a", "NULL", "null", "None", "none", "nan", "NaN", "NAN",
+                             "nil", "\\N", "?", "-", "--", "undefined", "NaT", "<NA>"})
+      if (result.ids.find(std::string_view{mark}, result.csr.vertex_count()))
+        return add("ids", fmt::format("'{}' is a vertex like others, though it may stand for a missing value "
+                                      "(remove its lines if it does)",
+                                      mark));
+  }
+
   void tell_weights(const ReadResult& result, const ListLayout& layout) {
-    const bool asked = !job_.options.weight_column.empty() || job_.options.weight_type;
+    const bool   asked    = !job_.options.weight_column.empty() || job_.options.weight_type;
+    const Fields not_read = inspection_.columns_not_read();
+    const bool   chosen   = asked && !job_.options.source_column.empty() && !job_.options.target_column.empty();
+    if (!not_read.empty() && !chosen)
+      add("columns",
+          fmt::format("{} '{}' {} not read{}", not_read.size() > 1 ? "columns" : "column",
+                      printable(fmt::format("{}", fmt::join(not_read, "', '")), 200),
+                      not_read.size() > 1 ? "are" : "is",
+                      layout.weight_column || asked ? "" : " (--weight-column NAME reads one as weights)"));
     if (inspection_.weight_is_chosen())
       add("weight_column",
           fmt::format("of several columns that could be weights, column {} is read ('{}')", layout.weight_column,
@@ -251,7 +274,7 @@ class Guesses {
       const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
       add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",
                                        layout.weight_column, range_text(range, result.weight_type)));
-    } else if (layout.weight_column == 0 && layout.columns > 2 && !asked) {
+    } else if (layout.weight_column == 0 && layout.columns > 2 && !asked && not_read.empty()) {
       add("weight_column",
           layout.columns == 3
               ? fmt::format("column {} is ignored (--weight-column {} reads it as weights)",
@@ -437,7 +460,7 @@ void write_edge_list(const Graph& graph, OutputFile& file, Progress& progress, s
 Format edge_list_format() {
   return {
       .name         = "edgelist",
-      .description  = "text, one edge a line: space, tab, comma or semicolon; # and % comments; optional header",
+      .description  = "text, one edge a line: space, tab, comma, semicolon or |; # and % comments; optional header",
       .suffixes     = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
       .is_loose     = true,
       .is_edge_list = true,

@@ -35,7 +35,7 @@ bool is_largest(const Column& column, Vertex v) {
       column.values);
 }
 
-bool is_blank(const Column& column, Vertex v) {
+bool is_empty_cell(const Column& column, Vertex v) {
   return (column.vertices || column.missing == Missing::blank) && is_largest(column, v);
 }
 
@@ -280,7 +280,7 @@ bool is_plain(const std::string& name) {
 }  // namespace
 
 void append_value(std::string& out, const Column& column, Vertex v, const IdMap& ids) {
-  if (is_blank(column, v)) return;
+  if (is_empty_cell(column, v)) return;
   if (column.vertices) return ids.append_name(out, vertex_at(column, v));
   if (is_infinite(column, v)) {
     out += "inf";
@@ -294,7 +294,7 @@ std::string json_id(Vertex v, const IdMap& ids) {
 }
 
 std::string json_value(const Column& column, Vertex v, const IdMap& ids) {
-  if (is_blank(column, v)) return "null";
+  if (is_empty_cell(column, v)) return "null";
   if (column.vertices) return json_id(vertex_at(column, v), ids);
   const bool finite =
       !is_infinite(column, v) &&

@@ -61,7 +61,6 @@ void plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
 void gpu::plan_own_way(const RunOptions& options) {
   Plan& plan  = *options.plan;
   plan.device = wanted(options) ? "cuda:" + std::to_string(options.device.index) : "cpu";
-  plan.method.clear();
   if (!wanted(options)) say_why_on_cpu(options);
   plan.why.emplace_back(own_way);
   throw Planned{};
@@ -82,7 +81,6 @@ Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValu
       return plan;
     }
   }
-  plan.method.clear();
   plan.why.emplace_back(own_way);
   return plan;
 }

@@ -94,7 +94,7 @@ TEST_F(FirstContactCommands, RaggedLinesAreRefusedUnlessColumnsAreNamed) {
 }
 
 TEST_F(FirstContactCommands, TextAfterAQuoteIsNoField) {
-  for (const char* text : {"\"alice\"|\"bob\"\n\"bob\"|\"carol\"\n", "\"a\"x,\"b\"\n\"c\",\"d\"\n"}) {
+  for (const char* text : {"\"alice\":\"bob\"\n\"bob\":\"carol\"\n", "\"a\"x,\"b\"\n\"c\",\"d\"\n"}) {
     folder_.write("q.csv", text);
     EXPECT_EQ(spillway("info q.csv").code, 3) << text;
   }

@@ -36,6 +36,34 @@ void expect_says(const std::string& text, const std::string& fragment) {
   EXPECT_NE(text.find(fragment), std::string::npos) << "'" << text << "' lacks: " << fragment;
 }
 
+TEST(StatedFacts, ColumnsThatAreNotReadAreNamed) {
+  expect_says(notes_of(read("gid,source,target,cost,edge_type\n1,1,2,5,a\n2,2,3,6,b\n")),
+              "columns 'gid', 'edge_type' are not read\n");
+  expect_says(notes_of(read("source,target,since\n1,2,1999\n2,3,2001\n")),
+              "column 'since' is not read (--weight-column NAME reads one as weights)");
+  EXPECT_EQ(notes_of(read("source,target,since\n1,2,1999\n",
+                          {.source_column = "source", .target_column = "target", .weight_column = "none"})),
+            "");
+}
+
+TEST(StatedFacts, VerticesThatMayBeMissingValuesAreTold) {
+  for (const char* mark : {"NA", "NULL", "None", "nan", "\\N", "#N/A"}) {
+    const std::string text = std::string{"source,target\nann,bob\nbob,"} + mark + "\n";
+    expect_says(notes_of(read(text)), fmt::format("'{}' is a vertex like others", mark));
+  }
+  EXPECT_EQ(notes_of(read("source,target\nann,bob\nbob,Nan\n")).find("missing"), std::string::npos);
+}
+
+TEST(StatedFacts, BarsSeparateAndExcelMaySayWhatDoes) {
+  const Arcs arcs{{"1", "2", 5}, {"2", "3", 6}};
+  EXPECT_EQ(arcs_of(read("source|target|weight\n1|2|5\n2|3|6\n")), arcs);
+  EXPECT_EQ(arcs_of(read("1 | 2 | 5\n2 | 3 | 6\n")), arcs);
+  EXPECT_EQ(arcs_of(read("sep=;\nsource;target;weight\n1;2;5\n2;3;6\n")), arcs);
+  EXPECT_EQ(arcs_of(read("Smith, J|Doe, K\nDoe, K|Ash, L\n")),
+            (Arcs{{"Doe, K", "Ash, L", 0}, {"Smith, J", "Doe, K", 0}}));
+  expect_says(refusal("\"source\",\"target\"\n\"1\",1,2\n\"2\",2,3\n"), "row.names = FALSE");
+}
+
 // --- direction ---
 
 TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
@@ -48,9 +76,12 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
     both.transform.undirected = true;
     EXPECT_EQ(notes_of(read(text, both)).find("--undirected"), std::string::npos) << text;
   }
-  for (const char* said : {"# symmetric", "# Directed: false", "# directed=0", "# not directed", "# un-directed"})
+  for (const char* said : {"# symmetric", "# Directed: false", "# directed=0", "# not directed", "# un-directed",
+                           "# undirected, no loops", "% sym"})
     expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "(--undirected reads both)");
-  for (const char* said : {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric"})
+  for (const char* said : {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric",
+                           "# undirected: false", "# undirected = 0", "# undirected no", "# is_undirected: False",
+                           "# this is not an undirected graph", "# directed, no loops"})
     EXPECT_EQ(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "") << said;
   expect_says(notes_of(read("% bip weighted\n1 1\n2 1\n")), "vertices of one side");
 }
@@ -253,11 +284,14 @@ TEST(StatedFacts, RoadsThatMayBeDrivenBothWaysAreTold) {
   for (const char* text :
        {"from,to,oneway,length\n1,2,no,5\n2,3,yes,6\n", "source,target,bidirectional,weight\n1,2,1,5\n2,3,0,6\n",
         "id,source,target,cost,one_way\n1,1,2,10,2\n2,2,3,20,2\n3,3,4,5,-1\n",
-        "source,target,length,oneway\n1,2,10,B\n2,3,20,B\n3,4,5,T\n"})
+        "source,target,length,oneway\n1,2,10,B\n2,3,20,B\n3,4,5,T\n",
+        "Source,Target,Type\n1,2,Undirected\n2,3,Directed\n",
+        "source,target,cost,reverse_cost\n1,2,5,5\n2,3,6,9\n", "source,target,isOneWay\n1,2,yes\n2,3,no\n"})
     expect_says(notes_of(read(text)), "of some lines, which is not followed");
   for (const char* text :
        {"gid,source,target,cost,reverse_cost\n1,1,2,5,-1\n2,2,3,6,-1\n",
-        "from,to,oneway,length\n1,2,yes,5\n2,3,yes,6\n", "# Undirected graph\n1 2\n2 1\n2 3\n3 2\n"})
+        "from,to,oneway,length\n1,2,yes,5\n2,3,yes,6\n", "from,to,direction\n1,2,N\n2,3,SW\n",
+        "# Undirected graph\n1 2\n2 1\n2 3\n3 2\n"})
     EXPECT_EQ(notes_of(read(text)).find("one arc"), std::string::npos) << text;
 }
 
@@ -265,7 +299,7 @@ TEST(StatedFacts, SeveralColumnsThatArcsMayLeadFromAreTold) {
   expect_says(notes_of(read("origin,destination,distance,source\n1,2,10,3\n2,3,11,3\n")),
               "arcs lead from column 4 ('source') to column 2 ('destination')");
   expect_says(notes_of(read("target,src,dst,weight\n1,2,3,10\n2,3,1,11\n")), "arcs lead from column 2 ('src')");
-  EXPECT_EQ(notes_of(read("gid,source,target,cost\n1,1,2,5\n2,2,3,6\n")), "");
+  EXPECT_EQ(notes_of(read("source,target,cost\n1,2,5\n2,3,6\n")), "");
   for (const char* said : {"# ToNodeId, FromNodeId", "# Format: target source", "# each line: <to> <from>"})
     expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n3 4\n")), "though a comment names them");
 }
@@ -274,6 +308,7 @@ TEST(StatedFacts, CountsThatAreContradictedAreTold) {
   expect_says(notes_of(read("# Nodes: 3 Edges: 5\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")),
               "but 2 lines are edges");
   EXPECT_EQ(notes_of(read("# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")), "");
+  expect_says(notes_of(read("# Nodes: 1,000 Edges: 2\n1\t2\n2\t3\n")), "but 3 vertices are read");
 }
 
 TEST(StatedFacts, CommentsThatComeAgainAreRefused) {

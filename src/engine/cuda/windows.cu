@@ -516,9 +516,11 @@ class WindowBuilder {
     slots_                    = {.words = bounds.words + CodedBlock::words_behind, .decoded = bounds.edges};
     const std::uint64_t needs = sizes.slots * slots_.words * sizeof(std::uint32_t) + bounds.edges * edge_bytes;
     there_.device().require(state_ + needs, "the state of the vertices and windows of compressed edges");
-    const std::uint64_t may = std::min(room, options_.supply.resident.value_or(room));
-    sizes.left              = std::min(may, room - needs);
     for (SideToCome& come : sides_) come.side.cuts = come.compressed->cut(bounds);
+    // Where parts begin is on the device as well now.
+    const std::uint64_t now = there_.device().room(), taken = state_ + needs;
+    const std::uint64_t may = std::min(room, options_.supply.resident.value_or(room));
+    sizes.left              = std::min(may, now - std::min(now, taken));
     return sizes;
   }
 

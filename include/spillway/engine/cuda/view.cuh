@@ -79,7 +79,7 @@ struct Window {
   EdgeIndex first, last;  ///< positions in that array, or in the one that pieces make one behind the other…
   bool      compact;      ///< …this
   bool      pull;
-  bool      local;     ///< goes on until nobody in it has anything new
+  bool      local;     ///< runs to a local fixed point
   Count     from, to;  ///< pieces that may be in it; where they are equal, pieces are searched for
 };
 

@@ -1,0 +1,212 @@
+// What the text of an edge list says of itself and no reader follows: directions, counts, other columns.
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "io/edge_inspection.hpp"
+#include "io/header_words.hpp"
+#include "io/reading.hpp"
+
+namespace spillway {
+
+/// A first line such as "5 7", "7 5", "5 5 7" or "5 7 1" above seven edges between vertices up to 5.
+bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
+  const Fields& top = data(0);
+  if (!header_.empty() || top.size() > 3 || !std::all_of(top.begin(), top.end(), is_digits)) return false;
+  std::uint64_t largest = 1;
+  for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
+    for (const unsigned column : {source_, target_})
+      if (column < row.size()) largest = std::max(largest, parse_number(row[column]).value_or(UINT64_MAX));
+  });
+  const auto states = [&](std::size_t vertices, std::size_t count) {
+    if (vertices >= top.size() || count >= top.size()) return false;
+    const std::uint64_t stated = parse_number(top[count]).value_or(0), lines = edges - 1;
+    // Each edge may be listed from both ends, or counted so.
+    return (stated == lines || (lines > 3 && (2 * stated == lines || stated == 2 * lines))) &&
+           parse_number(top[vertices]).value_or(0) >= largest;
+  };
+  return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2));
+}
+
+namespace {
+
+/// Its letters and digits, in lower case and without what stands between: isOneWay and is_one_way are one name.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c))) plain += c;
+  return lower_case(plain);
+}
+
+Fields words_of(std::string_view line) {
+  Fields words;
+  bool   inside = false;
+  for (const char c : line) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (letter && !inside) words.emplace_back();
+    if (letter) words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    inside = letter;
+  }
+  return words;
+}
+
+/// In any spelling: "un-directed", "Directed: false", "symmetric"; not "undirected = 0" nor "not an undirected".
+bool says_symmetric(std::string_view line) {
+  const Fields words = words_of(line);
+  if (line.starts_with('%') && !words.empty() && words[0] == "sym") return true;  // KONECT
+  const auto follows = [&](std::size_t i) {
+    if (i + 1 >= words.size()) return false;
+    return is_any(words[i + 1], {"false", "0"}) || (i + 2 == words.size() && words[i + 1] == "no");
+  };
+  const auto precedes = [&](std::size_t i, std::size_t reach, std::initializer_list<std::string_view> negations) {
+    for (std::size_t k = i; k > 0 && i - k < reach; --k)
+      if (is_any(words[k - 1], negations)) return true;
+    return false;
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word      = words[i];
+    const bool         un        = word.find("undirected") != std::string::npos || word.find("nondirected") == 0;
+    const bool         directed  = !un && word.ends_with("directed");
+    const bool         symmetric = word.starts_with("symmetric");
+    const bool         denied    = follows(i) || precedes(i, 3, {"not", "isn"});
+    if (un && !denied) return true;
+    if (directed && (denied || precedes(i, 1, {"un", "non"}))) return true;
+    if (symmetric && !denied && !precedes(i, 1, {"a", "un", "non", "skew", "anti"})) return true;
+  }
+  return false;
+}
+
+/// What a column of tables of roads and of exports says of the directions of an edge.
+enum class Stated { nothing, one_way, both_ways, otherwise };
+
+bool names_reverse_cost(const std::string& column) {
+  return is_any(plain_name(column), {"reversecost", "rcost", "costreverse", "costrev", "revcost", "backcost",
+                                     "reverseweight", "reverselength", "lengthrev"});
+}
+
+Stated stated_by(const std::string& column, const std::string& value) {
+  const bool        yes  = is_any(value, {"true", "yes", "1", "t", "y"});
+  const bool        no   = is_any(value, {"false", "no", "0", "f", "n"});
+  const std::string name = plain_name(column);
+  const auto        told = [&](bool one_way, bool both_ways) {
+    return one_way ? Stated::one_way : both_ways ? Stated::both_ways : Stated::otherwise;
+  };
+  // Columns of these names may be of anything: colours, or points of the compass.
+  const bool forward = is_any(value, {"directed", "forward", "out"}), both = is_any(value, {"undirected", "both"});
+  if (is_any(name, {"type", "direction", "edgetype"}))
+    return forward || both || is_any(value, {"backward", "reverse", "in"}) ? told(forward, both) : Stated::nothing;
+  if (is_any(name, {"directed", "isdirected", "oneway", "isoneway"})) return told(yes, no);
+  if (is_any(name, {"bidirectional", "twoway", "undirected", "bothways"})) return told(no, yes);
+  if (!names_reverse_cost(column)) return Stated::nothing;
+  const bool none =
+      value.starts_with('-') || is_missing_value(value) || value.find_first_not_of("0.") == std::string::npos;
+  return none ? Stated::one_way : Stated::both_ways;
+}
+
+/// The words of a comment that may name columns: what stands behind a colon, without punctuation.
+Fields words_of_comment(std::string_view line) {
+  if (const auto colon = line.rfind(':'); colon != std::string_view::npos) line.remove_prefix(colon + 1);
+  Fields words;
+  bool   inside = false;
+  for (const char c : line) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (letter && !inside) words.emplace_back();
+    if (letter) words.back() += c;
+    inside = letter;
+  }
+  return words;
+}
+
+}  // namespace
+
+/// Whether the sample has most edges from both ends.
+bool EdgeInspection::lists_both_ways() const {
+  std::set<std::pair<std::string, std::string>> edges;
+  for_each_row(first_, [&](std::size_t, const Fields& row) {
+    if (source_ < row.size() && target_ < row.size()) edges.emplace(row[source_], row[target_]);
+  });
+  const auto both = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
+    return edges.contains({edge.second, edge.first});
+  });
+  return 2 * static_cast<std::size_t>(both) > edges.size();
+}
+
+std::string EdgeInspection::says_undirected(bool& partly) const {
+  partly = false;
+  std::string found;
+  for_each_comment([&](std::string_view line) {
+    if (found.empty() && says_symmetric(line)) found = line;
+  });
+  for (unsigned column = 0; column < header_.size() && found.empty(); ++column) {
+    bool both = false;
+    for (std::size_t i = 0; i < shown_rows(); ++i) {
+      Stated stated = column < data(i).size() ? stated_by(header_[column], data(i)[column]) : Stated::nothing;
+      // A way back that costs something else is no arc of the same weight.
+      if (stated == Stated::both_ways && names_reverse_cost(header_[column]) && weight_ &&
+          *weight_ < data(i).size() && data(i)[*weight_] != data(i)[column])
+        stated = Stated::otherwise;
+      if (stated == Stated::both_ways || stated == Stated::otherwise)
+        found = header_[column] + " " + data(i)[column];
+      both |= stated == Stated::both_ways;
+      partly |= stated == Stated::one_way || stated == Stated::otherwise;
+    }
+    if (found.empty()) partly = false;
+    partly |= !found.empty() && !both;
+  }
+  return found;
+}
+
+std::string EdgeInspection::says_bipartite() const {
+  std::string found;
+  for_each_comment([&](std::string_view line) {
+    if (found.empty() && line.starts_with("% bip ")) found = line;
+  });
+  return found;
+}
+
+/// Whether several columns are called as if arcs began or ended there.
+bool EdgeInspection::ends_are_a_choice() const {
+  const auto several = [&](auto&&... is) {
+    return std::count_if(header_.begin(), header_.end(),
+                         [&](const std::string& word) { return (is(word) || ...); }) > 1;
+  };
+  return several(surely_source, probably_source) || several(surely_target, probably_target);
+}
+
+Fields EdgeInspection::columns_not_read() const {
+  Fields names;
+  for (unsigned column = 0; column < header_.size(); ++column)
+    if (column != source_ && column != target_ && column != weight_) names.push_back(header_[column]);
+  return names;
+}
+
+std::string EdgeInspection::contradicted_count(std::string_view what, std::uint64_t count) const {
+  std::string found;
+  for_each_comment([&](std::string_view line) {
+    const std::string lowered = lower_case(std::string{line});
+    const auto        at      = lowered.find(what);
+    if (at == std::string::npos || !found.empty()) return;
+    std::string number = lowered.substr(at + what.size());
+    std::erase(number, ',');
+    const Fields words = words_of(number);
+    if (!words.empty() && is_digits(words.front()) && parse_number(words.front()) != count) found = line;
+  });
+  return found;
+}
+
+/// A comment that names other columns than are read.
+std::string EdgeInspection::names_other_columns() const {
+  std::string found;
+  if (!header_.empty()) return found;
+  for_each_comment([&](std::string_view line) {
+    const Fields names = words_of_comment(line);
+    if (names.size() != columns()) return;
+    const Ends ends = ends_of(names);
+    if (ends.from && ends.to && (ends.from != source_ || ends.to != target_)) found = line;
+  });
+  return found;
+}
+
+}  // namespace spillway
