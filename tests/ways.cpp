@@ -18,6 +18,7 @@ namespace {
 /// Columns of a row of levels.
 enum Factor {
   method,
+  device,
   memory,
   resident,
   async,
@@ -37,6 +38,16 @@ enum Factor {
 /// As they are registered, those of other test files included.
 const std::vector<Method>& all_methods() {
   static const std::vector<Method> all = methods();
+  return all;
+}
+
+/// On the CPU, which tests may have added some to.
+const std::vector<DeviceKind>& host_devices() {
+  static const std::vector<DeviceKind> all = [] {
+    std::vector<DeviceKind> found = device_kinds();
+    std::erase(found, cuda_kind());
+    return found;
+  }();
   return all;
 }
 
@@ -73,6 +84,7 @@ std::vector<int> level_counts() {
   counts[resident] = size_of(residents);
   counts[async] = size_of(asyncs), counts[windows] = 2, counts[direction] = size_of(directions);
   counts[sizes] = 2, counts[threads] = size_of(thread_counts), counts[deterministic] = 2;
+  if (!on_a_gpu) counts[device] = static_cast<int>(host_devices().size());
   if (!on_a_gpu) return counts;
   counts[compress] = 2, counts[filter] = size_of(filters), counts[fusion] = size_of(fusions);
   counts[order] = size_of(orders), counts[aggregate] = 2;
@@ -85,6 +97,11 @@ bool fits(const Levels& row) {
   if (!on_a_gpu && row[method] != undecided && of(row[method])->requires_gpu) return false;
   if (row[method] == undecided) return true;
   const Method how = of(row[method]);
+  // What is made of executors has all edges at hand, and pushes.
+  if (row[device] != undecided && row[device] != 0 &&
+      (!how->all_resident || !is(direction, [](int level) { return directions[level] != Direction::pull; }) ||
+       !is(deterministic, [](int level) { return level == 0; })))
+    return false;
   if (how->all_resident && !is(resident, [](int level) { return level == 0; })) return false;
   if (!how->compresses && !is(compress, [](int level) { return level == 0; })) return false;
   if (sends(how) && row[compress] == 1 && !is(async, [](int level) { return asyncs[level] != Async::on; }))
@@ -112,7 +129,7 @@ RunOptions way_of(const Levels& row) {
                  .deterministic = row[deterministic] == 1,
                  .direction     = directions[row[direction]]};
   way.method        = all_methods()[static_cast<std::size_t>(row[method])];
-  way.device.kind   = on_a_gpu ? DeviceChoice::Kind::cuda : DeviceChoice::Kind::cpu;
+  way.device.kind   = on_a_gpu ? cuda_kind() : host_devices()[static_cast<std::size_t>(row[device])];
   way.device.memory = row[memory] == 1 ? bounded : 0;
   way.supply        = supply_of(row);
   if (row[sizes] == 1) way.tuning = tiny();
@@ -215,7 +232,7 @@ std::string as_text(const RunOptions& way) {
                                           ", order " + index(way.cuda.order) + ", bins " +
                                           number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
                                     : "";
-  return " with --method " + std::string{way.method->name} + ", " + number(way.threads) + " threads, " +
+  return " with --device " + std::string{way.device.kind->name} + " --method " + std::string{way.method->name} + ", " + number(way.threads) + " threads, " +
          std::string{to_string(way.direction)} + (way.deterministic ? ", deterministic" : "") +
          (way.tuning.serial_work == 0 ? ", tiny" : "") + supply + cuda +
          (way.device.memory > 0 ? ", bounded" : "");

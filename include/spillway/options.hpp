@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <spillway/device.hpp>
 #include <spillway/method.hpp>
 #include <spillway/progress.hpp>
 #include <spillway/types.hpp>
@@ -72,9 +73,7 @@ struct HostTuning {
 
 /// Which device computes.
 struct DeviceChoice {
-  enum class Kind { automatic, cpu, cuda };
-
-  Kind          kind   = Kind::automatic;
+  DeviceKind    kind   = {};
   int           index  = 0;
   std::uint64_t memory = 0;  ///< bytes that may be held there; 0: what is free
 };

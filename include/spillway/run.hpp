@@ -69,7 +69,8 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   Stopwatch        clock;
   const NeededRows needed{
       // Without rows to push along, a frontier of one vertex would cost a pass over all.
-      .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push,
+      .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push ||
+              options.device.kind->of_cpu_executors,
       .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
   bool on_a_gpu = false;
   if constexpr (has_device_code<P>) on_a_gpu = cuda::wanted<P>(options, continuation);

@@ -54,7 +54,7 @@ Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& mode
     throw usage_error("bp: the {} form knows no directions and needs a symmetric table; use --form arc",
                       form.name);
   const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
-  const bool here   = options.deterministic && options.device.kind == DeviceChoice::Kind::automatic;
+  const bool here   = options.deterministic && options.device.kind.automatic();
   if (options.plan && !(form.program && (here || !gpu::wanted(options)))) gpu::plan_own_way(options);
   if (here) return on_cpu();
   return gpu::or_else<gpu::Kind::program>(

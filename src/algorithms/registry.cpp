@@ -12,12 +12,16 @@ namespace {
 /// Adding must not move what others hold a reference to, hence the room.
 constexpr std::size_t most_algorithms = 1024;
 
-/// Graphs are made on the CPU; asked to make one elsewhere, an algorithm says so.
-void refuse_gpus(Algorithm& algorithm) {
-  algorithm.run = [run = std::move(algorithm.run), name = algorithm.name](
+/// Graphs are made on the CPU, and what is made of its executors computes vertex programs alone: asked for anything
+/// else, an algorithm says so.
+void refuse_other_devices(Algorithm& algorithm) {
+  algorithm.run = [run = std::move(algorithm.run), name = algorithm.name, makes_a_graph = algorithm.makes_a_graph](
                       const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-    if (options.device.kind == DeviceChoice::Kind::cuda)
+    if (makes_a_graph && options.device.kind == cuda_kind())
       throw usage_error("{} runs on the CPU only; leave out the GPU", name);
+    if (options.device.kind->of_cpu_executors)
+      throw usage_error("{} is no vertex program, and '{}' computes nothing else; use --device cpu", name,
+                        options.device.kind->name);
     return run(graph, values, options);
   };
 }
@@ -30,7 +34,7 @@ std::vector<Algorithm>& registry() {
     SPILLWAY_ALGORITHMS(SPILLWAY_ADD_ALGORITHM)
 #undef SPILLWAY_ADD_ALGORITHM
     for (Algorithm& algorithm : own)
-      if (algorithm.makes_a_graph) refuse_gpus(algorithm);
+      if (algorithm.makes_a_graph || !algorithm.vertex_program) refuse_other_devices(algorithm);
     return own;
   }();
   return all;

@@ -34,7 +34,7 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
 /// The program's values are distances; they stay on the GPU while parents are looked for.
 template <class Program>
 Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
-  options.device.kind = DeviceChoice::Kind::cuda;
+  options.device.kind = cuda_kind();
   auto   outcome      = run(program, graph, options, {.keep = true});
   auto   paths        = gpu::parents<typename Program::Value>(graph, program.source, outcome.resident, options);
   Result result;
@@ -47,11 +47,6 @@ Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
   result.statistics.counters += paths.statistics.counters;
   result.statistics.device_bytes = std::max(result.statistics.device_bytes, paths.statistics.device_bytes);
   return result;
-}
-
-RunOptions for_cpu(RunOptions options) {
-  options.device.kind = DeviceChoice::Kind::cpu;
-  return options;
 }
 
 Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
@@ -73,7 +68,7 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   return gpu::or_else<gpu::Kind::program>(
       graph, options, [&] { return on_gpu(program, graph, options); },
       [&] {
-        auto            outcome  = run(program, graph, for_cpu(options));
+        auto            outcome  = run(program, graph, gpu::without(options));
         const Progress& progress = options.progress ? *options.progress : Progress::none();
         Stopwatch       clock;
         Buffer<Vertex>  parents =

@@ -1,5 +1,6 @@
 #include "algorithms/sssp_whole.hpp"
 
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/programs/sssp.hpp"
 
 #include <spillway/run.hpp>
@@ -36,9 +37,7 @@ struct Sssp {
 }  // namespace
 
 Result paths_with_parents(const Graph& graph, Vertex source, double delta, const RunOptions& options) {
-  RunOptions on_cpu  = options;
-  on_cpu.device.kind = DeviceChoice::Kind::cpu;
-  auto   outcome     = run(Sssp{source, delta}, graph, on_cpu);
+  auto   outcome = run(Sssp{source, delta}, graph, gpu::without(options));
   Result result;
   result.columns.push_back(outcome.column("distance", [](const Sssp::Value& value) { return value.distance; }));
   result.columns.push_back(outcome.column("parent", [](const Sssp::Value& value) { return value.parent; }));

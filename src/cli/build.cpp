@@ -21,7 +21,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/overwriting.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/report.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "plan/rates.hpp"
 
 #include <spillway/engine/parallel.hpp>
@@ -15,14 +15,14 @@ namespace {
 std::vector<std::optional<Rates>> rates_of_all(const CudaDevices& cuda, const Common& common, bool again) {
   const auto                        budget = std::make_shared<MemoryBudget>(available_memory());
   std::vector<std::optional<Rates>> rates;
-  for (const Device& device : cuda.devices) {
+  for (const DeviceInfo& device : cuda.devices) {
     const int index = std::stoi(device.name.substr(device.name.find(':') + 1));
     rates.push_back(rates_of_gpu(index, thread_count(common.threads), budget, again));
   }
   return rates;
 }
 
-Json to_json(const Device& device) {
+Json to_json(const DeviceInfo& device) {
   return {{"name", device.name},
           {"model", device.model},
           {"cores", device.cores},
@@ -53,7 +53,7 @@ void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>
 void list_devices(const Common& common, bool again) {
   const CudaDevices   cuda  = cuda_devices();
   const auto          rates = rates_of_all(cuda, common, again);
-  std::vector<Device> all{cpu_device()};
+  std::vector<DeviceInfo> all{cpu_device()};
   all.insert(all.end(), cuda.devices.begin(), cuda.devices.end());
   if (common.json) {
     Json list = Json::array();
@@ -65,7 +65,7 @@ void list_devices(const Common& common, bool again) {
     return;
   }
   fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {}\n", "device", "cores", "memory", "free", "model");
-  for (const Device& device : all)
+  for (const DeviceInfo& device : all)
     fmt::print("{:<8} {:>5}  {:>10}  {:>10}  {} ({})\n", device.name, device.cores,
                human_bytes(device.memory_total), human_bytes(device.memory_free), device.model, device.detail);
   if (!cuda.absence.empty()) fmt::print("no GPU: {}\n", cuda.absence);

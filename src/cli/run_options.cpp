@@ -1,12 +1,14 @@
 // Options that say how a run is to be made; `plan` takes them, too.
 #include <fmt/format.h>
 
+#include <climits>
+
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 #include <spillway/engine/pieces.hpp>
 #include <spillway/plugin.hpp>
@@ -14,29 +16,43 @@
 namespace spillway::cli {
 namespace {
 
-/// cuda or cuda:N, and that there is such a GPU. Without one, "auto" is the CPU.
+/// "auto, cpu, cuda or cuda:N", of what is registered.
+std::string device_help() {
+  std::string names{DeviceKind{}->name};
+  for (const DeviceKind kind : device_kinds()) {
+    names += fmt::format(", {}", kind->name);
+    if (kind->numbered) names += fmt::format(" or {}:N", kind->name);
+  }
+  return names + " (default: auto)";
+}
+
+/// By its name, with a number where there may be several.
+DeviceChoice named_device(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) return {.kind = device_kind_named(text)};
+  for (const DeviceKind kind : device_kinds())
+    if (const auto index = parse_number(text.substr(colon + 1));
+        kind->numbered && index && *index <= INT_MAX && text.substr(0, colon) == kind->name)
+      return {.kind = kind, .index = static_cast<int>(*index)};
+  device_kind_named(text);  // says what there is
+  return {};
+}
+
+/// That there is such a device. Without a GPU, "auto" is the CPU.
 DeviceChoice device_of(const RunArguments& arguments) {
-  using Kind = DeviceChoice::Kind;
-  DeviceChoice choice{.kind   = Kind::automatic,
-                      .memory = size_argument("--device-memory", arguments.device_memory)};
-  if (arguments.device == "auto") return choice;
-  if (arguments.device == "cpu") return {.kind = Kind::cpu, .memory = choice.memory};
-  const auto index = arguments.device == "cuda"              ? std::optional<std::uint64_t>{0}
-                     : arguments.device.starts_with("cuda:") ? parse_number(arguments.device.substr(5))
-                                                             : std::nullopt;
-  if (!index) throw usage_error("--device takes auto, cpu, cuda or cuda:N, not '{}'", printable(arguments.device));
+  DeviceChoice choice = named_device(arguments.device);
+  choice.memory       = size_argument("--device-memory", arguments.device_memory);
+  if (choice.kind != cuda_kind()) return choice;
   const CudaDevices found = cuda_devices();
   if (found.devices.empty())
     throw usage_error("--device {}: no GPU can be used here ({}); --device cpu works everywhere", arguments.device,
                       found.absence);
-  if (*index >= found.devices.size())
+  if (static_cast<std::size_t>(choice.index) >= found.devices.size())
     throw usage_error("--device {}: this machine has {}, the first is cuda:0", arguments.device,
                       counted(found.devices.size(), "GPU", "GPUs"));
   if (!arguments.algorithm->on_gpu)
     throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm->name,
                       arguments.device);
-  choice.kind  = Kind::cuda;
-  choice.index = static_cast<int>(*index);
   return choice;
 }
 
@@ -276,7 +292,7 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
 }
 
 void add_way_options(Command& command, RunArguments& arguments) {
-  command.option("--device", arguments.device, "auto, cpu, cuda or cuda:N (default: auto)");
+  command.option("--device", arguments.device, device_help());
   command.option("--device-memory,--gpu-memory", arguments.device_memory,
                  fmt::format("Device memory limit, e.g. 4GiB (default: what is free); on the CPU with --method {}",
                              names_of(&MethodFacts::transfers)));

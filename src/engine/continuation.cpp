@@ -13,7 +13,7 @@ void detail::check_given_values(std::uint64_t given, const Graph& graph) {
 }
 
 void detail::refuse_other_devices(const RunOptions& options) {
-  if (options.device.kind == DeviceChoice::Kind::cuda)
+  if (options.device.kind == cuda_kind())
     throw usage_error("this program was compiled for the CPU alone; compile it with nvcc, or use --device cpu");
 }
 

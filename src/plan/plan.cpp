@@ -5,7 +5,7 @@
 #include <spillway/engine/pieces.hpp>
 
 #include "algorithms/gpu/gpu.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "supply/windows.hpp"
 
 namespace spillway {
@@ -48,6 +48,7 @@ void plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
                  std::uint64_t state, const MemoryBudget& budget) {
   Plan& plan       = *options.plan;
   plan.state_bytes = state;
+  if (!options.device.kind.automatic()) plan.device = options.device.kind->name;
   plan.weighted    = facts.weighted;
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
@@ -72,7 +73,7 @@ Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValu
   plan.vertices = graph.vertex_count();
   plan.arcs     = graph.arc_count();
   options.plan  = &plan;
-  if (options.device.kind == DeviceChoice::Kind::cpu) plan.why.emplace_back("the CPU was asked for");
+  if (options.device.kind == cpu_kind()) plan.why.emplace_back("the CPU was asked for");
   if (!algorithm.makes_a_graph) {
     try {
       const Result result = algorithm.run(graph, parameters, options);

@@ -79,7 +79,7 @@ TEST_F(PlanCommand, DoesNotRun) {
     const ParameterValues values = testing::filled(algorithm, graph, {}).value();
     for (const bool deterministic : {false, true}) {
       RunOptions options{.deterministic = deterministic, .progress = &watch};
-      options.device.kind = deterministic ? DeviceChoice::Kind::automatic : DeviceChoice::Kind::cpu;
+      options.device.kind = deterministic ? DeviceKind{} : cpu_kind();
       EXPECT_FALSE(plan_of(algorithm, graph, values, options).why.empty()) << algorithm.name;
     }
     std::erase(watch.stages, "building in-edges");

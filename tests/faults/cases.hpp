@@ -140,7 +140,7 @@ class Numbers {
 /// Windows so small that the graph needs many of them.
 inline RunOptions by_method(Method method) {
   RunOptions way{.threads = 2, .tuning = tiny(), .method = method};
-  way.device.kind     = DeviceChoice::Kind::cpu;
+  way.device.kind     = cpu_kind();
   way.supply.compress = Compress::off;
   if (method != method_named("frontier")) way.supply.resident = 200;
   if (method->transfers)

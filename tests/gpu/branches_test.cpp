@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/trying.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "ways.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -60,7 +60,7 @@ TEST_F(GpuBranches, AreAllTaken) {
 TEST_F(GpuBranches, FusionSavesLaunches) {
   const auto launches = [&](Fusion fusion) {
     const RunStatistics statistics =
-        ask("bfs", grid, {.device = {.kind = DeviceChoice::Kind::cuda}, .cuda = {.fusion = fusion}}).statistics;
+        ask("bfs", grid, {.device = {.kind = cuda_kind()}, .cuda = {.fusion = fusion}}).statistics;
     return std::pair{statistics.counters.kernel_launches, statistics.iterations};
   };
   const auto [apart, iterations] = launches(Fusion::none);

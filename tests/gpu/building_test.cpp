@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/csr.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "zoo.hpp"
 
 #include <spillway/engine/building.hpp>
@@ -14,7 +14,7 @@ namespace {
 void expect_same(const Graph& graph, const std::string& what) {
   const Csr expected =
       transposed(graph.out(), graph.weight_type(), {.budget = graph.budget(), .transform = {}, .threads = 1});
-  build_in_edges(graph, {.device = {.kind = DeviceChoice::Kind::cuda}, .cuda = {.build_from = 0}}, true);
+  build_in_edges(graph, {.device = {.kind = cuda_kind()}, .cuda = {.build_from = 0}}, true);
   const Csr& found = graph.in();
   EXPECT_TRUE(std::ranges::equal(found.offsets.span(), expected.offsets.span())) << what;
   EXPECT_TRUE(std::ranges::equal(found.targets.span(), expected.targets.span())) << what;

@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 namespace spillway {
 namespace {

@@ -19,7 +19,7 @@ constexpr std::uint64_t each = 2;  // of the first faults; a run takes some ten 
 
 RunOptions on_gpu(Method method, Compress compress = Compress::off) {
   RunOptions way      = testing::by_method(method);
-  way.device.kind     = DeviceChoice::Kind::cuda;
+  way.device.kind     = cuda_kind();
   way.cuda            = testing::on_gpu(Filter::just_in_time, Fusion::all, true);
   way.supply.compress = compress;
   if (compress == Compress::on) way.supply.chunk_arcs = 24;
@@ -106,7 +106,7 @@ TEST_P(GpuFault, IsMadeGoodByTheCpu) {
   for (std::size_t i = 0; i < cases.size(); ++i) {  // the default, and some of the others
     if (i != 0 && (i + turn) % 3 != 0 && !testing::full_matrix()) continue;
     Case& one           = cases[i];
-    one.way.device.kind = DeviceChoice::Kind::automatic;
+    one.way.device.kind = DeviceKind{};
     fail_every_call(one, [&](const testing::Ending& ending, const std::string& failed, const std::string& when) {
       EXPECT_TRUE(ending.result || !made_good.contains(failed)) << when;
       if (!ending.result || failed.empty()) return;

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "algorithms/trying.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "plan/rates.hpp"
 #include "support.hpp"
 
@@ -33,7 +33,7 @@ class GpuPlan : public ::testing::Test {
                       std::optional<std::uint64_t> resident = {}) {
     const Algorithm& algorithm = algorithm_named(name);
     const auto       values    = testing::filled(algorithm, graph, {}).value();
-    const RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda, .memory = memory},
+    const RunOptions options{.device = {.kind = cuda_kind(), .memory = memory},
                              .supply = {.resident = resident}};
     const Plan       plan = plan_of(algorithm, graph, values, options);
 #if !defined(SPILLWAY_EMULATED)  // which would take its time

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "support.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -32,7 +32,7 @@ class GpuRun : public ::testing::Test {
     return result;
   }
 
-  static constexpr auto cuda = DeviceChoice::Kind::cuda;
+  const DeviceKind cuda = cuda_kind();
   const Graph           grid = generate("grid", {{"rows", "100"}, {"columns", "100"}});
 };
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/trying.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 #include <spillway/algorithms.hpp>
 #include <spillway/engine/fallback.hpp>
@@ -26,7 +26,7 @@ TEST(Fallback, IsForGpusThatNobodyAskedFor) {
   EXPECT_EQ(answer.by, 1);
   EXPECT_EQ(answer.statistics.device_note, "computed on the CPU: too small");
   EXPECT_GT(answer.statistics.prepare_ms, 0) << "the time that was lost";
-  const RunOptions asked{.device = {.kind = DeviceChoice::Kind::cuda}};
+  const RunOptions asked{.device = {.kind = cuda_kind()}};
   EXPECT_THROW(gpu_or_cpu(asked, too_small, on_cpu), DeviceError);
 }
 
@@ -58,7 +58,7 @@ void expect_refusal(const Algorithm& algorithm, const Graph& graph, const Parame
 /// Whoever asks for a GPU by name is never given the CPU.
 TEST(Fallback, IsNotForWhoeverAsksForAGpu) {
   if (!cuda_devices().devices.empty()) GTEST_SKIP() << "there is a GPU";
-  const RunOptions options{.device = {.kind = DeviceChoice::Kind::cuda}};
+  const RunOptions options{.device = {.kind = cuda_kind()}};
   for (const Algorithm& algorithm : algorithms()) {
     const Graph graph = testing::with_weights_for(algorithm, generate("kron", {{"scale", "5"}}));
     for (const ParameterValues& variant : testing::variants_of(algorithm.name))

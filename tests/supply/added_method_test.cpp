@@ -64,7 +64,7 @@ TEST(AddedMethod, IsPlannedAndRuns) {
   const Graph      kron    = generate("kron", {{"scale", "6"}});
   const Algorithm& bfs     = algorithm_named("bfs");
   const auto       values  = completed_parameters(bfs, {{"source", "1"}});
-  RunOptions       options = {.device = {.kind = DeviceChoice::Kind::cpu}, .method = method_named("backwards")};
+  RunOptions       options = {.device = {.kind = cpu_kind()}, .method = method_named("backwards")};
   EXPECT_EQ(plan_of(bfs, kron, values, options).method, "backwards");
   const Result result = bfs.run(kron, values, options);
   EXPECT_EQ(result.statistics.method, "backwards");

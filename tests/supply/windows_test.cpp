@@ -9,7 +9,7 @@
 #include "algorithms/trying.hpp"
 #include "ways.hpp"
 #if defined(SPILLWAY_TEST_ON_GPU)
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #endif
 
 #include <spillway/algorithms.hpp>
@@ -21,9 +21,9 @@ namespace spillway {
 namespace {
 
 #if defined(SPILLWAY_TEST_ON_GPU)
-constexpr auto device = DeviceChoice::Kind::cuda;
+const DeviceKind device = cuda_kind();
 #else
-constexpr auto device = DeviceChoice::Kind::cpu;
+const DeviceKind device = cpu_kind();
 #endif
 
 class Windows : public ::testing::Test {
@@ -169,7 +169,7 @@ TEST_F(Windows, AreGatheredInTurns) {
 
 /// Without a budget of its own, or with a large one, the arena keeps to the host's.
 TEST_F(Windows, FitTheHostsMemory) {
-  if (device != DeviceChoice::Kind::cpu) GTEST_SKIP() << "a GPU has memory of its own";
+  if (device != cpu_kind()) GTEST_SKIP() << "a GPU has memory of its own";
   const Graph   small  = generate("kron", {{"scale", "12"}});
   MemoryBudget& budget = *small.budget();
   Charge        others{small.budget(), "others"};

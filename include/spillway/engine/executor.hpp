@@ -114,6 +114,12 @@ class Executor {
   virtual void complete(RunStatistics& statistics) = 0;
 };
 
+/// What a push has accumulated: an entry for each vertex that is listed, or for all of them.
+struct Accumulated {
+  Buffer<Vertex>    vertices;  ///< empty where everyone is active
+  Buffer<std::byte> entries;   ///< updates that are gathered, or values
+};
+
 /// An executor whose vertices the host can ask for, and to which it brings pieces of rows.
 class PieceExecutor : public Executor {
  public:
@@ -123,6 +129,22 @@ class PieceExecutor : public Executor {
   virtual std::span<const Vertex> active() = 0;
   /// Asynchronously: those that have something new since, if `is_here`, are applied to and are to push again.
   virtual void take_again(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) = 0;
+
+  // Several executors of one run push along different edges, and go on from the same state. Between a push and
+  // `finish`:
+  virtual Accumulated accumulated() const = 0;
+  /// Combines what another has accumulated with its own.
+  virtual void merge(const Accumulated& other) = 0;
+  /// Takes what all have accumulated instead of its own.
+  virtual void adopt(const Accumulated& merged) = 0;
+};
+
+/// Makes the CPU's executors of one run, for devices that are made of several (src/devices). They live as long as
+/// the run; the first delivers the answer.
+class ExecutorMaker {
+ public:
+  virtual ~ExecutorMaker()      = default;
+  virtual PieceExecutor& make() = 0;
 };
 
 /// What brings edges to an executor while a run lasts.
@@ -190,6 +212,10 @@ Topology resident_topology(const Graph& graph, Along along, NeededRows needed, c
 std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
                                         const ProgramFacts& facts, const RunOptions& options,
                                         const std::shared_ptr<MemoryBudget>& budget);
+
+/// The executor of a device that is made of the CPU's. What it cannot do is Error{usage}.
+std::unique_ptr<Executor> composed_executor(ExecutorMaker& maker, const Topology& topology,
+                                            const RunOptions& options, const ProgramFacts& facts);
 
 /// The one loop: iterates a program on any device, with any supply, to its end: an empty frontier, convergence or
 /// `max_iterations`.

@@ -21,7 +21,7 @@ auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
   try {
     return on_gpu();
   } catch (const DeviceError& error) {
-    if (options.device.kind == DeviceChoice::Kind::cuda) throw;
+    if (options.device.kind == cuda_kind()) throw;
     why = error.what();
   }
   note_in_plan(options, why);

@@ -1,5 +1,5 @@
 #include "algorithms/gpu/beliefs.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 namespace spillway::gpu {
 

@@ -15,6 +15,12 @@ extern const bool built;
 /// a GPU that is asked for.
 bool wanted(const RunOptions& options);
 
+/// The same run where no GPU is wanted, or was given up.
+inline RunOptions without(RunOptions options) {
+  if (!options.device.kind->of_cpu_executors) options.device.kind = cpu_kind();
+  return options;
+}
+
 /// Rows of the graph that other runs have left on the GPU are given up; false if there are none.
 bool make_room(const Graph& graph, const RunOptions& options);
 

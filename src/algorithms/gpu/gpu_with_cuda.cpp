@@ -7,8 +7,8 @@ namespace spillway::gpu {
 const bool built = true;
 
 bool wanted(const RunOptions& options) {
-  const DeviceChoice::Kind asked = options.device.kind;
-  if (asked != DeviceChoice::Kind::automatic) return asked == DeviceChoice::Kind::cuda;
+  const DeviceKind asked = options.device.kind;
+  if (!asked.automatic()) return asked == cuda_kind();
   return cuda::device_count() > 0;
 }
 

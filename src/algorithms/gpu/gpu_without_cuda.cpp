@@ -1,12 +1,12 @@
 #include "algorithms/gpu/gpu.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 namespace spillway::gpu {
 
 const bool built = false;
 
 bool wanted(const RunOptions& options) {
-  if (options.device.kind == DeviceChoice::Kind::cuda) refuse_gpu();
+  if (options.device.kind == cuda_kind()) refuse_gpu();
   return false;
 }
 

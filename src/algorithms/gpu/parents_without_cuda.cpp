@@ -1,5 +1,5 @@
 #include "algorithms/gpu/parents.hpp"
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 namespace spillway::gpu {
 

@@ -15,18 +15,18 @@ namespace spillway::cuda {
 /// frontiers there.
 template <class P>
 bool wanted(const RunOptions& options, const Continuation<ValueOf<P>>& continuation) {
-  using Kind = DeviceChoice::Kind;
+  const DeviceKind asked = options.device.kind;
   if ((continuation.replay != nullptr || continuation.record != nullptr) && !Traits<P>::gathers) {
-    if (options.device.kind == Kind::cuda)
+    if (asked == cuda_kind())
       throw Error{ExitCode::usage, "only programs that gather record and replay frontiers on a GPU; use the CPU"};
     return false;
   }
   if (options.method->requires_cpu) {
-    if (options.device.kind == Kind::cuda)
+    if (asked == cuda_kind())
       throw Error{ExitCode::usage, "--method " + std::string{options.method->name} + " requires the CPU"};
     return false;
   }
-  if (options.device.kind != Kind::automatic) return options.device.kind == Kind::cuda;
+  if (!asked.automatic()) return asked == cuda_kind();
   return !options.deterministic && device_count() > 0;
 }
 

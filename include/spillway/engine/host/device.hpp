@@ -41,12 +41,65 @@ class HostRun final : public PreparedRun<P> {
   std::unique_ptr<EdgeSupply> supply_;
 };
 
+/// A run on a device that is made of the CPU's executors.
+template <class P>
+class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
+  using OneExecutor = HostExecutor<P, Prioritises<P> && !Traits<P>::in_place>;  // as where edges come in pieces
+
+ public:
+  ComposedRun(const RunRequest<P>& request, double delta)
+      : request_(request), delta_(delta), options_(request.options) {
+    if constexpr (Traits<P>::voting && Traits<P>::has_global)
+      throw Error{ExitCode::usage, "votes that are added up cannot be merged; use --device cpu"};
+    executor_          = composed_executor(*this, request.topology, options_, request.facts);
+    options_.direction = Direction::push;
+    const auto& budget = request.graph.budget();
+    if (options_.plan) plan_on_cpu(options_, request.topology, request.facts, executor_->state_bytes(), *budget);
+    supply_ = host_supply(*parts_.front(), request.topology, request.facts, options_, budget);
+  }
+
+  Executor&         executor() override { return *executor_; }
+  EdgeSupply&       supply() override { return *supply_; }
+  const RunOptions& options() const override { return options_; }
+
+  void deliver(Outcome<P>& outcome) override {
+    outcome.values            = parts_.front()->take_values();
+    outcome.global            = parts_.front()->global();
+    outcome.history           = parts_.front()->take_history();
+    outcome.statistics.run_ms = running_.milliseconds();
+    outcome.statistics.device = options_.device.kind->name;
+  }
+
+ private:
+  PieceExecutor& make() override {
+    const auto&         from = request_.continuation;
+    Buffer<ValueOf<P>>  values{from.values.size(), request_.graph.budget(), "the values of the vertices"};
+    std::ranges::copy(from.values.span(), values.data());
+    parts_.push_back(std::make_unique<OneExecutor>(
+        request_.program, request_.graph, request_.topology, options_,
+        HostInput<ValueOf<P>>{.values = std::move(values),
+                              .replay = from.replay,
+                              .record = parts_.empty() ? from.record : nullptr,
+                              .delta  = delta_}));
+    return *parts_.back();
+  }
+
+  Stopwatch                                 running_;
+  const RunRequest<P>&                      request_;
+  double                                    delta_;
+  RunOptions                                options_;
+  std::vector<std::unique_ptr<OneExecutor>> parts_;
+  std::unique_ptr<Executor>                 executor_;
+  std::unique_ptr<EdgeSupply>               supply_;
+};
+
 template <class P>
 class HostDevice final : public RunDevice<P> {
  public:
   HostDevice(const RunRequest<P>& request, double delta) : request_(request), delta_(delta) {}
 
   std::unique_ptr<PreparedRun<P>> prepare() override {
+    if (request_.options.device.kind->of_cpu_executors) return std::make_unique<ComposedRun<P>>(request_, delta_);
     // Buckets that are settled in place want all edges at hand.
     if constexpr (Prioritises<P> && Traits<P>::in_place)
       if (request_.options.method->transfers) return std::make_unique<HostRun<P, false>>(request_, delta_);

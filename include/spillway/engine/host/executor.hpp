@@ -159,6 +159,10 @@ class HostExecutor final : public PieceExecutor {
     if constexpr (has_frontier && !T::voting && !prioritised) take_from_next(is_here, taken);
   }
 
+  Accumulated accumulated() const override;
+  void        merge(const Accumulated& other) override;
+  void        adopt(const Accumulated& merged) override;
+
   std::uint64_t state_bytes() const override {
     std::uint64_t a_vertex = sizeof(Value);
     if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps() ? 2 : 1);
@@ -377,6 +381,19 @@ class HostExecutor final : public PieceExecutor {
   FrontierSize replay_next();
   void         record();
 
+  // --- what executors hand to each other (exchange.hpp) ---
+
+  using Accumulating = std::conditional_t<T::gathers, Accumulator, Value>;
+  const Accumulating& accumulating(Vertex v) const {
+    if constexpr (T::gathers)
+      return accumulators_[v];
+    else
+      return values_[v];
+  }
+  template <class Visit>
+  void for_each_accumulated(const Accumulated& other, Visit&& visit);
+  void accept(Vertex v, const Value& value, Local& local);
+
   // --- publishing and applying (apply.hpp) ---
 
   void publish(Vertex v, Local& local);
@@ -532,6 +549,7 @@ class HostExecutor final : public PieceExecutor {
 }  // namespace spillway::host
 
 #include <spillway/engine/host/apply.hpp>
+#include <spillway/engine/host/exchange.hpp>
 #include <spillway/engine/host/frontier.hpp>
 #include <spillway/engine/host/pull.hpp>
 #include <spillway/engine/host/push.hpp>

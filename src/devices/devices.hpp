@@ -7,7 +7,7 @@
 
 namespace spillway {
 
-struct Device {
+struct DeviceInfo {
   std::string   name;  ///< as --device takes it: cpu, cuda:0, …
   std::string   model;
   std::uint64_t memory_total = 0;
@@ -16,12 +16,12 @@ struct Device {
   std::string   detail;
 };
 
-Device cpu_device();
+DeviceInfo cpu_device();
 
 /// The GPUs, or why there are none.
 struct CudaDevices {
-  std::vector<Device> devices;
-  std::string         absence;  ///< no driver, say
+  std::vector<DeviceInfo> devices;
+  std::string             absence;  ///< no driver, say
 };
 CudaDevices cuda_devices();
 

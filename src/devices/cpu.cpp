@@ -1,12 +1,13 @@
-#include "plan/devices.hpp"
-
+// The processor that the host runs on.
 #include <unistd.h>
 
 #include <fstream>
 
+#include "devices/devices.hpp"
+#include "devices/kinds.hpp"
+
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
-#include <spillway/error.hpp>
 
 namespace spillway {
 namespace {
@@ -34,7 +35,7 @@ std::string huge_pages() {
 
 }  // namespace
 
-Device cpu_device() {
+DeviceInfo cpu_device() {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   return {.name         = "cpu",
           .model        = cpu_model(),
@@ -44,6 +45,11 @@ Device cpu_device() {
           .detail       = huge_pages()};
 }
 
-void refuse_gpu() { throw Error{ExitCode::usage, "no GPU can be used: " + cuda_devices().absence}; }
+const DeviceEntry& cpu_entry() {
+  static const DeviceEntry entry{{.name = "cpu", .help = "the processor"}, nullptr};
+  return entry;
+}
+
+DeviceKind cpu_kind() { return DeviceKind{cpu_entry()}; }
 
 }  // namespace spillway

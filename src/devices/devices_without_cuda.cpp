@@ -1,4 +1,4 @@
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 #include "plan/rates.hpp"
 
 namespace spillway {

@@ -1,13 +1,13 @@
 // Asking the CUDA driver what is there. Without a driver or a GPU that is an answer, not an error.
 #include <cuda_runtime.h>
 
-#include "plan/devices.hpp"
+#include "devices/devices.hpp"
 
 namespace spillway {
 namespace {
 
-Device device_at(int index, const cudaDeviceProp& properties) {
-  Device device;
+DeviceInfo device_at(int index, const cudaDeviceProp& properties) {
+  DeviceInfo device;
   device.name         = "cuda:" + std::to_string(index);
   device.model        = properties.name;
   device.memory_total = properties.totalGlobalMem;
