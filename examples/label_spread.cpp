@@ -52,6 +52,9 @@ Algorithm label_spread() {
             result.columns[1].missing  = Missing::blank;
             result.statistics          = std::move(outcome.statistics);
             return result;
+          },
+          .plan = [](const Graph& graph, const ParameterValues&, const RunOptions& options) {
+            return plan_run(LabelSpread{}, graph, options);
           }};
 }
 

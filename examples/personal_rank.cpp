@@ -49,6 +49,13 @@ struct PersonalRank {
   SPILLWAY_HD bool converged(const Global& global) const { return global.change <= tolerance; }
 };
 
+PersonalRank program_of(const Graph& graph, const ParameterValues& values) {
+  const Parameters parameters{"personal_rank", values};
+  return {.source    = parameters.vertex(graph),
+          .restart   = parameters.real("restart", 1e-3, 1),
+          .tolerance = parameters.real("tolerance", 0, 1)};
+}
+
 Algorithm personal_rank() {
   return {.name       = "personal_rank",
           .summary    = "how often a random walk that restarts at a source is at each vertex",
@@ -58,16 +65,15 @@ Algorithm personal_rank() {
           .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
           .on_gpu     = built_for_gpu,
           .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-            const Parameters   parameters{"personal_rank", values};
-            const PersonalRank program{.source    = parameters.vertex(graph),
-                                              .restart   = parameters.real("restart", 1e-3, 1),
-                                              .tolerance = parameters.real("tolerance", 0, 1)};
-            auto               outcome = run(program, graph, options);
-            Result             result;
+            auto   outcome = run(program_of(graph, values), graph, options);
+            Result result;
             result.facts = {{"change", outcome.global.change}};
             result.columns.push_back(outcome.column("rank"));
             result.statistics = std::move(outcome.statistics);
             return result;
+          },
+          .plan = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+            return plan_run(program_of(graph, values), graph, options);
           }};
 }
 

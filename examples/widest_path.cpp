@@ -24,10 +24,14 @@ struct WidestPath {
 };
 
 template <class W>
+WidestPath<W> program_of(const Graph& graph, const ParameterValues& values) {
+  return {.source = Parameters{"widest_path", values}.vertex(graph)};
+}
+
+template <class W>
 Result widths(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const WidestPath<W> program{.source = Parameters{"widest_path", values}.vertex(graph)};
-  auto                outcome = run(program, graph, options);
-  Result              result;
+  auto   outcome = run(program_of<W>(graph, values), graph, options);
+  Result result;
   result.columns.push_back(outcome.column("width"));
   result.columns[0].missing = Missing::infinite;  // the source's own
   result.statistics         = std::move(outcome.statistics);
@@ -44,6 +48,11 @@ Algorithm widest_path() {
           .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
             return graph.weight_type() == WeightType::f32 ? widths<float>(graph, values, options)
                                                                  : widths<std::uint32_t>(graph, values, options);
+          },
+          .plan = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+            return graph.weight_type() == WeightType::f32
+                       ? plan_run(program_of<float>(graph, values), graph, options)
+                       : plan_run(program_of<std::uint32_t>(graph, values), graph, options);
           }};
 }
 

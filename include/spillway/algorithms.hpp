@@ -7,6 +7,7 @@
 
 #include <spillway/graph.hpp>
 #include <spillway/parameters.hpp>
+#include <spillway/plan.hpp>
 #include <spillway/result.hpp>
 
 namespace spillway {
@@ -58,6 +59,7 @@ enum class WeightUse {
 /// `run` and `verify` want a value for every parameter; `completed_parameters` fills in the defaults.
 struct Algorithm {
   using Run    = std::function<Result(const Graph&, const ParameterValues&, const RunOptions&)>;
+  using Plans  = std::function<Plan(const Graph&, const ParameterValues&, const RunOptions&)>;
   using Verify = std::function<Verdict(const Graph&, const ParameterValues&, const Result&, const VerifyOptions&)>;
 
   std::string             name          = {};
@@ -70,6 +72,7 @@ struct Algorithm {
   bool                    on_gpu        = false;  ///< can be asked of one
   bool   vertex_program = true;  ///< or an algorithm of its own, to which directions and methods do not apply
   Run    run            = {};
+  Plans  plan           = {};             ///< of the first program that `run` runs: `plan_run` (run.hpp)
   Verify verify         = {};             ///< empty: the result cannot be checked
   std::vector<std::string> aliases = {};  ///< what others call it
 };

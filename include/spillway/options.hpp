@@ -142,7 +142,6 @@ struct SupplyOptions {
 /// does not.
 inline constexpr std::uint64_t few_neighbours = 8;
 
-struct Plan;
 
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
@@ -155,7 +154,6 @@ struct RunOptions {
   CudaTuning    cuda   = {};
   Method        method = {};
   SupplyOptions supply = {};
-  Plan*         plan   = nullptr;  ///< nothing is run; what would be is written there (plan.hpp)
 };
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.

@@ -6,9 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <spillway/algorithms.hpp>
+#include <spillway/options.hpp>
+#include <spillway/parameters.hpp>
 
 namespace spillway {
+
+class Graph;
+struct Algorithm;
 
 /// Of the first program that an algorithm runs; bytes are 0 where they are not known before a run.
 struct Plan {
@@ -25,12 +29,12 @@ struct Plan {
   std::vector<std::string> why;
 };
 
-/// Thrown where a run has written its plan, and caught by whoever asked for one.
-struct Planned {};
-
 /// What `algorithm.run` would do. What a run needs of the graph beforehand (in-edges, a simple copy) is made for
-/// it, and a plug-in that is no program over vertices is run.
+/// it; nothing is run.
 Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValues& parameters,
-             RunOptions options);
+             const RunOptions& options);
+
+/// Of what is no vertex program: the device that would be asked first.
+Plan plan_without_program(const RunOptions& options);
 
 }  // namespace spillway

@@ -56,9 +56,11 @@ void refuse_resident();
 /// Refuses frontiers of a larger graph.
 void check_replay(const Schedule* replay, const Graph& graph);
 
-template <class P>
-Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& options,
-                       Continuation<ValueOf<P>> continuation) {
+/// act(device, request, milliseconds of preparing) on the device that is to run this; where a GPU cannot,
+/// tell(answer, why, milliseconds lost) of what the CPU gave.
+template <class P, class Act, class Tell>
+auto on_its_device(const P& program, const Graph& graph, const RunOptions& options,
+                   Continuation<ValueOf<P>> continuation, Act&& act, Tell&& tell) {
   using T = Traits<P>;
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   check_given_values(continuation.values.size(), graph);
@@ -89,23 +91,19 @@ Outcome<P> run_checked(const P& program, const Graph& graph, const RunOptions& o
   const RunRequest<P> request{program, graph, topology, options, facts, max_iterations_of(program), continuation};
   const auto          on_cpu = [&] {
     host::HostDevice<P> device{request, delta_of(program, graph, false)};
-    auto                outcome = run_on(device, request);
-    outcome.statistics.prepare_ms += prepare;
-    return outcome;
+    return act(device, request, prepare);
   };
   if constexpr (has_device_code<P>) {
     const auto on_gpu = [&] {
-      const auto device  = cuda::device_for(request, delta_of(program, graph, true));
-      auto       outcome = run_on(*device, request);
-      outcome.statistics.prepare_ms += prepare;
-      return outcome;
+      const auto device = cuda::device_for(request, delta_of(program, graph, true));
+      return act(*device, request, prepare);
     };
     Schedule   on_host;
     const auto on_cpu_after_all = [&] {
       cuda::copy_to_host(continuation, on_host, graph);
       return on_cpu();
     };
-    return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all) : on_cpu_after_all();
+    return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all, tell) : on_cpu_after_all();
   } else {
     refuse_other_devices(options);
     if (continuation.resident || (continuation.replay && continuation.replay->resident())) refuse_resident();
@@ -120,9 +118,26 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
                Continuation<ValueOf<P>> continuation = {}) {
   // A program with a mistake gets its own message and none from deeper down.
   if constexpr (check_program<P>())
-    return detail::run_checked(program, graph, options, std::move(continuation));
+    return detail::on_its_device(
+        program, graph, options, std::move(continuation),
+        [](RunDevice<P>& device, const RunRequest<P>& request, double prepare) {
+          Outcome<P> outcome = run_on(device, request);
+          outcome.statistics.prepare_ms += prepare;
+          return outcome;
+        },
+        note_on_cpu<Outcome<P>>);
   else
     return {};
+}
+
+/// What `run` would do with these, and why.
+template <class P>
+Plan plan_run(const P& program, const Graph& graph, const RunOptions& options,
+              Continuation<ValueOf<P>> continuation = {}) {
+  return detail::on_its_device(
+      program, graph, options, std::move(continuation),
+      [](RunDevice<P>& device, const RunRequest<P>&, double) { return device.plan(); },
+      [](Plan& plan, const std::string& why, double) { plan.why.insert(plan.why.begin(), why); });
 }
 
 }  // namespace spillway

@@ -130,7 +130,7 @@ class Centrality {
       : graph_(graph),
         options_(options),
         keeps_iterations_(keeps_iterations),
-        doubles_count_(graph.arc_count() >= few_neighbors * graph.vertex_count()),
+        doubles_count_(doubles_count(graph)),
         of_(graph.vertex_count(), graph.budget(), "the result") {}
 
   /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
@@ -148,6 +148,10 @@ class Centrality {
     result.statistics = std::move(statistics_);
     result.columns.push_back({.name = "centrality", .values = std::move(of_).freeze()});
     return result;
+  }
+
+  static bool doubles_count(const Graph& graph) {
+    return graph.arc_count() >= few_neighbors * graph.vertex_count();
   }
 
  private:
@@ -194,6 +198,17 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
   result.facts  = {{"sources", count}};
   if (sources.drawn) result.facts.push_back({"estimated", estimate_text(graph, count)});
   return result;
+}
+
+/// Of the forward run from the first source.
+Plan plan_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Sources sources = sources_of(graph, values);
+  const Vertex  first   = sources.vertices.empty() ? 0 : sources.vertices.front();
+  const auto    plan    = [&]<class Count>(Count) {
+    Schedule levels;
+    return plan_run(PathCounts<Between<Count>>{first}, graph, options, {.record = &levels, .keep = true});
+  };
+  return Centrality::doubles_count(graph) ? plan(double{}) : plan(Large{});
 }
 
 /// The oracle: Brandes as published, one vertex at a time. What it finds is multiplied by `share`.
@@ -325,6 +340,7 @@ Algorithm bc_algorithm() {
       .columns = {{"centrality", "share of shortest paths it is on, summed over ordered pairs of other vertices"}},
       .on_gpu  = gpu::built && has_device_code<Dependencies<double>>,
       .run     = run_bc,
+      .plan    = plan_bc,
       .verify  = verify_bc,
       .aliases = {"betweenness", "betweenness_centrality"}};
 }

@@ -34,6 +34,13 @@ Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptio
       [](const Bfs::Value& value) { return value.parent; });
 }
 
+Plan plan_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Vertex source = Parameters{"bfs", values}.vertex(graph);
+  return goes_asynchronously(options, graph.vertex_count(), graph.arc_count())
+             ? plan_run(LooseBfs{source}, graph, options)
+             : plan_run(Bfs{source}, graph, options);
+}
+
 /// The oracle: a queue.
 Buffer<std::uint32_t> serial_levels(const Graph& graph, Vertex source) {
   const char* const     what = "verifying the levels";
@@ -85,6 +92,7 @@ Algorithm bfs_algorithm() {
                       {"parent", "the vertex before it on a shortest path; the source's is itself"}},
           .on_gpu  = gpu::built && has_device_code<Bfs>,
           .run     = run_bfs,
+          .plan    = plan_bfs,
           .verify  = verify_bfs,
           .aliases = {"breadth_first_search"}};
 }

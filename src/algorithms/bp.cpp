@@ -49,15 +49,19 @@ std::vector<Column> columns_of(const Beliefs& beliefs, const BeliefModel& model,
 }
 
 /// Where the last bits matter and nobody asks for a GPU, they are not to depend on whether it has room today.
-Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+bool stays_on_cpu(const RunOptions& options) { return options.deterministic && options.device.kind.automatic(); }
+
+void check_form(const Form& form, const BeliefModel& model) {
   if (model.oriented && !form.oriented)
     throw usage_error("bp: the {} form knows no directions and needs a symmetric table; use --form arc",
                       form.name);
+}
+
+Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  check_form(form, model);
   const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
-  const bool here   = options.deterministic && options.device.kind.automatic();
-  if (options.plan && !(form.program && (here || !gpu::wanted(options)))) gpu::plan_own_way(options);
-  if (here) return on_cpu();
-  return gpu::or_else<gpu::Kind::program>(
+  if (stays_on_cpu(options)) return on_cpu();
+  return gpu::or_else(
       graph, options, [&] { return form.on_gpu(graph, model, options); }, on_cpu);
 }
 
@@ -79,6 +83,14 @@ Result run_bp(const Graph& graph, const ParameterValues& values, const RunOption
   result.statistics.prepare_ms += prepared;
   result.statistics.run_ms += clock.milliseconds();
   return result;
+}
+
+Plan plan_bp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Form&       form  = form_of(values);
+  const BeliefModel model = belief_model(graph, values, thread_count(options.threads));
+  check_form(form, model);
+  const bool on_cpu = stays_on_cpu(options) || !gpu::wanted(options);
+  return form.program && on_cpu ? plan_by_vertices(graph, model, options) : plan_without_program(options);
 }
 
 }  // namespace
@@ -112,6 +124,7 @@ Algorithm bp_algorithm() {
       .on_gpu         = gpu::built,
       .vertex_program = false,
       .run            = run_bp,
+      .plan           = plan_bp,
       .verify         = verify_bp,
       .aliases        = {"belief_propagation"}};
 }

@@ -74,39 +74,51 @@ struct VertexBeliefs {
 };
 
 template <std::size_t N>
+VertexBeliefs<N> program_of(const BeliefModel& model) {
+  return {.table          = &model.table,
+          .priors         = model.priors.data(),
+          .damping        = model.damping,
+          .tolerance      = model.tolerance > 0 ? model.tolerance : -1,
+          .max_iterations = model.iterations};
+}
+
+template <std::size_t N>
 Beliefs run_with(const Graph& simple, const BeliefModel& model, const RunOptions& options) {
-  const VertexBeliefs<N> program{.table          = &model.table,
-                                 .priors         = model.priors.data(),
-                                 .damping        = model.damping,
-                                 .tolerance      = model.tolerance > 0 ? model.tolerance : -1,
-                                 .max_iterations = model.iterations};
-  auto                   outcome = run(program, simple, options);
-  Beliefs                beliefs{.values     = {simple.vertex_count() * N, simple.budget(), "the beliefs"},
-                                 .change     = outcome.global.change,
-                                 .statistics = std::move(outcome.statistics)};
+  auto    outcome = run(program_of<N>(model), simple, options);
+  Beliefs beliefs{.values     = {simple.vertex_count() * N, simple.budget(), "the beliefs"},
+                  .change     = outcome.global.change,
+                  .statistics = std::move(outcome.statistics)};
   for (Vertex v = 0; v < simple.vertex_count(); ++v)
     std::copy(outcome.values[v].begin(), outcome.values[v].end(), beliefs.values.data() + std::uint64_t{v} * N);
   return beliefs;
 }
 
-template <std::size_t N = 2, class... Arguments>
-Beliefs with_states(std::uint64_t states, Arguments&&... arguments) {
-  if constexpr (N == most_states) {
-    return run_with<N>(std::forward<Arguments>(arguments)...);
-  } else {
-    return states == N ? run_with<N>(std::forward<Arguments>(arguments)...)
-                       : with_states<N + 1>(states, std::forward<Arguments>(arguments)...);
-  }
+template <std::size_t N = 2, class Body>
+auto with_states(std::uint64_t states, Body&& body) {
+  if constexpr (N == most_states)
+    return body.template operator()<N>();
+  else
+    return states == N ? body.template operator()<N>() : with_states<N + 1>(states, body);
+}
+
+Graph simple_graph_of(const Graph& graph) {
+  Graph::Parts parts;
+  parts.out       = graph.simple();
+  parts.symmetric = true;
+  parts.budget    = graph.budget();
+  return Graph{std::move(parts)};
 }
 
 }  // namespace
 
 Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
-  Graph::Parts parts;
-  parts.out       = graph.simple();
-  parts.symmetric = true;
-  parts.budget    = graph.budget();
-  return with_states(model.states, Graph{std::move(parts)}, model, options);
+  const Graph simple = simple_graph_of(graph);
+  return with_states(model.states, [&]<std::size_t N>() { return run_with<N>(simple, model, options); });
+}
+
+Plan plan_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  const Graph simple = simple_graph_of(graph);
+  return with_states(model.states, [&]<std::size_t N>() { return plan_run(program_of<N>(model), simple, options); });
 }
 
 namespace {

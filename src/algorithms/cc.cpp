@@ -23,7 +23,10 @@ constexpr std::uint64_t items_a_task = 1u << 16;
 struct Form {
   const char* name;
   Components (*run)(const Graph&, const RunOptions&);
+  Plan (*plan)(const Graph&, const RunOptions&);
 };
+
+Plan plan_sampling(const Graph&, const RunOptions& options) { return plan_without_program(options); }
 
 Components components_by_sampling(const Graph& graph, const RunOptions& options) {
   return gpu::or_else(
@@ -31,7 +34,8 @@ Components components_by_sampling(const Graph& graph, const RunOptions& options)
       [&] { return components_by_afforest(graph, options); });
 }
 
-constexpr Form forms[] = {{"afforest", components_by_sampling}, {"propagate", components_by_propagation}};
+constexpr Form forms[] = {{"afforest", components_by_sampling, plan_sampling},
+                          {"propagate", components_by_propagation, plan_propagation}};
 
 const Form& form_of(const ParameterValues& values) {
   std::vector<std::string> names;
@@ -244,6 +248,8 @@ Algorithm cc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_cc,
+          .plan           = [](const Graph& graph, const ParameterValues& values,
+                     const RunOptions& options) { return form_of(values).plan(graph, options); },
           .verify         = verify_cc,
           .aliases        = {"connected_components", "weakly_connected_components", "wcc", "components"}};
 }

@@ -6,6 +6,7 @@
 #include <spillway/engine/memory.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/options.hpp>
+#include <spillway/plan.hpp>
 #include <spillway/result.hpp>
 
 namespace spillway {
@@ -29,5 +30,6 @@ ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& grap
 
 Components components_by_afforest(const Graph& graph, const RunOptions& options);
 Components components_by_propagation(const Graph& graph, const RunOptions& options);
+Plan       plan_propagation(const Graph& graph, const RunOptions& options);
 
 }  // namespace spillway

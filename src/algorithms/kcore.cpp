@@ -60,6 +60,12 @@ Result run_kcore(const Graph& graph, const ParameterValues& values, const RunOpt
   return result;
 }
 
+Plan plan_kcore(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const std::uint32_t k      = k_of(values);
+  const Graph         simple = simple_graph(graph);
+  return k == 0 ? plan_run(AllCores{}, simple, options) : plan_run(OneCore{k}, simple, options);
+}
+
 constexpr const char* verifying = "verifying the cores";
 
 /// The oracle: vertices in an array sorted by degree, moved as degrees fall (Batagelj & Zaveršnik 2003), over
@@ -230,6 +236,7 @@ Algorithm kcore_algorithm() {
                       "the largest k for which it is in a k-core; with --k: member, 1 if it is in that core"}},
       .on_gpu     = gpu::built && has_device_code<AllCores>,
       .run        = run_kcore,
+      .plan       = plan_kcore,
       .verify     = verify_kcore,
       .aliases    = {"core_number", "k_core"}};
 }

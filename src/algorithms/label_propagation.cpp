@@ -12,4 +12,8 @@ Components components_by_propagation(const Graph& graph, const RunOptions& optio
   return {std::move(outcome.values), std::move(outcome.statistics)};
 }
 
+Plan plan_propagation(const Graph& graph, const RunOptions& options) {
+  return plan_run(SmallestLabel{}, graph, options);
+}
+
 }  // namespace spillway

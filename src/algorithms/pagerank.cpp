@@ -22,14 +22,17 @@ Restart restart_of(const Graph& graph, Vertex source) {
   return {source, 1.0 / static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1))};
 }
 
+PageRank pulled_form(const Graph& graph, Vertex source, const Settings& settings) {
+  return {.restart        = restart_of(graph, source),
+          .damping        = settings.damping,
+          .tolerance      = settings.runs_all ? PageRank::never : settings.tolerance,
+          .drop_dangling  = settings.drop_dangling,
+          .max_iterations = settings.iterations};
+}
+
 Result pull(const Graph& graph, Vertex source, const Settings& settings, const RunOptions& options) {
-  const PageRank program{.restart        = restart_of(graph, source),
-                         .damping        = settings.damping,
-                         .tolerance      = settings.runs_all ? PageRank::never : settings.tolerance,
-                         .drop_dangling  = settings.drop_dangling,
-                         .max_iterations = settings.iterations};
-  auto           outcome = run(program, graph, options);
-  Result         result;
+  auto   outcome = run(pulled_form(graph, source, settings), graph, options);
+  Result result;
   result.facts      = {{"residual", outcome.global.change},
                        converged_fact(outcome.global.change <= settings.tolerance)};
   result.statistics = std::move(outcome.statistics);
@@ -44,15 +47,19 @@ double kept_residual(const Graph& graph, const Settings& settings) {
   return std::max<double>(settings.tolerance * (1 - settings.damping) / n, std::numeric_limits<float>::min());
 }
 
+AccumulativePageRank residual_form(const Graph& graph, Vertex source, const Settings& settings) {
+  return {.restart        = restart_of(graph, source),
+          .damping        = settings.damping,
+          .smallest       = static_cast<float>(kept_residual(graph, settings)),
+          .max_iterations = settings.iterations};
+}
+
 /// Dropping the mass of dangling vertices gives the same ranks but for a factor when the restart is where it would
 /// have gone: dividing by the sum puts it right. The run has converged if nobody holds more than it may keep, and
 /// not if it ended before that.
 Result accumulate(const Graph& graph, Vertex source, const Settings& settings, const RunOptions& options) {
   using Value = AccumulativePageRank::Value;
-  const AccumulativePageRank program{.restart        = restart_of(graph, source),
-                                     .damping        = settings.damping,
-                                     .smallest       = static_cast<float>(kept_residual(graph, settings)),
-                                     .max_iterations = settings.iterations};
+  const AccumulativePageRank program = residual_form(graph, source, settings);
   auto                       outcome = run(program, graph, options);
   double                     held = 0, sum = 0;
   float                      most = 0;
@@ -96,6 +103,13 @@ Result run_pagerank(const char* name, const Graph& graph, Vertex source, const P
                                 : pull(graph, source, settings, options);
 }
 
+Plan plan_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,
+                   const RunOptions& options) {
+  const Settings settings = pagerank_settings(name, values);
+  return settings.residual_form ? plan_run(residual_form(graph, source, settings), graph, options)
+                                : plan_run(pulled_form(graph, source, settings), graph, options);
+}
+
 std::vector<Parameter> pagerank_parameters() {
   return {{.name = "damping", .help = "probability that the walk follows an arc", .default_value = "0.85"},
           {.name          = "tolerance",
@@ -122,6 +136,8 @@ Algorithm pagerank_algorithm() {
       .on_gpu     = gpu::built && has_device_code<PageRank>,
       .run        = [](const Graph& graph, const ParameterValues& values,
                 const RunOptions& options) { return run_pagerank("pagerank", graph, no_vertex, values, options); },
+      .plan       = [](const Graph& graph, const ParameterValues& values,
+                 const RunOptions& options) { return plan_pagerank("pagerank", graph, no_vertex, values, options); },
       .verify =
           [](const Graph& graph, const ParameterValues& values, const Result& result,
              const VerifyOptions& options) {

@@ -20,6 +20,10 @@ Algorithm ppr_algorithm() {
           [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
             return run_pagerank("ppr", graph, Parameters{"ppr", values}.vertex(graph), values, options);
           },
+      .plan =
+          [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+            return plan_pagerank("ppr", graph, Parameters{"ppr", values}.vertex(graph), values, options);
+          },
       .verify =
           [](const Graph& graph, const ParameterValues& values, const Result& result,
              const VerifyOptions& options) {

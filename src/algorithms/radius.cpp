@@ -29,11 +29,14 @@ double effective_diameter(const Outcome<Radius<Words>>& outcome) {
 }
 
 template <std::size_t Words>
+Radius<Words> program_of(const Parameters& parameters) {
+  return {parameters.number("seed", 0, UINT64_MAX), parameters.number("steps", 1, 1u << 30)};
+}
+
+template <std::size_t Words>
 Result run_with(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
-  using Value = typename Radius<Words>::Value;
-  auto outcome =
-      run(Radius<Words>{parameters.number("seed", 0, UINT64_MAX), parameters.number("steps", 1, 1u << 30)}, graph,
-          options);
+  using Value    = typename Radius<Words>::Value;
+  auto   outcome = run(program_of<Words>(parameters), graph, options);
   Result result;
   result.facts = {{effective_diameter_fact, effective_diameter(outcome)}};
   result.columns.push_back(
@@ -58,6 +61,12 @@ Result run_radius(const Graph& graph, const ParameterValues& values, const RunOp
   return with_words(parameters, [&]<std::size_t Words>() { return run_with<Words>(graph, parameters, options); });
 }
 
+Plan plan_radius(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Parameters parameters{"radius", values};
+  return with_words(parameters,
+                    [&]<std::size_t Words>() { return plan_run(program_of<Words>(parameters), graph, options); });
+}
+
 }  // namespace
 
 Algorithm radius_algorithm() {
@@ -73,6 +82,7 @@ Algorithm radius_algorithm() {
                          {"reach", "about how many vertices it reaches, itself included"}},
           .on_gpu     = gpu::built && has_device_code<Radius<4>>,
           .run        = run_radius,
+          .plan       = plan_radius,
           .verify     = verify_radius,
           .aliases    = {"effective_diameter", "eccentricity"}};
 }

@@ -12,16 +12,11 @@ namespace {
 /// Adding must not move what others hold a reference to, hence the room.
 constexpr std::size_t most_algorithms = 1024;
 
-/// Graphs are made on the CPU, and what is made of its executors computes vertex programs alone: asked for anything
-/// else, an algorithm says so.
-void refuse_other_devices(Algorithm& algorithm) {
-  algorithm.run = [run = std::move(algorithm.run), name = algorithm.name, makes_a_graph = algorithm.makes_a_graph](
+/// Algorithms that do not leave it to a program say where they do not run.
+void check_devices(Algorithm& algorithm) {
+  algorithm.run = [run = std::move(algorithm.run), facts = Algorithm{algorithm}](
                       const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-    if (makes_a_graph && options.device.kind == cuda_kind())
-      throw usage_error("{} runs on the CPU only; leave out the GPU", name);
-    if (options.device.kind->of_cpu_executors)
-      throw usage_error("{} is no vertex program, and '{}' computes nothing else; use --device cpu", name,
-                        options.device.kind->name);
+    refuse_device(facts, options);
     return run(graph, values, options);
   };
 }
@@ -34,13 +29,21 @@ std::vector<Algorithm>& registry() {
     SPILLWAY_ALGORITHMS(SPILLWAY_ADD_ALGORITHM)
 #undef SPILLWAY_ADD_ALGORITHM
     for (Algorithm& algorithm : own)
-      if (algorithm.makes_a_graph || !algorithm.vertex_program) refuse_other_devices(algorithm);
+      if (algorithm.makes_a_graph || !algorithm.vertex_program) check_devices(algorithm);
     return own;
   }();
   return all;
 }
 
 }  // namespace
+
+void refuse_device(const Algorithm& algorithm, const RunOptions& options) {
+  if (algorithm.makes_a_graph && options.device.kind == cuda_kind())
+    throw usage_error("{} runs on the CPU only; leave out the GPU", algorithm.name);
+  if (options.device.kind->of_cpu_executors && (algorithm.makes_a_graph || !algorithm.vertex_program))
+    throw usage_error("{} is no vertex program, and '{}' computes nothing else; use --device cpu", algorithm.name,
+                      options.device.kind->name);
+}
 
 const std::vector<Algorithm>& algorithms() { return registry(); }
 

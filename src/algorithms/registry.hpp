@@ -33,6 +33,9 @@ namespace spillway {
 inline constexpr const char* vertices_help =
     "ids with commas between them, or @FILE with one a line; can be repeated";
 
+/// Error{usage} where an algorithm does not run on the device that is asked for.
+void refuse_device(const Algorithm& algorithm, const RunOptions& options);
+
 #define SPILLWAY_DECLARE_ALGORITHM(name) Algorithm name##_algorithm();
 SPILLWAY_ALGORITHMS(SPILLWAY_DECLARE_ALGORITHM)
 #undef SPILLWAY_DECLARE_ALGORITHM

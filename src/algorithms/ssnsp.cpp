@@ -26,6 +26,10 @@ Result run_ssnsp(const Graph& graph, const ParameterValues& values, const RunOpt
   return result;
 }
 
+Plan plan_ssnsp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  return plan_run(PathCounts<PathCount>{Parameters{"ssnsp", values}.vertex(graph)}, graph, options);
+}
+
 std::string fault_by_oracle(const Graph& graph, Vertex source, std::span<const std::uint32_t> levels,
                             std::span<const double> paths) {
   const SerialPathCounts expected{graph, source};
@@ -93,6 +97,7 @@ Algorithm ssnsp_algorithm() {
                       {"paths", "how many paths have that length; parallel arcs are different paths"}},
           .on_gpu  = gpu::built && has_device_code<PathCounts<PathCount>>,
           .run     = run_ssnsp,
+          .plan    = plan_ssnsp,
           .verify  = verify_ssnsp,
           .aliases = {"path_counts"}};
 }

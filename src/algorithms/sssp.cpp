@@ -52,7 +52,7 @@ Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
 Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   const Vertex source = parameters.vertex(graph);
   const double delta  = delta_of(parameters);
-  Result       result = gpu::or_else<gpu::Kind::program>(
+  Result       result = gpu::or_else(
       graph, options,
       [&] {
         return on_gpu(Distances{source, delta}, graph, options);
@@ -65,7 +65,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
 Result over_real_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   refuse_negative_weights(graph, "sssp", options);
   const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
-  return gpu::or_else<gpu::Kind::program>(
+  return gpu::or_else(
       graph, options, [&] { return on_gpu(program, graph, options); },
       [&] {
         auto            outcome  = run(program, graph, gpu::without(options));
@@ -90,6 +90,19 @@ Result run_sssp(const Graph& graph, const ParameterValues& values, const RunOpti
   result.columns[0].missing  = Missing::infinite;
   result.columns[1].vertices = true;
   return result;
+}
+
+Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Parameters parameters{"sssp", values};
+  const Vertex     source = parameters.vertex(graph);
+  const double     delta  = delta_of(parameters);
+  if (graph.weight_type() == WeightType::f32) {
+    refuse_negative_weights(graph, "sssp", options);
+    return plan_run(RealSssp{source, delta}, graph, options);
+  }
+  // The CPU keeps parents beside the distances.
+  return gpu::wanted(options) ? plan_run(Distances{source, delta}, graph, options)
+                              : plan_paths_with_parents(graph, source, delta, options);
 }
 
 /// What paths add up to where nothing can be lost.
@@ -169,6 +182,7 @@ Algorithm sssp_algorithm() {
           .weights = WeightUse::needed,
           .on_gpu  = gpu::built && has_device_code<Distances>,
           .run     = run_sssp,
+          .plan    = plan_sssp,
           .verify  = verify_sssp,
           .aliases = {"shortest_path", "shortest_paths", "dijkstra", "bellman_ford"}};
 }

@@ -36,6 +36,10 @@ struct Sssp {
 
 }  // namespace
 
+Plan plan_paths_with_parents(const Graph& graph, Vertex source, double delta, const RunOptions& options) {
+  return plan_run(Sssp{source, delta}, graph, options);
+}
+
 Result paths_with_parents(const Graph& graph, Vertex source, double delta, const RunOptions& options) {
   auto   outcome = run(Sssp{source, delta}, graph, gpu::without(options));
   Result result;

@@ -91,6 +91,13 @@ Result run_sswp(const Graph& graph, const ParameterValues& values, const RunOpti
                                                 : run_with<std::uint32_t>(graph, source, options);
 }
 
+Plan plan_sswp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Vertex source = Parameters{"sswp", values}.vertex(graph);
+  refuse_negative_weights(graph, "sswp", options);
+  return graph.weight_type() == WeightType::f32 ? plan_run(Sswp<float>{source}, graph, options)
+                                                : plan_run(Sswp<std::uint32_t>{source}, graph, options);
+}
+
 Verdict verify_sswp(const Graph& graph, const ParameterValues& values, const Result& result,
                     const VerifyOptions& options) {
   const Vertex source = Parameters{"sswp", values}.vertex(graph);
@@ -113,6 +120,7 @@ Algorithm sswp_algorithm() {
           .weights    = WeightUse::needed,
           .on_gpu     = gpu::built && has_device_code<Sswp<std::uint32_t>>,
           .run        = run_sswp,
+          .plan       = plan_sswp,
           .verify     = verify_sswp,
           .aliases    = {"widest_path", "widest_paths"}};
 }

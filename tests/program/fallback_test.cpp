@@ -21,25 +21,29 @@ const auto on_cpu = [] { return Answer{.by = 1, .statistics = {}}; };
 
 const auto too_small = []() -> Answer { throw DeviceError{ExitCode::does_not_fit, "too small"}; };
 
+template <class OnGpu>
+Answer with_fallback(const RunOptions& options, const OnGpu& on_gpu) {
+  return gpu_or_cpu(options, on_gpu, on_cpu, note_on_cpu<Answer>);
+}
+
 TEST(Fallback, IsForGpusThatNobodyAskedFor) {
-  const Answer answer = gpu_or_cpu(RunOptions{}, too_small, on_cpu);
+  const Answer answer = with_fallback(RunOptions{}, too_small);
   EXPECT_EQ(answer.by, 1);
   EXPECT_EQ(answer.statistics.device_note, "computed on the CPU: too small");
   EXPECT_GT(answer.statistics.prepare_ms, 0) << "the time that was lost";
   const RunOptions asked{.device = {.kind = cuda_kind()}};
-  EXPECT_THROW(gpu_or_cpu(asked, too_small, on_cpu), DeviceError);
+  EXPECT_THROW(with_fallback(asked, too_small), DeviceError);
 }
 
 TEST(Fallback, IsNotForMistakesAndBugs) {
   for (const ExitCode code : {ExitCode::usage, ExitCode::internal_error, ExitCode::interrupted}) {
     const auto fails = [&]() -> Answer { throw Error{code, "no"}; };
-    EXPECT_THROW(gpu_or_cpu(RunOptions{}, fails, on_cpu), Error);
+    EXPECT_THROW(with_fallback(RunOptions{}, fails), Error);
   }
 }
 
 TEST(Fallback, IsSilentWhereItIsNotNeeded) {
-  const Answer answer = gpu_or_cpu(
-      RunOptions{}, [] { return Answer{.by = 2, .statistics = {}}; }, on_cpu);
+  const Answer answer = with_fallback(RunOptions{}, [] { return Answer{.by = 2, .statistics = {}}; });
   EXPECT_EQ(answer.by, 2);
   EXPECT_EQ(answer.statistics.device_note, "");
 }

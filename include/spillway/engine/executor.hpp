@@ -223,9 +223,9 @@ RunStatistics run_loop(Executor& executor, EdgeSupply& supply, const Topology& t
                        const RunOptions& options, std::uint64_t max_iterations,
                        const std::shared_ptr<MemoryBudget>& budget);
 
-/// Writes that a run with so many bytes of state would be made on the CPU, and ends it (plan.hpp).
-[[noreturn]] void plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
-                              std::uint64_t state, const MemoryBudget& budget);
+/// Of a run on the CPU with so many bytes of state.
+Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
+                 std::uint64_t state, const MemoryBudget& budget);
 
 /// Push or pull, by the work each would do.
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,

@@ -9,13 +9,9 @@
 
 namespace spillway {
 
-/// For the plan of a run, if it has one (plan.hpp).
-void note_in_plan(const RunOptions& options, const std::string& why);
-
-/// `on_gpu()`, or `on_cpu()` with a note in its statistics where the GPU is too small, too old or taken. The time
-/// that was lost counts as preparation.
-template <class OnGpu, class OnCpu>
-auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
+/// `on_gpu()`, or `on_cpu()` where the GPU is too small, too old or taken; tell(answer, why, milliseconds lost) then.
+template <class OnGpu, class OnCpu, class Tell>
+auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu, Tell&& tell) {
   const Stopwatch clock;
   std::string     why;
   try {
@@ -24,12 +20,17 @@ auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
     if (options.device.kind == cuda_kind()) throw;
     why = error.what();
   }
-  note_in_plan(options, why);
   const double lost   = clock.milliseconds();
   auto         answer = on_cpu();
+  tell(answer, why, lost);
+  return answer;
+}
+
+/// In the statistics of an answer. The time that was lost counts as preparation.
+template <class Answer>
+void note_on_cpu(Answer& answer, const std::string& why, double lost) {
   answer.statistics.prepare_ms += lost;
   answer.statistics.device_note = "computed on the CPU: " + why;
-  return answer;
 }
 
 }  // namespace spillway

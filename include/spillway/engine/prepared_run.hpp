@@ -5,6 +5,7 @@
 
 #include <spillway/engine/outcome.hpp>
 #include <spillway/error.hpp>
+#include <spillway/plan.hpp>
 
 namespace spillway {
 
@@ -43,6 +44,8 @@ class RunDevice {
   virtual ~RunDevice() = default;
 
   virtual std::unique_ptr<PreparedRun<P>> prepare() = 0;
+  /// What `prepare` would do.
+  virtual Plan plan() = 0;
   /// After an error: whether `prepare` has another way to try.
   virtual bool retreats(const Error& /*error*/) { return false; }
 };

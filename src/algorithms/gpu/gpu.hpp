@@ -24,16 +24,9 @@ inline RunOptions without(RunOptions options) {
 /// Rows of the graph that other runs have left on the GPU are given up; false if there are none.
 bool make_room(const Graph& graph, const RunOptions& options);
 
-/// Writes which device would be asked first, and ends the run (plan.hpp).
-[[noreturn]] void plan_own_way(const RunOptions& options);
-
-/// Whether an algorithm runs a program after all, which plans for itself.
-enum class Kind { own_way, program };
-
 /// `on_gpu()` where it is wanted and can be, else `on_cpu()`.
-template <Kind kind = Kind::own_way, class OnGpu, class OnCpu>
+template <class OnGpu, class OnCpu>
 auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
-  if (kind == Kind::own_way && options.plan) plan_own_way(options);
   if (!wanted(options)) return on_cpu();
   const auto twice = [&] {
     try {
@@ -43,7 +36,7 @@ auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCp
     }
     return on_gpu();
   };
-  return gpu_or_cpu(options, twice, on_cpu);
+  return gpu_or_cpu(options, twice, on_cpu, note_on_cpu<decltype(on_cpu())>);
 }
 
 /// Afforest (see afforest.cpp).

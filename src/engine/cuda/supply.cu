@@ -123,20 +123,20 @@ double passes_to_pay(const Rates& rates) { return rates.read / coding / spared; 
 
 /// It pays where rows are coded already, where this run makes good for it, or where the runs before it together
 /// would have.
-bool worth_coding(DeviceGraph& there, const Wish& wish, const Rates& rates, Reasons& reasons) {
+bool worth_coding(DeviceGraph& there, const Wish& wish, Choice& choice, Reasons& reasons) {
   if (wish.options.supply.compress == Compress::on) return true;
   if (wish.options.supply.compress == Compress::off || wish.fixed || there.cannot_code) return false;
   const Topology& topology = wish.topology;
   const Block&    block    = topology.push.empty() ? topology.pull.front() : topology.push.front();
   if (there.has_coded(block, wish.weighted)) return true;
-  double passes = there.passes_uncoded + wish.passes;  // who comes again will come again
-  if (!wish.options.plan) there.passes_uncoded.fetch_add(wish.passes);
-  const double needed = passes_to_pay(rates);
+  const double passes = there.passes_uncoded + wish.passes;  // who comes again will come again
+  const double needed = passes_to_pay(choice.rates);
   reasons.because(
       fmt::format("coding edges pays after some {:.0f} passes over all of them; this run, and those before it, "
                   "have about {:.1f}",
                   needed, passes));
-  return passes > needed;
+  choice.may_code_later = passes <= needed;
+  return !choice.may_code_later;
 }
 
 /// What says where rows are, about: their offsets, and where they are cut if they are read in place.
@@ -180,7 +180,7 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
     choice.coded = options.supply.compress == Compress::on;
     return choice;
   }
-  choice.coded = worth_coding(there, wish, choice.rates, reasons);
+  choice.coded = worth_coding(there, wish, choice, reasons);
   if (choice.coded && free && wish.all_active && !wish.fixed && room_for_windows(there, wish)) {
     choice.method = whole_partitions();
     reasons.because("all edges are needed in every iteration: whole partitions are transferred, compressed");
@@ -209,9 +209,13 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   return choice;
 }
 
-void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, const Reasons& reasons) {
-  Device& device   = there.device();
-  Plan&   plan     = *wish.options.plan;
+}  // namespace
+
+Plan planned_supply(DeviceGraph& there, const Wish& wish) {
+  Reasons      reasons;
+  const Choice choice = choice_of(there, wish, reasons);
+  Device&      device = there.device();
+  Plan         plan;
   plan.device      = "cuda:" + std::to_string(device.index());
   plan.method      = choice.method->name;
   plan.coded       = choice.coded;
@@ -223,21 +227,19 @@ void write_plan(DeviceGraph& there, const Wish& wish, const Choice& choice, cons
   plan.arcs        = wish.topology.arcs;
   if (!choice.method->all_resident) plan.rates = choice.rates;
   plan.why = reasons.why;
-  if (wish.fixed && !choice.method->all_resident) return;  // nothing is kept
+  if (wish.fixed && !choice.method->all_resident) return plan;  // nothing is kept
   const std::uint64_t taken =
       plan.state_bytes + (choice.method->all_resident ? 0 : places_of(wish, choice.method));
   plan.resident_bytes = std::min({plan.edge_bytes, plan.room - std::min(plan.room, taken),
                                   wish.options.supply.resident.value_or(~std::uint64_t{0})});
+  return plan;
 }
-
-}  // namespace
 
 Choice chosen_supply(DeviceGraph& there, const Wish& wish) {
   Reasons      reasons;
   const Choice choice = choice_of(there, wish, reasons);
-  if (!wish.options.plan) return choice;
-  write_plan(there, wish, choice, reasons);
-  throw Planned{};
+  if (choice.may_code_later) there.passes_uncoded.fetch_add(wish.passes);
+  return choice;
 }
 
 std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {

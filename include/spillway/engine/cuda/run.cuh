@@ -202,12 +202,12 @@ class CudaDevice final : public RunDevice<P> {
     state_ = state_bytes(device(), request_, delta_, resident_edges());
     state_in_windows_ =
         state_bytes(device(), request_, delta_, T::all_active ? whole_partitions() : least_predicted());
-    Stopwatch clock;
-    choice_      = chosen_supply(*there_, wish());
-    choosing_ms_ = clock.lap();
   }
 
+  Plan plan() override { return planned_supply(*there_, wish()); }
+
   std::unique_ptr<PreparedRun<P>> prepare() override {
+    if (!chosen_) choose();
     if (choice_.method->all_resident) return resident();
     RunOptions options   = request_.options;
     options.method       = choice_.method;
@@ -239,6 +239,13 @@ class CudaDevice final : public RunDevice<P> {
 
  private:
   Device& device() const { return there_->device(); }
+
+  void choose() {
+    Stopwatch clock;
+    choice_      = chosen_supply(*there_, wish());
+    choosing_ms_ = clock.lap();
+    chosen_      = true;
+  }
 
   Wish wish() const {
     return {.topology         = request_.topology,
@@ -332,6 +339,7 @@ class CudaDevice final : public RunDevice<P> {
   Schedule                     on_host_;  ///< frontiers that lay on another device
   std::uint64_t                state_ = 0, state_in_windows_ = 0;
   Choice                       choice_;
+  bool                         chosen_      = false;
   double                       choosing_ms_ = 0;
   std::unique_lock<std::mutex> alone_;  ///< while rows outside are used
 };

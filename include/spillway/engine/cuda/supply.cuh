@@ -5,6 +5,7 @@
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/cuda/window_steps.cuh>
+#include <spillway/plan.hpp>
 
 namespace spillway::cuda {
 
@@ -52,13 +53,16 @@ struct Wish {
   std::uint64_t state_in_windows;  ///< …if edges are sent
 };
 
-/// Where edges are to be; written to the wish's plan, which ends the run there, if it has one.
+/// Where edges are to be.
 struct Choice {
-  Method method = resident_edges();
-  bool   coded  = false;
-  Rates  rates  = {};  ///< that it depends on, if it is another
+  Method method         = resident_edges();
+  bool   coded          = false;
+  Rates  rates          = {};     ///< that it depends on, if it is another
+  bool   may_code_later = false;  ///< after some more passes over edges as they are
 };
 Choice chosen_supply(DeviceGraph& there, const Wish& wish);
+/// What would be chosen, and why.
+Plan planned_supply(DeviceGraph& there, const Wish& wish);
 
 /// All rows on the device.
 Supply<PlainRows> resident_supply(DeviceTopology rows);

@@ -19,7 +19,6 @@ class HostRun final : public PreparedRun<P> {
                                         .delta  = delta}) {
     const auto& budget = request.graph.budget();
     if (options_.method->transfers) options_.direction = Direction::push;  // pieces of rows are pushed
-    if (options_.plan) plan_on_cpu(options_, request.topology, request.facts, executor_.state_bytes(), *budget);
     supply_ = host_supply(executor_, request.topology, request.facts, options_, budget);
   }
 
@@ -54,7 +53,6 @@ class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
     executor_          = composed_executor(*this, request.topology, options_, request.facts);
     options_.direction = Direction::push;
     const auto& budget = request.graph.budget();
-    if (options_.plan) plan_on_cpu(options_, request.topology, request.facts, executor_->state_bytes(), *budget);
     supply_ = host_supply(*parts_.front(), request.topology, request.facts, options_, budget);
   }
 
@@ -99,14 +97,29 @@ class HostDevice final : public RunDevice<P> {
   HostDevice(const RunRequest<P>& request, double delta) : request_(request), delta_(delta) {}
 
   std::unique_ptr<PreparedRun<P>> prepare() override {
-    if (request_.options.device.kind->of_cpu_executors) return std::make_unique<ComposedRun<P>>(request_, delta_);
-    // Buckets that are settled in place want all edges at hand.
-    if constexpr (Prioritises<P> && Traits<P>::in_place)
-      if (request_.options.method->transfers) return std::make_unique<HostRun<P, false>>(request_, delta_);
+    if (is_composed()) return std::make_unique<ComposedRun<P>>(request_, delta_);
+    if constexpr (settles_in_place)
+      if (in_pieces()) return std::make_unique<HostRun<P, false>>(request_, delta_);
     return std::make_unique<HostRun<P, Prioritises<P>>>(request_, delta_);
   }
 
+  Plan plan() override {
+    const auto&   budget = request_.graph.budget();
+    std::uint64_t state  = HostExecutor<P, Prioritises<P>>::state_bytes_of(request_.topology);
+    if constexpr (settles_in_place)
+      if (in_pieces()) state = HostExecutor<P, false>::state_bytes_of(request_.topology);
+    if (is_composed()) state = ComposedRun<P>{request_, delta_}.executor().state_bytes();
+    budget->expect(state, "the state of the vertices");
+    return plan_on_cpu(request_.options, request_.topology, request_.facts, state, *budget);
+  }
+
  private:
+  /// Buckets that are settled in place want all edges at hand.
+  static constexpr bool settles_in_place = Prioritises<P> && Traits<P>::in_place;
+
+  bool in_pieces() const { return request_.options.method->transfers; }
+  bool is_composed() const { return request_.options.device.kind->of_cpu_executors; }
+
   const RunRequest<P>& request_;
   double               delta_;
 };

@@ -73,7 +73,7 @@ class HostExecutor final : public PieceExecutor {
     if constexpr (stores_messages) messages_ = {n_, budget, "the messages of the vertices"};
     if (sweeps()) next_messages_ = {n_, budget, "the messages of the vertices"};
     if constexpr (T::gathers) {
-      if (needs_accumulators()) accumulators_ = {n_, budget, "the updates of the vertices"};
+      if (needs_accumulators(topology)) accumulators_ = {n_, budget, "the updates of the vertices"};
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
@@ -163,14 +163,17 @@ class HostExecutor final : public PieceExecutor {
   void        merge(const Accumulated& other) override;
   void        adopt(const Accumulated& merged) override;
 
-  std::uint64_t state_bytes() const override {
-    std::uint64_t a_vertex = sizeof(Value);
-    if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps() ? 2 : 1);
+  std::uint64_t state_bytes() const override { return state_bytes_of(topology_); }
+
+  static std::uint64_t state_bytes_of(const Topology& topology) {
+    const std::uint64_t n        = topology.vertices;
+    std::uint64_t       a_vertex = sizeof(Value);
+    if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps(topology) ? 2 : 1);
     if constexpr (T::gathers)
-      if (needs_accumulators()) a_vertex += sizeof(Accumulator);
+      if (needs_accumulators(topology)) a_vertex += sizeof(Accumulator);
     if constexpr (in_buckets) a_vertex += sizeof(Value);
     if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
-    return n_ * a_vertex + n_ / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
+    return n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
   }
 
   FrontierSize finish(IterationStatistics&, BlockWork&) override {
@@ -251,8 +254,8 @@ class HostExecutor final : public PieceExecutor {
 
   // --- state ---
 
-  bool needs_accumulators() const {
-    return topology_.pull.empty() || topology_.pull.size() > 1 || !topology_.push.empty();
+  static bool needs_accumulators(const Topology& topology) {
+    return topology.pull.empty() || topology.pull.size() > 1 || !topology.push.empty();
   }
 
   /// What threads have counted of the edges that they visited.
@@ -267,7 +270,8 @@ class HostExecutor final : public PieceExecutor {
   }
 
   /// One block of rows, everyone active: a vertex can publish for the next iteration as soon as it is applied to.
-  bool sweeps() const { return may_sweep && topology_.pull.size() == 1; }
+  static bool sweeps(const Topology& topology) { return may_sweep && topology.pull.size() == 1; }
+  bool        sweeps() const { return sweeps(topology_); }
 
   static Accumulator empty() { return widened(Combine::identity()); }
   static Accumulator widened(const Update& update) { return detail::converted<Accumulator>(update); }
