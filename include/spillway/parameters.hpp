@@ -40,7 +40,7 @@ ParameterValues completed(std::string_view owner, const std::vector<Parameter>& 
 /// @FILE stands for the ids in a file. Where `graph` has a vertex of the whole text's name, that is the one.
 std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph = nullptr);
 /// One id on each line; # starts a comment.
-std::vector<std::string> ids_in_file(const std::string& path);
+std::vector<std::string> ids_in_file(const std::string& path, const Graph* graph = nullptr);
 
 /// Reads values as what they should be. Every reading throws Error{usage} with the parameter, its value and what
 /// is allowed; a vertex that the graph does not have is Error{bad_input}.

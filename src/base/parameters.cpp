@@ -114,13 +114,22 @@ Vertex Parameters::vertex(const Graph& graph, const std::string& name) const {
   return vertex_named(owner_, graph, text(name));
 }
 
-std::vector<std::string> ids_in_file(const std::string& path) {
+namespace {
+
+bool is_vertex(const Graph* graph, std::string_view id) {
+  return graph != nullptr && graph->ids().find(id, graph->vertex_count()).has_value();
+}
+
+}  // namespace
+
+std::vector<std::string> ids_in_file(const std::string& path, const Graph* graph) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   const std::string          text            = read_whole(path);
   const bool                 marked          = text.starts_with(byte_order_mark);
   std::vector<std::string>   ids;
   for_each_line(std::string_view{text}.substr(marked ? byte_order_mark.size() : 0), [&](std::string_view line) {
-    const std::string_view id = trimmed(without_comment(line));
+    // What looks like a comment may be a name.
+    const std::string_view whole = trimmed(line), id = is_vertex(graph, whole) ? whole : trimmed(without_comment(line));
     if (!id.empty()) ids.emplace_back(id);
   });
   if (ids.empty()) throw bad_input("{}: no vertices in this file; it should have one id on each line", path);
@@ -144,10 +153,6 @@ std::string take_quoted(std::string_view& text) {
     throw usage_error("{}: text after a closing quote; put a comma between ids", printable(text));
   text.remove_prefix(end);
   return id;
-}
-
-bool is_vertex(const Graph* graph, std::string_view id) {
-  return graph != nullptr && graph->ids().find(id, graph->vertex_count()).has_value();
 }
 
 struct ListItem {
@@ -195,7 +200,7 @@ std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph) 
       ids.push_back(std::move(item.text));
       continue;
     }
-    for (std::string& listed : ids_in_file(item.text.substr(1))) ids.push_back(std::move(listed));
+    for (std::string& listed : ids_in_file(item.text.substr(1), graph)) ids.push_back(std::move(listed));
   }
   return ids;
 }

@@ -205,7 +205,22 @@ std::optional<Separator> EdgeInspection::separator_of_grouped() const {
   return std::nullopt;
 }
 
+/// Some cell between tabs is empty, and every line has as many tabs: then each of them separates.
+bool EdgeInspection::tabs_leave_empty_cells() const {
+  const auto  tabs  = [](std::string_view line) { return std::count(line.begin(), line.end(), '\t'); };
+  const auto  count = tabs(lines_[0].text);
+  const auto  shown = std::min(lines_.size(), trial_lines);
+  std::size_t empty = 0;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string_view line = lines_[i].text;
+    if (tabs(line) != count || line.find(' ') != std::string_view::npos) return false;
+    empty += line.find("\t\t") != std::string_view::npos || line.starts_with('\t');
+  }
+  return count > 1 && empty > 0;
+}
+
 Separator EdgeInspection::choose_separator() const {
+  if (tabs_leave_empty_cells()) return {'\t'};
   if (const auto grouped = separator_of_grouped()) return *grouped;
   for (const char c : {' ', ',', ';', '|'})
     if (fits({c}, /*every_column=*/true)) return {c};
@@ -358,7 +373,7 @@ void EdgeInspection::place_columns() {
   if (!header_.empty() && header_.size() != columns())
     throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}{}", sample_.path,
                     first_line(), line_number(0), header_.size(), columns(),
-                    header_.size() + 1 == columns()
+                    header_.size() + 1 == columns() && data(0)[0] == "1"
                         ? "; if the first column only numbers the lines, write the table without it (in R: "
                           "row.names = FALSE)"
                         : "");
@@ -373,9 +388,32 @@ void EdgeInspection::place_columns() {
   refuse_twice(from, to, "--source-column and --target-column");
   refuse_twice(from, weights, "--source-column and --weight-column");
   refuse_twice(to, weights, "--target-column and --weight-column");
+  refuse_end_as_weight(from, to, weights);
   place_ends(from, to, weights);
   if (!none) place_weights(weights);
   scan_ids();
+}
+
+/// A column that the header calls source or target holds no weights, unless an option says what does instead.
+void EdgeInspection::refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
+                                          std::optional<unsigned> weights) const {
+  const Ends ends      = ends_of(header_);
+  const bool is_source = weights && !from && weights == ends.from, is_target = weights && !to && weights == ends.to;
+  if (is_source || is_target)
+    throw usage_error(
+        "{}: --weight-column {} is '{}', which the header names as the {}; columns are counted from 1 (or say "
+        "--{}-column, too)",
+        sample_.path, options_.weight_column, printable(header_[*weights]), is_source ? "source" : "target",
+        is_source ? "source" : "target");
+}
+
+/// The column that is called weights, if it is no end; the surest name first.
+std::optional<unsigned> EdgeInspection::weight_by_name(std::optional<unsigned> from,
+                                                       std::optional<unsigned> to) const {
+  for (const auto& names : {surely_weight, names_weight})
+    for (unsigned i = 0; i < header_.size(); ++i)
+      if (names(header_[i]) && i != from && i != to) return i;
+  return std::nullopt;
 }
 
 /// By option or by the header's words; what they leave open is filled in only where one choice remains.
@@ -386,8 +424,7 @@ void EdgeInspection::place_ends(std::optional<unsigned> from, std::optional<unsi
   const bool both_open = !from && !to;
   if (!from && is_free(ends.from)) from = ends.from;
   if (!to && is_free(ends.to)) to = ends.to;
-  if (!weights) weights = position_in(header_, surely_weight);
-  if (!weights) weights = position_in(header_, names_weight);
+  if (!weights) weights = weight_by_name(from, to);
   std::vector<unsigned> others;
   for (unsigned i = 0; i < columns(); ++i)
     if (i != from && i != to && i != weights) others.push_back(i);
@@ -414,8 +451,7 @@ void EdgeInspection::place_weights(std::optional<unsigned> asked_for) {
   weight_ = asked_for;
   if (weight_) return;
   if (!header_.empty()) {
-    weight_ = position_in(header_, surely_weight);
-    if (!weight_) weight_ = position_in(header_, names_weight);
+    weight_ = weight_by_name(source_, target_);
     weight_is_chosen_ = std::count_if(header_.begin(), header_.end(), names_weight) > 1;
     return;
   }
@@ -436,6 +472,12 @@ bool EdgeInspection::holds_numbers(unsigned column) const {
   for (std::size_t i = 0; i < shown; ++i)
     if (column < data(i).size() && is_numeric(data(i)[column])) return true;
   return false;
+}
+
+bool EdgeInspection::is_empty(unsigned column) const {
+  for (std::size_t i = 0; i < shown_rows(); ++i)
+    if (column < data(i).size() && !data(i)[column].empty()) return false;
+  return true;
 }
 
 WeightType EdgeInspection::weight_type_at(unsigned column) const {

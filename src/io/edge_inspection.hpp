@@ -57,6 +57,9 @@ class EdgeInspection {
   unsigned                target() const { return target_; }
   std::optional<unsigned> weight() const { return weight_; }
   bool                    weight_is_a_guess() const { return weight_is_a_guess_; }
+  bool                    holds_numbers(unsigned column) const;  ///< in some line
+  bool                    is_empty(unsigned column) const;       ///< in every line
+  bool                    keeps_tabs() const { return separator_.by == '\t' && tabs_leave_empty_cells(); }
   bool                    weight_is_chosen() const { return weight_is_chosen_; }  ///< several columns could be it
 
   /// Finds source, target and weights, by option, by the header's words, by position. What cannot be is an error.
@@ -82,8 +85,9 @@ class EdgeInspection {
   bool        lists_both_ways() const;
   std::string says_bipartite() const;
   std::string names_other_columns() const;
-  /// A comment that states another number of them; `what` is "nodes:" or "edges:".
-  std::string contradicted_count(std::string_view what, std::uint64_t count) const;
+  /// A comment that states another number of vertices or edges.
+  enum class Counted { vertices, edges };
+  std::string contradicted_count(Counted what, std::uint64_t count) const;
   Fields      columns_not_read() const;  ///< by their names; none without a header
   bool        ends_are_a_choice() const;
   /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
@@ -112,6 +116,10 @@ class EdgeInspection {
   bool                     is_sure(const Fields& top) const;
   void                     refuse_repeated_header() const;
   bool                     parts_ids_with_commas(char separator) const;
+  bool                     tabs_leave_empty_cells() const;
+  void refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
+                            std::optional<unsigned> weights) const;
+  std::optional<unsigned> weight_by_name(std::optional<unsigned> from, std::optional<unsigned> to) const;
   std::optional<Separator> separator_of_grouped() const;
   template <class Body>
   void                    for_each_comment(Body&& body) const;
@@ -122,7 +130,6 @@ class EdgeInspection {
   template <class Visit>
   void              for_each_row(std::size_t first, Visit&& visit) const;
   void              place_weights(std::optional<unsigned> asked_for);
-  bool              holds_numbers(unsigned column) const;
   [[noreturn]] void refuse_columns() const;
 
   const Sample&               sample_;

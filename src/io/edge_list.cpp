@@ -132,7 +132,8 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
   if (layout.ragged && layout.delimiter == ' ' && !layout.also && first.find('\t') != std::string::npos &&
       first.find(' ') == std::string::npos)
     layout.delimiter = text.names_delimiter = '\t';
-  if (layout.delimiter == '\t' && text.ids != IdKind::strings && in_order && !layout.ragged)
+  if (layout.delimiter == '\t' && text.ids != IdKind::strings && in_order && !layout.ragged &&
+      !inspection.keeps_tabs())
     layout.delimiter = ' ';
 }
 
@@ -184,6 +185,8 @@ class Guesses {
     tell_weights(result, layout);
     tell_unfollowed(result.csr.vertex_count());
     tell_missing_ids(result);
+    tell_marked_names(result);
+    tell_one_way(result);
     layout.guessed = std::move(guessed_);
     if (!clauses_.empty()) job_.notes.insert(job_.notes.begin(), std::move(clauses_));
   }
@@ -217,6 +220,7 @@ class Guesses {
 
   /// What the text says of itself, and is not followed.
   void tell_unfollowed(std::uint64_t vertices) {
+    using Counted = EdgeInspection::Counted;
     const Transform& transform = job_.options.transform;
     if (inspection_.may_begin_with_counts(text_.edges_read))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
@@ -228,10 +232,13 @@ class Guesses {
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
-    if (const std::string said = inspection_.contradicted_count("edges:", text_.edges_read); !said.empty())
+    if (transform.undirected && inspection_.lists_both_ways())
+      add("direction", "edges are listed from both ends, and --undirected reads each line as two arcs: all are "
+                       "doubled (leave it out)");
+    if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));
-    else if (const std::string nodes = inspection_.contradicted_count("nodes:", vertices); !nodes.empty())
+    else if (const std::string nodes = inspection_.contradicted_count(Counted::vertices, vertices); !nodes.empty())
       add("counts", fmt::format("the file says '{}', but {} vertices are read", printable(nodes, 60),
                                 with_commas(vertices)));
     if (const std::string said = inspection_.says_bipartite(); !said.empty())
@@ -256,6 +263,34 @@ class Guesses {
                                       mark));
   }
 
+  /// Comments among names are names, too.
+  void tell_marked_names(const ReadResult& result) {
+    if (result.ids.kind() != IdMap::Kind::strings || inspection_.states_own_banner() || inspection_.quoted())
+      return;
+    for (std::uint64_t v = 0; v < result.csr.vertex_count(); ++v) {
+      const std::string_view name = result.ids.string(static_cast<Vertex>(v));
+      if (is_comment(name) || name.find(" #") != std::string_view::npos)
+        return add("ids", fmt::format("'{}' is the name of a vertex: among names, comments stand at the top of the "
+                                      "file (remove its line if it is one)",
+                                      printable(name)));
+    }
+  }
+
+  /// Lists that have each undirected edge once often have its smaller end first.
+  void tell_one_way(const ReadResult& result) {
+    constexpr EdgeIndex few       = 16;
+    const Csr&          csr       = result.csr;
+    const Transform&    transform = job_.options.transform;
+    if (csr.arc_count() < few || csr.arc_count() < csr.vertex_count() || transform.undirected ||
+        transform.symmetrize || result.ids.kind() == IdMap::Kind::strings || inspection_.states_own_banner() ||
+        std::ranges::find(guessed_, "direction") != guessed_.end())
+      return;
+    for (std::uint64_t v = 0; v < csr.vertex_count(); ++v)
+      for (const Vertex target : csr.neighbors(static_cast<Vertex>(v)))
+        if (target <= v) return;
+    add("direction", "every arc leads from a smaller id to a larger one (--undirected, if each edge is listed once)");
+  }
+
   void tell_weights(const ReadResult& result, const ListLayout& layout) {
     const bool   asked    = !job_.options.weight_column.empty() || job_.options.weight_type;
     const Fields not_read = inspection_.columns_not_read();
@@ -265,7 +300,9 @@ class Guesses {
           fmt::format("{} '{}' {} not read{}", not_read.size() > 1 ? "columns" : "column",
                       printable(fmt::format("{}", fmt::join(not_read, "', '")), 200),
                       not_read.size() > 1 ? "are" : "is",
-                      layout.weight_column || asked ? "" : " (--weight-column NAME reads one as weights)"));
+                      layout.weight_column || asked || !could_be_weights(not_read)
+                          ? ""
+                          : " (--weight-column NAME reads one as weights)"));
     if (inspection_.weight_is_chosen())
       add("weight_column",
           fmt::format("of several columns that could be weights, column {} is read ('{}')", layout.weight_column,
@@ -275,15 +312,22 @@ class Guesses {
       add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",
                                        layout.weight_column, range_text(range, result.weight_type)));
     } else if (layout.weight_column == 0 && layout.columns > 2 && !asked && not_read.empty()) {
-      add("weight_column",
-          layout.columns == 3
-              ? fmt::format("column {} is ignored (--weight-column {} reads it as weights)",
-                            6 - layout.source_column - layout.target_column,
-                            6 - layout.source_column - layout.target_column)
-              : fmt::format("lines have {} columns, and all but the ids are ignored (--weight-column N reads one "
-                            "as weights)",
-                            layout.columns));
+      const unsigned third = 6 - layout.source_column - layout.target_column;
+      if (layout.columns > 3)
+        add("weight_column",
+            fmt::format("lines have {} columns, and all but the ids are ignored (--weight-column N reads one "
+                        "as weights)",
+                        layout.columns));
+      else if (!inspection_.is_empty(third - 1))
+        add("weight_column", fmt::format("column {} is ignored", third));
     }
+  }
+
+  bool could_be_weights(const Fields& columns) const {
+    const Fields& header = inspection_.header();
+    for (unsigned i = 0; i < header.size(); ++i)
+      if (std::ranges::find(columns, header[i]) != columns.end() && inspection_.holds_numbers(i)) return true;
+    return false;
   }
 
   static std::string range_text(const WeightRange& range, WeightType type) {
@@ -339,6 +383,9 @@ void note_comments_like_edges(EdgeText& text, const EdgeInspection& inspection, 
 }
 
 ReadResult read_edge_list(ReadJob& job) {
+  using namespace std::string_view_literals;
+  if (job.sample.text.starts_with("\xff\xfe\0\0"sv) || job.sample.text.starts_with("\0\0\xfe\xff"sv))
+    throw bad_input("{}: the text is UTF-32; convert it with iconv -f UTF-32 -t UTF-8", job.path());
   if (job.sample.text.starts_with("\xff\xfe") || job.sample.text.starts_with("\xfe\xff"))
     throw bad_input("{}: the text is UTF-16; convert it with iconv -f UTF-16 -t UTF-8", job.path());
   if (const auto nul = job.sample.text.find('\0'); nul != std::string::npos)
@@ -358,8 +405,10 @@ ReadResult read_edge_list(ReadJob& job) {
     throw bad_input("{}: no edge in the first {} KiB", job.path(), sample_bytes >> 10);
   }
   if (inspection.columns() < 2)
-    throw bad_input("{}:{}: expected at least two columns, source and target, in the first line of data",
-                    job.path(), inspection.first_line());
+    throw bad_input(
+        "{}:{}: expected at least two columns, source and target, in the first line of data; columns are separated "
+        "by blanks, tabs, commas, semicolons or |, and a quote is closed in the same line",
+        job.path(), inspection.first_line());
   inspection.place_columns();
   settle_vertices(text, banner, inspection, job);
   text.layout.ragged = !job.options.source_column.empty() && !job.options.target_column.empty();

@@ -1,6 +1,7 @@
 // What the text of an edge list says of itself and no reader follows: directions, counts, other columns.
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -69,7 +70,7 @@ bool says_symmetric(std::string_view line) {
     const std::string& word      = words[i];
     const bool         un        = word.find("undirected") != std::string::npos || word.find("nondirected") == 0;
     const bool         directed  = !un && word.ends_with("directed");
-    const bool         symmetric = word.starts_with("symmetric");
+    const bool         symmetric = word.starts_with("symmetric") || word == "bidirectional";
     const bool         denied    = follows(i) || precedes(i, 3, {"not", "isn"});
     if (un && !denied) return true;
     if (directed && (denied || precedes(i, 1, {"un", "non"}))) return true;
@@ -121,16 +122,18 @@ Fields words_of_comment(std::string_view line) {
 
 }  // namespace
 
-/// Whether the sample has most edges from both ends.
+/// Whether the sample has all edges from both ends; of a part of the file, most.
 bool EdgeInspection::lists_both_ways() const {
   std::set<std::pair<std::string, std::string>> edges;
   for_each_row(first_, [&](std::size_t, const Fields& row) {
-    if (source_ < row.size() && target_ < row.size()) edges.emplace(row[source_], row[target_]);
+    if (source_ < row.size() && target_ < row.size() && row[source_] != row[target_])
+      edges.emplace(row[source_], row[target_]);
   });
   const auto both = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
     return edges.contains({edge.second, edge.first});
   });
-  return 2 * static_cast<std::size_t>(both) > edges.size();
+  const auto listed = static_cast<std::size_t>(both);
+  return sample_.whole ? listed == edges.size() && listed > 0 : 2 * listed > edges.size();
 }
 
 std::string EdgeInspection::says_undirected(bool& partly) const {
@@ -182,16 +185,42 @@ Fields EdgeInspection::columns_not_read() const {
   return names;
 }
 
-std::string EdgeInspection::contradicted_count(std::string_view what, std::uint64_t count) const {
+namespace {
+
+/// What a comment says of a number of vertices or edges: "Nodes: 5", "num_nodes = 5", "5 nodes, 7 edges".
+std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted what) {
+  std::erase(line, ',');
+  const Fields words = words_of(line);
+  const auto   names = [&](const std::string& word, EdgeInspection::Counted kind) {
+    return kind == EdgeInspection::Counted::vertices ? is_any(word, {"nodes", "vertices"})
+                                                     : is_any(word, {"edges", "arcs", "links"});
+  };
+  const auto is_name = [&](const std::string& word) {
+    return names(word, EdgeInspection::Counted::vertices) || names(word, EdgeInspection::Counted::edges);
+  };
+  const auto number = std::ranges::find_if(words, is_digits), name = std::ranges::find_if(words, is_name);
+  // Either all numbers stand before what they count, or all behind it.
+  const bool before = number < name;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t at = before ? i - 1 : i + 1;
+    if (names(words[i], what) && at < words.size() && is_digits(words[at])) return parse_number(words[at]);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string EdgeInspection::contradicted_count(Counted what, std::uint64_t count) const {
   std::string found;
+  bool        konect = false;
   for_each_comment([&](std::string_view line) {
-    const std::string lowered = lower_case(std::string{line});
-    const auto        at      = lowered.find(what);
-    if (at == std::string::npos || !found.empty()) return;
-    std::string number = lowered.substr(at + what.size());
-    std::erase(number, ',');
-    const Fields words = words_of(number);
-    if (!words.empty() && is_digits(words.front()) && parse_number(words.front()) != count) found = line;
+    const Fields words  = words_of(line);
+    auto         stated = count_in(std::string{line}, what);
+    // % asym unweighted, and then edges, vertices, vertices
+    if (konect && line.starts_with('%') && words.size() == 3 && std::ranges::all_of(words, is_digits))
+      stated = parse_number(words[what == Counted::edges ? 0 : 1]);
+    konect = line.starts_with('%') && !words.empty() && is_any(words[0], {"sym", "asym"});
+    if (found.empty() && stated && *stated != count) found = line;
   });
   return found;
 }

@@ -108,7 +108,12 @@ class PropertiesReader {
 
   GraphProperties read() {
     constexpr std::uint64_t most_bytes = 1u << 20;
-    if (!file_exists(path_)) return {};
+    if (!file_exists(path_)) {
+      if (!job_.options.transform.undirected && !job_.options.transform.symmetrize)
+        job_.notes.push_back(fmt::format("there is no {}: edges are read as arcs in one direction (--undirected)",
+                                         std::filesystem::path{path_}.filename().string()));
+      return {};
+    }
     if (const std::uint64_t bytes = file_size(open_for_reading(path_), path_); bytes > most_bytes)
       throw bad_input("{}: {} are too large for a file of properties (at most {})", path_, human_bytes(bytes),
                       human_bytes(most_bytes));

@@ -236,6 +236,8 @@ class NumberLines {
   }
 
   [[noreturn]] void refuse_id(const char* first, const char* end, const char* what) const {
+    if (layout_.delimiter != ' ' && (*first == layout_.delimiter || *first == '\n'))
+      throw LineProblem{first, fmt::format("expected {}, but its column is empty", what)};
     const std::string word        = word_at(first, layout_.delimiter);
     const bool        digits_only = end != first && ends_field(*end);
     throw LineProblem{
@@ -251,6 +253,8 @@ class NumberLines {
                           fmt::format("expected '{}' and {}, found {}", layout_.delimiter, what, word_at(p, ' '))};
       p = skip_blanks(p + 1);
     }
+    if (*p == '\n' && layout_.delimiter != ' ')
+      throw LineProblem{p, fmt::format("expected {}, but its column is empty", what)};
     if (*p == '\n') throw LineProblem{p, fmt::format("expected {}, found the end of the line", what)};
     return p;
   }

@@ -64,6 +64,37 @@ TEST(StatedFacts, BarsSeparateAndExcelMaySayWhatDoes) {
   expect_says(refusal("\"source\",\"target\"\n\"1\",1,2\n\"2\",2,3\n"), "row.names = FALSE");
 }
 
+TEST(StatedFacts, TheHeadersEndsAreNoWeights) {
+  const std::string text = "source,target,weight\n1,2,3\n2,3,1\n";
+  expect_says(refusal(text, {.weight_column = "2"}), "which the header names as the target");
+  expect_says(refusal(text, {.weight_column = "source"}), "which the header names as the source");
+  EXPECT_EQ(arcs_of(read(text, {.source_column = "1", .target_column = "3", .weight_column = "2"})),
+            (Arcs{{"1", "3", 2}, {"2", "1", 3}}));
+  EXPECT_EQ(arcs_of(read("cost,node\n7,4\n4,2\n", {.source_column = "1", .target_column = "2"})),
+            (Arcs{{"4", "2", 0}, {"7", "4", 0}}));
+}
+
+TEST(StatedFacts, EmptyCellsBetweenTabsShiftNothing) {
+  expect_says(refusal("1\t2\t\n2\t\t3\n3\t1\t\n"), "but it is empty");
+  expect_says(refusal("1\t2\t\n2\t\t3\n3\t1\t\n", {.weight_column = "none"}), ":2: expected a target");
+  expect_says(refusal("1\t2\t3\t\n2\t3\t\t16\n3\t1\t2\t\n", {.weight_type = WeightType::u32}), ":2: expected a weight");
+  EXPECT_EQ(arcs_of(read("1\t2\t\n2\t3\t\n")), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
+}
+
+TEST(StatedFacts, CommentsAmongNamesAreTold) {
+  expect_says(notes_of(read("source,target\nAnn,Bob\n#Bob,Cy\nCy,Dan\n")), "'#Bob' is the name of a vertex");
+  expect_says(notes_of(read("source,target\nAnn,Bob\nCy,Dan # guess\n")), "'Dan # guess' is the name");
+}
+
+TEST(StatedFacts, ListsOfSmallerEndsFirstAreTold) {
+  std::string up, down;
+  for (int i = 0; i < 10; ++i)
+    for (int j = i + 1; j < 10; ++j) up += fmt::format("{} {}\n", i, j), down += fmt::format("{} {}\n", j, i);
+  expect_says(notes_of(read(up)), "from a smaller id to a larger one");
+  EXPECT_EQ(notes_of(read(up + "9 0\n")), "");
+  EXPECT_EQ(notes_of(read(down)), "");
+}
+
 // --- direction ---
 
 TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
@@ -79,6 +110,10 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
   for (const char* said : {"# symmetric", "# Directed: false", "# directed=0", "# not directed", "# un-directed",
                            "# undirected, no loops", "% sym"})
     expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "(--undirected reads both)");
+  expect_says(notes_of(read("# Undirected graph\n1 2\n2 1\n2 3\n")), "(--undirected reads both)");
+  LoadOptions twice;
+  twice.transform.undirected = true;
+  expect_says(notes_of(read("1 2\n2 1\n2 3\n3 2\n", twice)), "doubled");
   for (const char* said : {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric",
                            "# undirected: false", "# undirected = 0", "# undirected no", "# is_undirected: False",
                            "# this is not an undirected graph", "# directed, no loops"})
@@ -268,7 +303,8 @@ TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
   const TemporaryFolder folder;
   folder.write("g.v", "1\n2\n");
   expect_says(notes_of(open(folder.write("g.e", "1 2 123456789\n"))), "round whole ones above 16,777,216");
-  EXPECT_EQ(notes_of(open(folder.write("g.e", "1 2 5\n"))), "");
+  EXPECT_EQ(notes_of(open(folder.write("g.e", "1 2 5\n"))).find("round"), std::string::npos);
+  expect_says(notes_of(open(folder.write("g.e", "1 2 5\n"))), "there is no g.properties");
 }
 
 TEST(StatedFacts, WeightsTooSmallForAFloatAreRefused) {
@@ -308,7 +344,12 @@ TEST(StatedFacts, CountsThatAreContradictedAreTold) {
   expect_says(notes_of(read("# Nodes: 3 Edges: 5\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")),
               "but 2 lines are edges");
   EXPECT_EQ(notes_of(read("# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")), "");
-  expect_says(notes_of(read("# Nodes: 1,000 Edges: 2\n1\t2\n2\t3\n")), "but 3 vertices are read");
+  for (const char* said : {"# Nodes: 1,000 Edges: 2", "# Vertices: 5 Edges: 2", "# Number of vertices: 5",
+                           "# 5 vertices, 2 edges", "# 5 nodes and 2 links", "# num_nodes = 5", "#nodes 5",
+                           "% asym unweighted\n% 2 5 5"})
+    expect_says(notes_of(read(std::string{said} + "\n1\t2\n2\t3\n")), "but 3 vertices are read");
+  for (const char* said : {"# 3 nodes, 7 edges", "# 3 nodes and 7 links", "% asym unweighted\n% 7 3 3"})
+    expect_says(notes_of(read(std::string{said} + "\n1\t2\n2\t3\n")), "but 2 lines are edges");
 }
 
 TEST(StatedFacts, CommentsThatComeAgainAreRefused) {
