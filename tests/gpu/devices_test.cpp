@@ -18,7 +18,7 @@ class Gpu : public ::testing::Test {
 TEST_F(Gpu, IsListedWithItsMemory) {
   const CudaDevices found = cuda_devices();
   ASSERT_FALSE(found.devices.empty()) << found.absence;
-  const Device& first = found.devices.front();
+  const DeviceInfo& first = found.devices.front();
   EXPECT_EQ(first.name, "cuda:0");
   EXPECT_GT(first.cores, 0);
   EXPECT_GT(first.memory_total, 1u << 30);
