@@ -87,7 +87,7 @@ TEST_F(FirstContactCommands, LinesThatLookLikeCommentsAreTold) {
 
 TEST_F(FirstContactCommands, RaggedLinesAreRefusedUnlessColumnsAreNamed) {
   folder_.write("gap.txt", "1\t2\t3\t4\n1\t3\t3\t4\n5\t\t777\t4\n");
-  expect_error("info gap.txt", 3, "gap.txt:3: the line has 3 columns, where 4 were expected");
+  expect_error("info gap.txt", 3, "gap.txt:3: expected a target in column 2, but it is empty");
   folder_.write("adjacency.txt", "0 1 2 5 7\n1 3 4\n2 0\n");
   expect_error("info adjacency.txt", 3, "adjacency.txt:2: the line has 3 columns");
   EXPECT_EQ(spillway("info adjacency.txt --source-column 1 --target-column 2").code, 0);

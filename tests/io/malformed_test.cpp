@@ -25,7 +25,7 @@ const std::vector<BadFile>& bad_files() {
       {"negative.txt", "0 1\n-5 1\n", ":2: expected a source id (a number), found '-5'"},
       {"extra.txt", "0 1\n1 2 3\n", ":2: expected the end of the line after 2 columns, found '3'"},
       {"decimal.txt", "0 1\n1.5 2\n", ":2: expected a source id (a number), found '1.5'"},
-      {"nothing.csv", "0,1\n,2\n", ":2: expected a source id (a number), found"},
+      {"nothing.csv", "0,1\n,2\n", ":2: expected a source id, but its column is empty"},
       {"comma.csv", "0,1\n1 2\n", ":2: expected ',' and a target id"},
       {"noweight.wel", "0 1 5\n1 2\n", ":2: expected a weight, found the end of the line"},
       {"badweight.wel", "0 1 5\n1 2 heavy\n", ":2: expected a weight, found 'heavy'"},
