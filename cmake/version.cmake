@@ -1,11 +1,27 @@
 # build/include/spillway/version.hpp: the version, and which public headers it goes with. A plug-in that was compiled
-# against others is refused even where the version is the same, as it is between two commits.
-file(GLOB_RECURSE SPILLWAY_PUBLIC_HEADERS CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/*.cuh)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SPILLWAY_PUBLIC_HEADERS})
+# against others is refused even where the version is the same, as it is between two commits. What counts is what a
+# plug-in compiles: the headers that it reaches, without their comments.
+set(SPILLWAY_PUBLIC_HEADERS "")
+set(pending spillway/plugin.hpp spillway/run.hpp)
+while(pending)
+  list(POP_FRONT pending header)
+  if(header IN_LIST SPILLWAY_PUBLIC_HEADERS OR NOT EXISTS ${PROJECT_SOURCE_DIR}/include/${header})
+    continue()
+  endif()
+  list(APPEND SPILLWAY_PUBLIC_HEADERS ${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/include/${header} includes REGEX "^#include <spillway/")
+  foreach(line ${includes})
+    string(REGEX REPLACE "^#include <([^>]*)>.*" "\\1" included ${line})
+    list(APPEND pending ${included})
+  endforeach()
+endwhile()
+list(SORT SPILLWAY_PUBLIC_HEADERS)
 set(texts "")
 foreach(header ${SPILLWAY_PUBLIC_HEADERS})
-  file(SHA256 ${header} hash)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/${header})
+  file(READ ${PROJECT_SOURCE_DIR}/include/${header} text)
+  string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")
+  string(SHA256 hash "${text}")
   string(APPEND texts ${hash})
 endforeach()
 string(SHA256 SPILLWAY_HEADERS_HASH "${texts}")

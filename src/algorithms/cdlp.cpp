@@ -15,7 +15,7 @@
 #include "base/fail.hpp"
 #include "graph/vertex_set.hpp"
 
-#include <spillway/engine/building.hpp>
+#include "engine/building.hpp"
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>

@@ -11,7 +11,7 @@
 #include "algorithms/tolerances.hpp"
 #include "algorithms/triangles.hpp"
 
-#include <spillway/engine/building.hpp>
+#include "engine/building.hpp"
 #include <spillway/engine/stopwatch.hpp>
 
 namespace spillway {

@@ -10,7 +10,7 @@
 #include "algorithms/scc/strong_components.hpp"
 #include "base/fail.hpp"
 
-#include <spillway/engine/building.hpp>
+#include "engine/building.hpp"
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 

@@ -5,7 +5,7 @@
 
 #include "engine/rows.hpp"
 
-#include <spillway/engine/building.hpp>
+#include "engine/building.hpp"
 #include <spillway/engine/executor.hpp>
 
 namespace spillway {

@@ -480,6 +480,13 @@ bool EdgeInspection::is_empty(unsigned column) const {
   return true;
 }
 
+bool EdgeInspection::has_decimal_commas(unsigned column) const {
+  if (column >= data(0).size()) return false;
+  const std::string& text  = data(0)[column];
+  const auto         comma = text.find(',');
+  return comma != std::string::npos && is_digits(text.substr(0, comma)) && is_digits(text.substr(comma + 1));
+}
+
 WeightType EdgeInspection::weight_type_at(unsigned column) const {
   const std::size_t shown = shown_rows();
   for (std::size_t i = 0; i < shown; ++i)
@@ -526,6 +533,8 @@ void EdgeInspection::require_usable_ids() const {
              "stands where an id was expected; an edge is 'SOURCE TARGET', with nothing between but separators");
     if (id.size() > 1 && id.back() == ':')
       refuse(id, "ends with a colon; a line is one edge, not a vertex and its neighbours");
+    if (id.find('{') != std::string::npos && id.find('}') == std::string::npos)
+      refuse(id, "is cut off inside braces; networkx writes lists without them by write_edgelist(..., data=False)");
     if (opens_a_bracket(id))
       refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
   }

@@ -59,6 +59,7 @@ class EdgeInspection {
   bool                    weight_is_a_guess() const { return weight_is_a_guess_; }
   bool                    holds_numbers(unsigned column) const;  ///< in some line
   bool                    is_empty(unsigned column) const;       ///< in every line
+  bool                    has_decimal_commas(unsigned column) const;  ///< 0,5 in the first line
   bool                    keeps_tabs() const { return separator_.by == '\t' && tabs_leave_empty_cells(); }
   bool                    weight_is_chosen() const { return weight_is_chosen_; }  ///< several columns could be it
 

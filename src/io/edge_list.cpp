@@ -276,19 +276,29 @@ class Guesses {
     }
   }
 
-  /// Lists that have each undirected edge once often have its smaller end first.
+  /// Lists that have each undirected edge once often have the same end first: the smaller, or the larger. Loops say
+  /// nothing of it.
   void tell_one_way(const ReadResult& result) {
     constexpr EdgeIndex few       = 16;
     const Csr&          csr       = result.csr;
     const Transform&    transform = job_.options.transform;
     if (csr.arc_count() < few || csr.arc_count() < csr.vertex_count() || transform.undirected ||
-        transform.symmetrize || result.ids.kind() == IdMap::Kind::strings || inspection_.states_own_banner() ||
+        transform.symmetrize || inspection_.states_own_banner() ||
         std::ranges::find(guessed_, "direction") != guessed_.end())
       return;
-    for (std::uint64_t v = 0; v < csr.vertex_count(); ++v)
-      for (const Vertex target : csr.neighbors(static_cast<Vertex>(v)))
-        if (target <= v) return;
-    add("direction", "every arc leads from a smaller id to a larger one (--undirected, if each edge is listed once)");
+    const bool names = result.ids.kind() == IdMap::Kind::strings;
+    bool       up = true, down = true;
+    for (std::uint64_t v = 0; v < csr.vertex_count() && (up || down); ++v)
+      for (const Vertex target : csr.neighbors(static_cast<Vertex>(v))) {
+        if (target == v) continue;
+        const bool rises = names ? result.ids.string(static_cast<Vertex>(v)) < result.ids.string(target) : v < target;
+        (rises ? down : up) = false;
+        if (!up && !down) return;
+      }
+    if (up != down)
+      add("direction", fmt::format("every arc leads from a {0} {2} to a {1} one (--undirected, if each edge is listed "
+                                   "once)",
+                                   up ? "smaller" : "larger", up ? "larger" : "smaller", names ? "name" : "id"));
   }
 
   void tell_weights(const ReadResult& result, const ListLayout& layout) {
@@ -315,11 +325,14 @@ class Guesses {
       const unsigned third = 6 - layout.source_column - layout.target_column;
       if (layout.columns > 3)
         add("weight_column",
-            fmt::format("lines have {} columns, and all but the ids are ignored (--weight-column N reads one "
-                        "as weights)",
-                        layout.columns));
+            fmt::format("lines have {} columns: source is column {}, target column {}, and the others are ignored "
+                        "(--weight-column N reads one as weights)",
+                        layout.columns, layout.source_column, layout.target_column));
       else if (!inspection_.is_empty(third - 1))
-        add("weight_column", fmt::format("column {} is ignored", third));
+        add("weight_column", fmt::format("column {} is ignored{}", third,
+                                         inspection_.has_decimal_commas(third - 1)
+                                             ? ": decimals are written with a point, not a comma"
+                                             : ""));
     }
   }
 

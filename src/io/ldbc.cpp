@@ -120,6 +120,11 @@ class PropertiesReader {
     std::istringstream text{read_whole(path_)};
     for (std::string line; std::getline(text, line);)
       if (const auto property = property_of(line)) take(property->first, property->second, line);
+    if (!found_.directed && !job_.options.transform.undirected && !job_.options.transform.symmetrize)
+      job_.notes.push_back(
+          fmt::format("{} does not say whether edges are directed: they are read as arcs in one direction "
+                      "(--undirected)",
+                      path_));
     if (others_ && !ours_)
       job_.notes.push_back(fmt::format("{} is of a graph of another name, and says that it is {}", path_,
                                        found_.directed.value_or(true) ? "directed" : "undirected"));

@@ -16,7 +16,7 @@
 #include "plan/rates.hpp"
 #include "supply/windows.hpp"
 
-#include <spillway/engine/cuda/memory.hpp>
+#include "engine/cuda/device_graph.hpp"
 #include <spillway/engine/cuda/warp.cuh>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>

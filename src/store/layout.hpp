@@ -51,7 +51,7 @@ struct Header {
   std::uint32_t       weight_type   = 0;
   std::uint32_t       symmetric     = 0;
   std::uint32_t       id_kind       = 0;
-  std::uint32_t       reserved      = 0;
+  std::uint32_t       vertex_bytes  = 0;  ///< of a target, if they are not 4
   std::uint64_t       first_id      = 0;
   std::uint64_t       checksum      = 0;  ///< XXH3 of header and section table, with this field zero
 };

@@ -101,8 +101,10 @@ void SpillFile::load_header() {
   std::memcpy(sections_.data(), bytes.data() + sizeof(Header), sections_.size() * sizeof(Section));
   if (header_checksum(header_, sections_) != header_.checksum)
     throw bad_input("{}: the header does not match its checksum; the file is damaged", path_);
+  if (header_.vertex_bytes != 0 && header_.vertex_bytes != sizeof(Vertex))
+    throw bad_input("{}: vertices of {} bits; this Spillway computes with {}", path_,
+                    8 * std::uint64_t{header_.vertex_bytes}, 8 * sizeof(Vertex));
   if (header_.vertices > max_vertices || header_.weight_type > 2 || header_.id_kind > 2 || header_.symmetric > 1 ||
-      header_.reserved != 0 ||
       std::any_of(sections_.begin(), sections_.end(), [](const Section& s) { return s.reserved != 0; }))
     throw bad_input("{}: the header holds values that no version writes", path_);
 }

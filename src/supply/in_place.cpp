@@ -9,7 +9,8 @@ const SupplyMethod& in_place_method() {
                                     .requires_gpu   = true,
                                     .reads_in_place = true,
                                     .compresses     = true},
-                                   nullptr};
+                                   nullptr,
+                                   cuda::supply_in_place};
   return method;
 }
 

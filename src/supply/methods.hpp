@@ -8,12 +8,28 @@
 
 namespace spillway {
 
+namespace cuda {
+
+/// Has rows brought to a GPU, in the form that its kernels read them in (engine/cuda/supplies.hpp).
+struct SupplyJob;
+using MakeSupply = void(SupplyJob& job);
+
+// Null in builds without kernels.
+extern MakeSupply* const supply_resident;
+extern MakeSupply* const supply_in_place;
+extern MakeSupply* const supply_in_windows;
+
+}  // namespace cuda
+
 struct SupplyMethod : MethodFacts {
   /// What brings edges to the CPU's executor; null where the method requires a GPU.
   using OnHost    = std::unique_ptr<EdgeSupply>(PieceExecutor& executor, const Topology& topology,
                                              const ProgramFacts& facts, const RunOptions& options,
                                              const std::shared_ptr<MemoryBudget>& budget);
   OnHost* on_host = nullptr;
+
+  /// What brings them to a GPU; null where the method requires the CPU.
+  cuda::MakeSupply* on_device = nullptr;
 };
 
 const SupplyMethod& resident_method();

@@ -32,7 +32,9 @@ std::unique_ptr<EdgeSupply> on_host(PieceExecutor&, const Topology& topology, co
 
 const SupplyMethod& resident_method() {
   static const SupplyMethod method{
-      {.name = "frontier", .help = "all resident on the device", .all_resident = true}, on_host};
+      {.name = "frontier", .help = "all resident on the device", .all_resident = true},
+      on_host,
+      cuda::supply_resident};
   return method;
 }
 

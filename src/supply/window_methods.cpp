@@ -20,7 +20,8 @@ const SupplyMethod& gathered_method() {
                                     .transfers    = true,
                                     .gathers      = true,
                                     .asynchronous = true},
-                                   on_host};
+                                   on_host,
+                                   cuda::supply_in_windows};
   return method;
 }
 
@@ -30,7 +31,8 @@ const SupplyMethod& partitions_method() {
                                     .transfers    = true,
                                     .compresses   = true,
                                     .asynchronous = true},
-                                   on_host};
+                                   on_host,
+                                   cuda::supply_in_windows};
   return method;
 }
 
@@ -40,7 +42,8 @@ const SupplyMethod& least_predicted_method() {
                                     .transfers      = true,
                                     .gathers        = true,
                                     .reads_in_place = true},
-                                   on_host};
+                                   on_host,
+                                   cuda::supply_in_windows};
   return method;
 }
 

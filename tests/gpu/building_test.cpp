@@ -5,7 +5,7 @@
 #include "devices/devices.hpp"
 #include "zoo.hpp"
 
-#include <spillway/engine/building.hpp>
+#include "engine/building.hpp"
 #include <spillway/engine/memory.hpp>
 
 namespace spillway {

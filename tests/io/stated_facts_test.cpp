@@ -92,7 +92,12 @@ TEST(StatedFacts, ListsOfSmallerEndsFirstAreTold) {
     for (int j = i + 1; j < 10; ++j) up += fmt::format("{} {}\n", i, j), down += fmt::format("{} {}\n", j, i);
   expect_says(notes_of(read(up)), "from a smaller id to a larger one");
   EXPECT_EQ(notes_of(read(up + "9 0\n")), "");
-  EXPECT_EQ(notes_of(read(down)), "");
+  expect_says(notes_of(read(up + "3 3\n")), "from a smaller id to a larger one");
+  expect_says(notes_of(read(down)), "from a larger id to a smaller one");
+  std::string names = "source,target\n";
+  for (char i = 'a'; i < 'h'; ++i)
+    for (char j = static_cast<char>(i + 1); j <= 'h'; ++j) names += fmt::format("p{},p{}\n", i, j);
+  expect_says(notes_of(read(names)), "from a smaller name to a larger one");
 }
 
 // --- direction ---

@@ -1,6 +1,6 @@
 #include "algorithms/gpu/gpu.hpp"
 
-#include <spillway/engine/cuda/memory.hpp>
+#include "engine/cuda/device_graph.hpp"
 
 namespace spillway::gpu {
 

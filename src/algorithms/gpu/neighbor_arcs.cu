@@ -5,7 +5,7 @@
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/gpu/rows.cuh"
 
-#include <spillway/engine/cuda/order.hpp>
+#include "engine/cuda/order.hpp"
 
 namespace spillway::gpu {
 namespace {

@@ -8,8 +8,7 @@
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
-#include <spillway/engine/cuda/memory.hpp>
-#include <spillway/engine/cuda/supply.cuh>
+#include "engine/cuda/supplies.hpp"
 #include <spillway/engine/cuda/warp.cuh>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/result.hpp>

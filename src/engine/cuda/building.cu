@@ -8,8 +8,8 @@
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
-#include <spillway/engine/building.hpp>
-#include <spillway/engine/cuda/memory.hpp>
+#include "engine/building.hpp"
+#include "engine/cuda/device_graph.hpp"
 #include <spillway/error.hpp>
 
 namespace spillway {

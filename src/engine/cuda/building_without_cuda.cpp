@@ -1,4 +1,4 @@
-#include <spillway/engine/building.hpp>
+#include "engine/building.hpp"
 
 namespace spillway {
 

@@ -388,7 +388,7 @@ class CodedBlock::Coder {
 };
 
 CodedBlock::CodedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool has_weights,
-                       std::shared_ptr<const DeviceOrder> order, const std::shared_ptr<MemoryBudget>& budget,
+                       std::shared_ptr<const VertexMap> order, const std::shared_ptr<MemoryBudget>& budget,
                        std::uint64_t chunk_arcs)
     : weighted(has_weights), order_(std::move(order)), vertices_(vertices), pieces_(device, vertices, what_code) {
   constexpr std::uint64_t bytes_an_arc = 64;  // that coding a chunk holds, about

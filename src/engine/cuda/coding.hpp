@@ -5,8 +5,8 @@
 
 #include "engine/cuda/host_memory.hpp"
 
-#include <spillway/engine/cuda/order.hpp>
-#include <spillway/engine/cuda/supply.cuh>
+#include "engine/cuda/order.hpp"
+#include "engine/cuda/supplies.hpp"
 
 namespace spillway::cuda {
 
@@ -18,7 +18,7 @@ class CodedBlock {
  public:
   /// `from` is read chunk by chunk, each of at most about `chunk_arcs` (0: as there is room for).
   CodedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool weighted,
-             std::shared_ptr<const DeviceOrder> order, const std::shared_ptr<MemoryBudget>& budget,
+             std::shared_ptr<const VertexMap> order, const std::shared_ptr<MemoryBudget>& budget,
              std::uint64_t chunk_arcs);
 
   /// The device keeps the first groups of all rows, as many as take no more than `room` bytes. Where not all fit,
@@ -44,7 +44,7 @@ class CodedBlock {
   /// Whole rows, where their words are at `code`.
   CodedRows rows_at(const std::uint32_t* code) const { return {pieces_.data(), code, shift_, weight_bits_}; }
 
-  const std::shared_ptr<const DeviceOrder>& order() const { return order_; }
+  const std::shared_ptr<const VertexMap>& order() const { return order_; }
 
   const Vertex* on_host  = nullptr;  ///< the targets that it was made of
   bool          weighted = false;
@@ -66,7 +66,7 @@ class CodedBlock {
   Cut  cut_for(std::uint64_t room) const;
   bool take_heads(Device& device, const Cut& cut, std::uint64_t room);
 
-  std::shared_ptr<const DeviceOrder> order_;
+  std::shared_ptr<const VertexMap> order_;
   std::uint64_t                      vertices_ = 0, words_ = 0;
   unsigned                           shift_ = 0, weight_bits_ = 0;
   std::vector<Share>                 shares_;

@@ -1,12 +1,13 @@
 // What g++ compiles of programs with kernels refers to, in a build that has none: there is no GPU, and nothing was
 // ever kept on one.
 #include "base/fail.hpp"
-
-#include <spillway/engine/cuda/memory.hpp>
+#include "engine/cuda/device_graph.hpp"
 
 namespace spillway::cuda {
 
 int device_count() { return 0; }
+
+Device& device_of(DeviceGraph&) { throw internal_error("there is no GPU that keeps anything"); }
 
 void Device::enter() { throw internal_error("there is no GPU to enter"); }
 void Device::give(void*, std::uint64_t) noexcept {}

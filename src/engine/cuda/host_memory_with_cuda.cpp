@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include <spillway/engine/cuda/memory.hpp>
+#include "engine/cuda/device_graph.hpp"
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>
 

@@ -8,7 +8,7 @@
 
 #include "engine/cuda/grid.cuh"
 
-#include <spillway/engine/cuda/order.hpp>
+#include "engine/cuda/order.hpp"
 
 namespace spillway::cuda {
 namespace {
@@ -83,9 +83,9 @@ EdgeIndex sum_of_first(Device& device, const DeviceArray<std::uint32_t>& degrees
 
 }  // namespace
 
-DeviceOrder order_by_degree(Device& device, const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arcs) {
+VertexMap order_by_degree(Device& device, const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arcs) {
   const auto                 what = "the order of the vertices";
-  DeviceOrder                order;
+  VertexMap                order;
   DeviceArray<std::uint32_t> degrees{device, n, what}, sorted{device, n, what};
   order.original = {device, n, what};
   order.place    = {device, n, what};
@@ -107,7 +107,7 @@ DeviceOrder order_by_degree(Device& device, const EdgeIndex* offsets, std::uint6
 }
 
 DeviceArray<EdgeIndex> ordered_offsets(Device& device, const EdgeIndex* offsets, std::uint64_t n,
-                                       const DeviceOrder& order) {
+                                       const VertexMap& order) {
   const auto             what = "the rows in another order";
   DeviceArray<EdgeIndex> moved{device, n + 1, what};
   SPILLWAY_LAUNCH(row_lengths, blocks_for(n + 1), block_threads, offsets, order.original.data(), n, moved.data());
@@ -125,7 +125,7 @@ void sum_before_each(Device& device, DeviceArray<EdgeIndex>& values) {
   sum(room.data());
 }
 
-void move_rows(Device& device, const Rows& from, const DeviceOrder& order, Vertex first, Vertex last,
+void move_rows(Device& device, const Rows& from, const VertexMap& order, Vertex first, Vertex last,
                const EdgeIndex* offsets, SortedRows& to) {
   const std::uint64_t rows = last - first;
   SPILLWAY_LAUNCH(move_rows, blocks_for(rows * warp_lanes), block_threads, from, order.original.data() + first,
@@ -159,7 +159,7 @@ void SortedRows::sort(Device& device, const EdgeIndex* offsets, std::uint64_t ro
 }
 
 ResidentRows reordered(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs, bool weighted,
-                       const DeviceOrder& order) {
+                       const VertexMap& order) {
   const auto   what = "the rows in another order";
   ResidentRows moved;
   moved.offsets = ordered_offsets(device, rows.offsets, n, order);

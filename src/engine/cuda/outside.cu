@@ -4,7 +4,7 @@
 
 #include "engine/cuda/grid.cuh"
 
-#include <spillway/engine/cuda/order.hpp>
+#include "engine/cuda/order.hpp"
 #include <spillway/engine/cuda/warp.cuh>
 
 namespace spillway::cuda {

@@ -3,7 +3,7 @@
 
 #include "engine/cuda/host_memory.hpp"
 
-#include <spillway/engine/cuda/supply.cuh>
+#include "engine/cuda/supplies.hpp"
 
 namespace spillway::cuda {
 

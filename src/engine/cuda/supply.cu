@@ -7,7 +7,7 @@
 #include "engine/cuda/outside.hpp"
 #include "engine/rows.hpp"
 
-#include <spillway/engine/cuda/supply.cuh>
+#include "engine/cuda/supplies.hpp"
 #include <spillway/engine/parallel.hpp>
 #include <spillway/plan.hpp>
 
@@ -77,7 +77,7 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
 
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs) {
-  std::shared_ptr<const DeviceOrder> order;
+  std::shared_ptr<const VertexMap> order;
   auto                               supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
     auto rows = there.coded(block, topology, weighted, graph, chunk_arcs);
     order     = rows->order();  // one for all of them
@@ -240,77 +240,6 @@ Choice chosen_supply(DeviceGraph& there, const Wish& wish) {
   const Choice choice = choice_of(there, wish, reasons);
   if (choice.may_code_later) there.passes_uncoded.fetch_add(wish.passes);
   return choice;
-}
-
-std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {
-  const std::scoped_lock lock{mutex_};
-  const auto             same = [&](const auto& other) {
-    return other->on_host().offsets == block.rows.offsets && other->on_host().targets == block.rows.targets;
-  };
-  auto found = std::ranges::find_if(outside_, same);
-  if (found == outside_.end())
-    found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
-  if (weighted && !(*found)->has_weights()) (*found)->add_weights(block);
-  return *found;
-}
-
-void DeviceGraph::drop_idle_heads() {
-  const std::scoped_lock lock{mutex_};
-  drop_idle_heads_locked();
-}
-
-void DeviceGraph::drop_idle_heads_locked() {
-  for (const auto& rows : outside_)
-    if (rows.use_count() == 1) rows->drop_heads();
-  for (const auto& rows : coded_)
-    if (rows.use_count() == 1) rows->drop_heads();
-}
-
-std::uint64_t DeviceGraph::room() {
-  const std::scoped_lock lock{mutex_};
-  return device_.room() + idle_heads();
-}
-
-std::uint64_t DeviceGraph::idle_heads() const {
-  std::uint64_t bytes = 0;
-  for (const auto& rows : outside_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
-  for (const auto& rows : coded_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
-  return bytes;
-}
-
-bool DeviceGraph::has_coded(const Block& block, bool weighted) {
-  const std::scoped_lock lock{mutex_};
-  return std::ranges::any_of(coded_, [&](const auto& other) {
-    return other->on_host == block.rows.targets && other->weighted == weighted;
-  });
-}
-
-std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topology& topology, bool weighted,
-                                               const Graph& graph, std::uint64_t chunk_arcs) {
-  const auto same = [&](const auto& other) {
-    return other->on_host == block.rows.targets && other->weighted == weighted;
-  };
-  {
-    const std::scoped_lock lock{mutex_};
-    const auto             found = std::ranges::find_if(coded_, same);
-    if (found != coded_.end()) return *found;
-  }
-  // Whatever the run, out-edges say who is a hub: both sides are in one order.
-  const Block by    = block_of(graph.out());
-  const auto  rows  = outside(block, weighted, graph);
-  const auto  among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
-  drop_idle_heads();
-  rows->drop_heads(), among->drop_heads();
-  auto fresh = std::make_shared<CodedBlock>(
-      device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
-      order(by, among->offsets(), topology.vertices), graph.budget(), chunk_arcs);
-  fresh->on_host = block.rows.targets;
-  const std::scoped_lock lock{mutex_};
-  passes_uncoded = 0;
-  // With or without weights: one of them is kept.
-  std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
-  coded_.push_back(fresh);
-  return fresh;
 }
 
 }  // namespace spillway::cuda

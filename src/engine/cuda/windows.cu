@@ -9,7 +9,7 @@
 #include "engine/cuda/outside.hpp"
 #include "supply/windows.hpp"
 
-#include <spillway/engine/cuda/supply.cuh>
+#include "engine/cuda/supplies.hpp"
 #include <spillway/error.hpp>
 
 namespace spillway::cuda {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <spillway/engine/cuda/memory.hpp>
-#include <spillway/engine/cuda/order.hpp>
 #include <spillway/engine/outcome.hpp>
 #include <spillway/error.hpp>
 
@@ -54,7 +53,7 @@ template <class Value>
 void copy_to_host(Continuation<Value>& continuation, Schedule& on_host, const Graph& graph) {
   if (continuation.resident) {
     const auto& kept = kept_values<Value>(*continuation.resident, graph.vertex_count());
-    kept.graph->device().enter();
+    device_of(*kept.graph).enter();
     continuation.values = {graph.vertex_count(), graph.budget(), "the values of the vertices"};
     kept.values.download(continuation.values.data());
     continuation.resident.reset();
@@ -62,7 +61,7 @@ void copy_to_host(Continuation<Value>& continuation, Schedule& on_host, const Gr
   if (continuation.replay == nullptr || !continuation.replay->resident()) return;
   const auto&    kept = dynamic_cast<const KeptFrontiers&>(*continuation.replay->resident());
   Buffer<Vertex> vertices{kept.vertices.size(), graph.budget(), "the recorded frontiers"};
-  kept.graph->device().enter();
+  device_of(*kept.graph).enter();
   kept.vertices.download(vertices.data());
   if (kept.order) {
     std::vector<Vertex> original(kept.order->original.size());

@@ -10,7 +10,6 @@
 #include <spillway/engine/cuda/kernels.cuh>
 #include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/memory.hpp>
-#include <spillway/engine/cuda/order.hpp>
 #include <spillway/engine/cuda/supply.cuh>
 #include <spillway/engine/cuda/windows.cuh>
 #include <spillway/engine/stopwatch.hpp>
@@ -74,7 +73,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   /// Frontiers to walk, which lie on the device already or are brought there.
-  void replay(const Schedule& schedule, const DeviceOrder* order) {
+  void replay(const Schedule& schedule, const VertexMap* order) {
     const auto* const kept = dynamic_cast<const KeptFrontiers*>(schedule.resident().get());
     if (kept && kept->order.get() == order) {
       view_.replay = kept->vertices.data();
@@ -89,7 +88,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   /// Recorded frontiers as the rows of this run have their vertices; not null even where there is nothing to walk.
-  DeviceArray<Vertex> in_order(const Schedule& schedule, const KeptFrontiers* kept, const DeviceOrder* order) {
+  DeviceArray<Vertex> in_order(const Schedule& schedule, const KeptFrontiers* kept, const VertexMap* order) {
     const auto          what  = "the recorded frontiers";
     const std::uint64_t count = schedule.starts().back();  // what is recorded may have room for more
     DeviceArray<Vertex> vertices{device_, std::max<std::uint64_t>(count, 1), what};

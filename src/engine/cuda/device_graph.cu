@@ -1,0 +1,262 @@
+#include "engine/cuda/device_graph.hpp"
+
+#include <algorithm>
+
+#include "engine/cuda/coding.hpp"
+#include "engine/cuda/order.hpp"
+#include "engine/cuda/outside.hpp"
+#include "engine/rows.hpp"
+
+#include <spillway/error.hpp>
+
+namespace spillway::cuda {
+
+Device& device_of(DeviceGraph& graph) { return graph.device(); }
+
+std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceChoice& choice) {
+  const std::string key   = "cuda:" + std::to_string(choice.index);
+  auto              there = std::dynamic_pointer_cast<DeviceGraph>(graph.attachment(key));
+  if (there && there->device_.stated() == choice.memory) return there;
+  graph.attach(key, nullptr);  // gives its memory back before the next one asks how much there is
+  there.reset();
+  there = std::make_shared<DeviceGraph>(choice);
+  graph.attach(key, there);
+  return there;
+}
+
+/// Rows that other runs have left are given up only where these need their room.
+DeviceTopology DeviceGraph::topology(const Topology& topology, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  DeviceTopology         there;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const Block& block : *blocks)
+      if (auto rows = found(block)) there.held.push_back(std::move(rows));  // not to be given up
+  if (missing(topology, weighted) > device_.room()) give_up_idle();
+  device_.require(missing(topology, weighted), "the rows of the graph");
+  const auto add = [&](const Block& block, std::vector<Rows>& to) {
+    auto rows = resident(block, weighted, there.uploaded);
+    to.push_back(rows->on_device());
+    there.held.push_back(std::move(rows));
+  };
+  for (const Block& block : topology.push) add(block, there.push);
+  for (const Block& block : topology.pull) add(block, there.pull);
+  return there;
+}
+
+DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists) {
+  const std::scoped_lock lock{mutex_};
+  const std::uint64_t    n      = topology.vertices;
+  const bool             pushes = !topology.push.empty();
+  const Block&           by     = pushes ? topology.push.front() : topology.pull.front();
+  const auto             arcs   = [](const Block& block) { return block.rows.offsets[block.last - block.first]; };
+  if (!insists && unskewed_ == by.rows.offsets) return rows;
+  order_locked(by, pushes ? rows.push.front().offsets : rows.pull.front().offsets, n);
+  if (!insists && !order_->skewed) {
+    order_.reset();  // it is made again if somebody insists
+    unskewed_ = by.rows.offsets;
+    return rows;
+  }
+  DeviceTopology moved;
+  moved.order    = order_;
+  moved.uploaded = rows.uploaded;
+  const auto add = [&](const Block& block, const Rows& here, std::vector<Rows>& to) {
+    const auto same = [&](const auto& other) {
+      return other->on_host.targets == block.rows.targets && (!weighted || other->weights.size() > 0);
+    };
+    auto found = std::ranges::find_if(reordered_, same);
+    if (found == reordered_.end()) {
+      auto fresh =
+          std::make_shared<ResidentRows>(cuda::reordered(device_, here, n, arcs(block), weighted, *order_));
+      fresh->on_host = block.rows;
+      found          = reordered_.insert(reordered_.end(), std::move(fresh));
+    }
+    to.push_back((*found)->on_device());
+    moved.held.push_back(*found);
+  };
+  for (std::size_t i = 0; i < topology.push.size(); ++i) add(topology.push[i], rows.push[i], moved.push);
+  for (std::size_t i = 0; i < topology.pull.size(); ++i) add(topology.pull[i], rows.pull[i], moved.pull);
+  return moved;
+}
+
+std::shared_ptr<const VertexMap> DeviceGraph::order(const Block& by, const EdgeIndex* offsets,
+                                                      std::uint64_t vertices) {
+  const std::scoped_lock lock{mutex_};
+  return order_locked(by, offsets, vertices);
+}
+
+std::shared_ptr<const VertexMap> DeviceGraph::order_locked(const Block& by, const EdgeIndex* offsets,
+                                                             std::uint64_t vertices) {
+  if (!order_ || ordered_by_ != by.rows.offsets) {
+    reordered_.clear();
+    order_ = std::make_shared<VertexMap>(order_by_degree(device_, offsets, vertices, by.rows.offsets[vertices]));
+    ordered_by_ = by.rows.offsets;
+  }
+  return order_;
+}
+
+void DeviceGraph::keep(ResidentRows rows) {
+  const std::scoped_lock lock{mutex_};
+  blocks_.push_back(std::make_shared<ResidentRows>(std::move(rows)));
+}
+
+bool DeviceGraph::make_room() {
+  const std::scoped_lock lock{mutex_};
+  return give_up_idle();
+}
+
+bool DeviceGraph::give_up_idle() {
+  const auto        idle = [](const auto& block) { return block.use_count() == 1; };
+  const std::size_t gone = std::erase_if(outside_, idle) + std::erase_if(coded_, idle);
+  return give_up_idle_blocks() || gone > 0;
+}
+
+bool DeviceGraph::give_up_idle_blocks() {
+  const auto        idle = [](const auto& block) { return block.use_count() == 1; };
+  const std::size_t gone = std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle);
+  if (reordered_.empty() && order_.use_count() == 1) order_.reset();
+  return gone > 0;
+}
+
+std::shared_ptr<ResidentRows> DeviceGraph::found(const Block& block) const {
+  const auto same = [&](const auto& other) {
+    return other->on_host.offsets == block.rows.offsets && other->on_host.targets == block.rows.targets;
+  };
+  const auto place = std::ranges::find_if(blocks_, same);
+  return place == blocks_.end() ? nullptr : *place;
+}
+
+bool DeviceGraph::has_room_for(const Topology& topology, bool weighted, std::uint64_t beside) {
+  const std::scoped_lock lock{mutex_};
+  const auto             fits = [&] {
+    const std::uint64_t room = device_.room();
+    return beside <= room && missing(topology, weighted) <= room - beside;
+  };
+  if (fits()) return true;
+  {
+    std::vector<std::shared_ptr<ResidentRows>> held;
+    for (const auto* blocks : {&topology.push, &topology.pull})
+      for (const Block& block : *blocks)
+        if (auto rows = found(block)) held.push_back(std::move(rows));
+    give_up_idle_blocks();
+    if (fits()) return true;
+  }
+  if (const std::uint64_t room = device_.room() + idle_heads();
+      beside <= room && missing(topology, weighted) <= room - beside) {
+    drop_idle_heads_locked();
+    return true;
+  }
+  give_up_idle_blocks();  // nor do those help that are there
+  return false;
+}
+
+std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) const {
+  std::uint64_t              bytes = 0;
+  std::vector<const Vertex*> counted;
+  for (const auto* blocks : {&topology.push, &topology.pull}) {
+    for (const Block& block : *blocks) {
+      if (std::ranges::find(counted, block.rows.targets) != counted.end()) continue;
+      counted.push_back(block.rows.targets);
+      const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
+      const auto          there = found(block);
+      if (!there) bytes += (rows + 1) * sizeof(EdgeIndex) + arcs * sizeof(Vertex);
+      if (weighted && (!there || there->weights.size() != arcs)) bytes += arcs * sizeof(std::uint32_t);
+    }
+  }
+  return bytes;
+}
+
+std::shared_ptr<ResidentRows> DeviceGraph::resident(const Block& block, bool weighted, std::uint64_t& uploaded) {
+  const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
+  auto                there = found(block);
+  if (!there) {
+    refuse_long_rows(block);
+    there          = std::make_shared<ResidentRows>();
+    there->on_host = block.rows;
+    there->offsets = {device_, rows + 1, "the offsets of the rows"};
+    there->targets = {device_, arcs, "the arcs"};
+    there->offsets.upload(block.rows.offsets);
+    there->targets.upload(block.rows.targets);
+    uploaded += (rows + 1) * sizeof(EdgeIndex) + arcs * sizeof(Vertex);
+    blocks_.push_back(there);
+  }
+  if (weighted && there->weights.size() != arcs) {
+    DeviceArray<std::uint32_t> weights{device_, arcs, "the weights"};
+    weights.upload(block.rows.weights);
+    there->weights = std::move(weights);
+    uploaded += arcs * sizeof(std::uint32_t);
+  }
+  return there;
+}
+
+std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {
+  const std::scoped_lock lock{mutex_};
+  const auto             same = [&](const auto& other) {
+    return other->on_host().offsets == block.rows.offsets && other->on_host().targets == block.rows.targets;
+  };
+  auto found = std::ranges::find_if(outside_, same);
+  if (found == outside_.end())
+    found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
+  if (weighted && !(*found)->has_weights()) (*found)->add_weights(block);
+  return *found;
+}
+
+void DeviceGraph::drop_idle_heads() {
+  const std::scoped_lock lock{mutex_};
+  drop_idle_heads_locked();
+}
+
+void DeviceGraph::drop_idle_heads_locked() {
+  for (const auto& rows : outside_)
+    if (rows.use_count() == 1) rows->drop_heads();
+  for (const auto& rows : coded_)
+    if (rows.use_count() == 1) rows->drop_heads();
+}
+
+std::uint64_t DeviceGraph::room() {
+  const std::scoped_lock lock{mutex_};
+  return device_.room() + idle_heads();
+}
+
+std::uint64_t DeviceGraph::idle_heads() const {
+  std::uint64_t bytes = 0;
+  for (const auto& rows : outside_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
+  for (const auto& rows : coded_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
+  return bytes;
+}
+
+bool DeviceGraph::has_coded(const Block& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return std::ranges::any_of(coded_, [&](const auto& other) {
+    return other->on_host == block.rows.targets && other->weighted == weighted;
+  });
+}
+
+std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topology& topology, bool weighted,
+                                               const Graph& graph, std::uint64_t chunk_arcs) {
+  const auto same = [&](const auto& other) {
+    return other->on_host == block.rows.targets && other->weighted == weighted;
+  };
+  {
+    const std::scoped_lock lock{mutex_};
+    const auto             found = std::ranges::find_if(coded_, same);
+    if (found != coded_.end()) return *found;
+  }
+  // Whatever the run, out-edges say who is a hub: both sides are in one order.
+  const Block by    = block_of(graph.out());
+  const auto  rows  = outside(block, weighted, graph);
+  const auto  among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
+  drop_idle_heads();
+  rows->drop_heads(), among->drop_heads();
+  auto fresh = std::make_shared<CodedBlock>(
+      device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
+      order(by, among->offsets(), topology.vertices), graph.budget(), chunk_arcs);
+  fresh->on_host = block.rows.targets;
+  const std::scoped_lock lock{mutex_};
+  passes_uncoded = 0;
+  // With or without weights: one of them is kept.
+  std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
+  coded_.push_back(fresh);
+  return fresh;
+}
+
+}  // namespace spillway::cuda

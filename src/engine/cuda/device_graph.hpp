@@ -1,0 +1,93 @@
+// What a device keeps of a graph from run to run.
+#pragma once
+
+#include <spillway/engine/cuda/memory.hpp>
+
+namespace spillway::cuda {
+
+/// What this machine does to bring edges there (plan/rates.hpp); measured at first, within both budgets.
+Rates rates_of(Device& device, int threads, const std::shared_ptr<MemoryBudget>& host);
+
+/// Rows of 2^31 arcs and more are for the CPU.
+void refuse_long_rows(const Block& block);
+
+/// Rows that lie on a device, and where they lie on the host.
+struct ResidentRows {
+  Rows                       on_host;
+  DeviceArray<EdgeIndex>     offsets;
+  DeviceArray<Vertex>        targets;
+  DeviceArray<std::uint32_t> weights;
+
+  Rows on_device() const { return {offsets.data(), targets.data(), weights.data()}; }
+};
+
+class OutsideRows;
+class CodedBlock;
+
+/// What a run needs of a graph, held on the device while the run lasts.
+struct DeviceTopology {
+  std::shared_ptr<const VertexMap>       order;  ///< that the rows are in; none: that of the host
+  std::vector<std::shared_ptr<const void>> held;
+  std::vector<Rows>                        push, pull;
+  std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
+};
+
+/// What a device keeps of a graph from run to run.
+class DeviceGraph : public Graph::Attachment {
+ public:
+  /// What is attached to the graph for this device, or a new one where another budget is asked for.
+  static std::shared_ptr<DeviceGraph> of(const Graph& graph, const DeviceChoice& choice);
+
+  explicit DeviceGraph(const DeviceChoice& choice) : device_(choice.index, choice.memory) {}
+
+  Device& device() { return device_; }
+  /// Brings what is not there yet. Blocks that share arrays on the host share them there.
+  DeviceTopology topology(const Topology& topology, bool weighted);
+  /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
+  DeviceTopology reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists);
+  /// An order by falling degree in `by`, whose offsets are on the device.
+  std::shared_ptr<const VertexMap> order(const Block& by, const EdgeIndex* offsets, std::uint64_t vertices);
+  /// The block, which stays where it is, for the device to read.
+  std::shared_ptr<OutsideRows> outside(const Block& block, bool weighted, const Graph& graph);
+  /// The block in coded form; `chunk_arcs` as for `coded_supply`.
+  std::shared_ptr<CodedBlock> coded(const Block& block, const Topology& topology, bool weighted,
+                                    const Graph& graph, std::uint64_t chunk_arcs);
+  bool                        has_coded(const Block& block, bool weighted);
+  /// Over rows that are not coded, so far.
+  std::atomic<double> passes_uncoded = 0;
+  std::atomic<bool>   cannot_code    = false;  ///< was tried
+  /// Runs over rows outside change what is kept of them: one at a time.
+  std::unique_lock<std::mutex> alone_outside() { return std::unique_lock{outside_mutex_}; }
+  /// The beginnings of rows that nobody uses now are given up.
+  void drop_idle_heads();
+  /// Bytes that are left of the device's budget, with those that they hold.
+  std::uint64_t room();
+  /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
+  bool has_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
+  /// Rows that were made on the device, of those on the host that they say.
+  void keep(ResidentRows rows);
+  /// Gives up rows that nobody uses now; false if there are none.
+  bool make_room();
+
+ private:
+  bool                               give_up_idle();
+  bool                               give_up_idle_blocks();
+  void                               drop_idle_heads_locked();
+  std::uint64_t                      idle_heads() const;
+  std::shared_ptr<ResidentRows>      found(const Block& block) const;
+  std::uint64_t                      missing(const Topology& topology, bool weighted) const;
+  std::shared_ptr<const VertexMap> order_locked(const Block& by, const EdgeIndex* offsets,
+                                                  std::uint64_t vertices);
+  std::shared_ptr<ResidentRows>      resident(const Block& block, bool weighted, std::uint64_t& uploaded);
+
+  Device                                     device_;
+  std::mutex                                 mutex_, outside_mutex_;
+  std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
+  std::vector<std::shared_ptr<OutsideRows>>  outside_;
+  std::vector<std::shared_ptr<CodedBlock>>   coded_;
+  std::shared_ptr<const VertexMap>         order_;
+  const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
+  const EdgeIndex*                           unskewed_   = nullptr;  ///< those by which no order would pay
+};
+
+}  // namespace spillway::cuda

@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/fail.hpp"
+#include "engine/cuda/supplies.hpp"
+#include "supply/methods.hpp"
+
+#include <spillway/engine/stopwatch.hpp>
+
+namespace spillway::cuda {
+
+struct Session::State {
+  const Graph&                 graph;
+  const Topology&              topology;
+  const RunOptions&            options;
+  ProgramNeeds                 needs;
+  std::shared_ptr<DeviceGraph> there;
+  std::uint64_t                state = 0, in_windows = 0;  ///< bytes of a run, all edges resident or transferred
+  std::optional<Choice>        choice;
+  double                       choosing_ms = 0;
+  std::unique_lock<std::mutex> alone;  ///< while rows outside are used
+
+  Wish wish() {
+    const ProgramFacts& facts = needs.facts;
+    if (state == 0) {
+      state      = needs.state_bytes(resident_edges());
+      in_windows = needs.state_bytes(facts.all_active ? whole_partitions() : least_predicted());
+    }
+    return {.topology         = topology,
+            .options          = options,
+            .host             = graph.budget(),
+            .weighted         = facts.weighted,
+            .all_active       = facts.all_active,
+            .voting           = facts.voting,
+            .prioritised      = needs.prioritised,
+            .improving        = needs.improving,
+            .fixed            = options.deterministic && facts.order_shows,
+            .passes           = needs.passes,
+            .state            = state,
+            .state_in_windows = in_windows};
+  }
+
+  void choose() {
+    const Wish      wished = wish();
+    const Stopwatch clock;
+    choice      = chosen_supply(*there, wished);
+    choosing_ms = clock.milliseconds();
+  }
+};
+
+Session::Session(const Graph& graph, const Topology& topology, const RunOptions& options, ProgramNeeds needs)
+    : state_(new State{.graph    = graph,
+                       .topology = topology,
+                       .options  = options,
+                       .needs    = std::move(needs),
+                       .there    = DeviceGraph::of(graph, options.device),
+                       .choice   = {},
+                       .alone    = {}}) {}
+
+Session::~Session() = default;
+
+Device&                             Session::device() const { return state_->there->device(); }
+const std::shared_ptr<DeviceGraph>& Session::graph() const { return state_->there; }
+bool                                Session::make_room() { return state_->there->make_room(); }
+Plan                                Session::plan() { return planned_supply(*state_->there, state_->wish()); }
+
+SuppliedRows Session::rows() {
+  State& state = *state_;
+  if (!state.choice) state.choose();
+  const Choice& choice = *state.choice;
+  SuppliedRows  made{.rows = {}, .options = state.options, .so_far = {}};
+  if (!choice.method->all_resident) made.options.method = choice.method, made.options.supply.rates = choice.rates;
+  if (choice.method->transfers) made.options.supply.compress = choice.coded ? Compress::on : Compress::off;
+  SupplyJob   job{*state.there, state.graph, state.topology, state.needs, choice.coded, state.alone, made};
+  MakeSupply* make = entry_of(choice.method).on_device;
+  if (!make) throw usage_error("--method {} requires the CPU", choice.method->name);
+  make(job);
+  made.so_far.prepare_ms += state.choosing_ms;
+  if (choice.method->all_resident) return made;
+  made.so_far.method     = choice.method->name;
+  made.so_far.compressed = choice.coded;
+  return made;
+}
+
+/// There may be no room to code in, or for windows, here or there.
+bool Session::retreats(const Error& error) {
+  State& state = *state_;
+  if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
+  state.alone        = {};
+  Choice&    choice  = *state.choice;
+  const bool free    = state.options.method.automatic();
+  const bool windows = choice.method->transfers;
+  if (free && choice.coded && windows) {  // windows of compressed edges need more room
+    choice.method = edges_in_place();
+    return true;
+  }
+  if (choice.coded && state.options.supply.compress != Compress::on) {
+    state.there->cannot_code = true;
+    state.choose();
+    return true;
+  }
+  if (!windows || !free) return false;
+  choice.method = edges_in_place();
+  return true;
+}
+
+namespace {
+
+/// Hubs first, where every vertex is active in many iterations and messages outgrow the caches.
+DeviceTopology chosen_order(const SupplyJob& job, DeviceTopology rows) {
+  constexpr std::uint64_t pays_after = 8;  // iterations
+  const VertexOrder       order      = job.made.options.cuda.order;
+  const bool              weighted   = job.needs.facts.weighted;
+  if (!job.needs.may_reorder || order == VertexOrder::natural || job.topology.vertices == 0) return rows;
+  // The last bits are not to depend on whether there is room for another order today.
+  if (order == VertexOrder::automatic && job.made.options.deterministic) return rows;
+  if (order == VertexOrder::degree) return job.there.reordered(job.topology, std::move(rows), weighted, true);
+  const std::uint64_t messages = job.topology.vertices * job.needs.message_bytes;
+  if (job.needs.max_iterations < pays_after || messages < job.device().cache_bytes() / 2) return rows;
+  try {
+    return job.there.reordered(job.topology, rows, weighted, false);
+  } catch (const DeviceError&) {  // no room for a second copy
+  }
+  return rows;
+}
+
+/// The whole graph on the device.
+void make_resident(SupplyJob& job) {
+  Stopwatch      clock;
+  DeviceTopology rows = job.there.topology(job.topology, job.needs.facts.weighted);
+  job.device().wait();
+  job.made.so_far.transfer_ms = clock.lap();
+  rows                        = chosen_order(job, std::move(rows));
+  job.device().wait();
+  job.made.so_far.prepare_ms = clock.lap();
+  job.made.rows              = resident_supply(std::move(rows));
+}
+
+/// Rows in host memory, some of them on the device.
+void make_in_place(SupplyJob& job) {
+  const std::uint64_t state = job.state();
+  job.alone                 = job.there.alone_outside();
+  job.device().require_at_all(state, "the state of the vertices");
+  const Stopwatch      clock;
+  const ProgramFacts&  facts  = job.needs.facts;
+  const SupplyOptions& supply = job.made.options.supply;
+  const Room           room{.state     = state,
+                            .edges     = job.fixed() ? 0 : supply.resident.value_or(~std::uint64_t{0}),
+                            .some_rows = !facts.voting};
+  if (job.coded)
+    job.made.rows = coded_supply(job.there, job.graph, job.topology, facts.weighted, room, supply.chunk_arcs);
+  else
+    job.made.rows = plain_supply(job.there, job.graph, job.topology, facts.weighted, room);
+  job.device().wait();
+  job.made.so_far.prepare_ms = clock.milliseconds();
+}
+
+/// Rows that come in windows.
+void make_in_windows(SupplyJob& job) {
+  const std::uint64_t state = job.state();
+  job.alone                 = job.there.alone_outside();
+  job.device().require_at_all(state, "the state of the vertices");
+  const Stopwatch     clock;
+  const ProgramFacts& facts = job.needs.facts;
+  const bool          pulls =
+      facts.all_active && !job.topology.pull.empty() && job.made.options.direction != Direction::push;
+  const WindowNeeds needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  job.made.rows = window_supply(job.there, job.graph, job.topology, job.made.options, needs, pulls, state);
+  job.device().wait();
+  job.made.so_far.prepare_ms = clock.milliseconds();
+}
+
+}  // namespace
+
+MakeSupply* const supply_resident   = make_resident;
+MakeSupply* const supply_in_place   = make_in_place;
+MakeSupply* const supply_in_windows = make_in_windows;
+
+}  // namespace spillway::cuda

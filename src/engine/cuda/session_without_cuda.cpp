@@ -1,0 +1,10 @@
+// Without kernels there is nothing to bring edges to.
+#include "supply/methods.hpp"
+
+namespace spillway::cuda {
+
+MakeSupply* const supply_resident   = nullptr;
+MakeSupply* const supply_in_place   = nullptr;
+MakeSupply* const supply_in_windows = nullptr;
+
+}  // namespace spillway::cuda

@@ -1,0 +1,88 @@
+// How rows reach a GPU: all of them, in host memory that it reads in place, or in windows; and which it is to be.
+#pragma once
+
+#include "engine/cuda/device_graph.hpp"
+
+#include <spillway/engine/cuda/supply.cuh>
+#include <spillway/engine/pieces.hpp>
+
+namespace spillway::cuda {
+
+/// What a run leaves for edges.
+struct Room {
+  std::uint64_t state;  ///< bytes that it needs for itself
+  std::uint64_t edges;  ///< that edges may take on the device, if there is as much
+  /// Some rows may be kept where there is no room for the beginnings of all, which are all that votes need.
+  bool some_rows = true;
+};
+
+/// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or
+/// else where the graph has them.
+struct WholeRows {
+  DeviceTopology               rows;
+  std::unique_lock<std::mutex> alone;  ///< held where they are outside
+};
+WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                     const RunOptions& options, std::uint64_t beside);
+
+/// What the choice of a supply depends on.
+struct Wish {
+  const Topology&   topology;
+  const RunOptions& options;
+
+  const std::shared_ptr<MemoryBudget>& host;
+
+  bool          weighted, all_active, voting, prioritised;
+  bool          improving;  ///< values are, in place, by whatever comes
+  bool          fixed;      ///< sums are to come out the same whatever room there is: rows are read in their order
+  double        passes;     ///< over all edges, about
+  std::uint64_t state;      ///< bytes that the run needs for itself…
+  std::uint64_t state_in_windows;  ///< …if edges are sent
+};
+
+/// Where edges are to be.
+struct Choice {
+  Method method         = resident_edges();
+  bool   coded          = false;
+  Rates  rates          = {};     ///< that it depends on, if it is another
+  bool   may_code_later = false;  ///< after some more passes over edges as they are
+};
+Choice chosen_supply(DeviceGraph& there, const Wish& wish);
+/// What would be chosen, and why.
+Plan planned_supply(DeviceGraph& there, const Wish& wish);
+
+/// All rows on the device.
+Supply<PlainRows> resident_supply(DeviceTopology rows);
+
+/// Every row as it is: its first edges on the device, as far as there is room, the others where the graph has
+/// them.
+Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               const Room& room);
+
+/// Likewise, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
+Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               const Room& room, std::uint64_t chunk_arcs);
+
+/// Rows of which the device knows where they lie; edges come while a run lasts, to be pulled or pushed. `state`:
+/// bytes that it needs beside them.
+Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const Topology& topology,
+                                const RunOptions& options, const WindowNeeds& needs, bool pulls,
+                                std::uint64_t state);
+
+/// What a supply is made with, and what it makes (supply/methods.hpp).
+struct SupplyJob {
+  DeviceGraph&                  there;
+  const Graph&                  graph;
+  const Topology&               topology;
+  const ProgramNeeds&           needs;
+  bool                          coded;
+  std::unique_lock<std::mutex>& alone;  ///< to be held while rows outside are used
+  SuppliedRows&                 made;   ///< its options are settled
+
+  Device& device() const { return there.device(); }
+  /// Sums are to come out the same, however much room there is today.
+  bool          fixed() const { return made.options.deterministic && needs.facts.order_shows; }
+  std::uint64_t state() const { return needs.state_bytes(made.options.method); }
+};
+
+}  // namespace spillway::cuda
