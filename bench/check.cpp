@@ -66,7 +66,7 @@ std::string Checker::verdict(const Workload& workload, const Graph& graph, const
   Deadline limit{std::min(check_limit_s, all.seconds_left())};
   try {
     if (compare_with_cpu(workload.algorithm, result)) {
-      const RunOptions on_cpu{.progress = &limit, .device = {.kind = DeviceChoice::Kind::cpu}};
+      const RunOptions on_cpu{.progress = &limit, .device = {.kind = cpu_kind()}};
       return same(algorithm.run(graph, values, on_cpu), result, true) ? "equals the CPU's"
                                                                       : "wrong: differs from the CPU's";
     }

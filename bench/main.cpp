@@ -26,9 +26,9 @@ struct Arguments {
      const unsigned chosen = scale > 0 ? scale : gpu() ? 24 : 20;
      return gpu() ? gpu_set(chosen, quick) : cpu_set(chosen, quick);
   }
-  DeviceChoice::Kind kind() const {
+  DeviceKind kind() const {
     const std::string name = !device.empty() ? device : gpu() ? "cuda" : "cpu";
-    return name == "cuda" ? DeviceChoice::Kind::cuda : DeviceChoice::Kind::cpu;
+    return name == "cuda" ? cuda_kind() : cpu_kind();
   }
   bool wants(const std::string& name) const { return name.find(only) != std::string::npos; }
   /// The promise is eight minutes, two if it is to be quick; what is under way at the end takes its time.
@@ -50,7 +50,7 @@ class TemporaryFolder {
 };
 
 /// What a first run pays for the process, not for the graph: a context on the GPU, threads, rates of the bus.
-void wake(DeviceChoice::Kind device) {
+void wake(DeviceKind device) {
   const Algorithm& bfs    = algorithm_named("bfs");
   const Graph      graph  = generate("kron", {{"scale", "10"}});
   const auto       values = completed_parameters(bfs, {{"source", "0"}});
@@ -98,7 +98,7 @@ void run(const Arguments& arguments) {
       if (!arguments.save_to.empty()) save_for_gapbs(*spec, graphs[workload.graph], arguments.save_to);
     }
     for (auto& [name, graph] : graphs)  // one graph on the device at a time
-      if (name != workload.graph) graph.attach(nullptr);
+      if (name != workload.graph) graph.attach("cuda:0", nullptr);
     Json measured = runner.measure(workload, graphs[workload.graph]);
     if (all.cancelled() && measured.contains("over_s"))
       ++not_run;  // ended for lack of time, not for its own length

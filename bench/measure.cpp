@@ -41,9 +41,9 @@ std::uint64_t edge_bytes(const Workload& workload, const Graph& graph) {
 }
 
 /// A figure counts for the method and device that were asked for, or not at all.
-void require_as_asked(const Workload& workload, const RunStatistics& ran, DeviceChoice::Kind device) {
+void require_as_asked(const Workload& workload, const RunStatistics& ran, DeviceKind device) {
   const bool on_gpu = ran.device.starts_with("cuda");
-  if (on_gpu != (device == DeviceChoice::Kind::cuda))
+  if (on_gpu != (device == cuda_kind()))
     throw Error{ExitCode::internal_error, "ran on " + ran.device + ": " + ran.device_note};
   const std::string asked{workload.method->name},
       method = ran.method.empty() ? std::string{resident_edges()->name} : ran.method;
@@ -136,7 +136,7 @@ Runner::Samples Runner::sampled(const Workload& workload, const Graph& graph, Ru
     }
     samples.values = completed_parameters(algorithm, given);
     samples.result = {};  // before the next takes its memory
-    if (cold) graph.attach(nullptr);
+    if (cold) graph.attach("cuda:0", nullptr);
     Deadline limit{std::min(workload.limit_s, all_.seconds_left())};
     options.progress = &limit;
     Stopwatch clock;

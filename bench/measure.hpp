@@ -22,7 +22,7 @@ void add_repeats(Json& entry, const std::string& name, const std::vector<double>
 class Runner {
  public:
   /// Up to `sources` of them take turns; `thorough`: trees are checked for every method.
-  Runner(DeviceChoice::Kind device, int sources, bool thorough, const Deadline& all)
+  Runner(DeviceKind device, int sources, bool thorough, const Deadline& all)
       : device_(device), source_count_(sources), all_(all), checker_(thorough) {}
 
   Json measure(const Workload& workload, const Graph& graph);
@@ -34,7 +34,7 @@ class Runner {
   RunOptions                      options_of(const Workload& workload, const Graph& graph) const;
   Samples                         sampled(const Workload& workload, const Graph& graph, RunOptions options);
 
-  DeviceChoice::Kind                              device_;
+  DeviceKind                                      device_;
   int                                             source_count_;
   const Deadline&                                 all_;
   Checker                                         checker_;
