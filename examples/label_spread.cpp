@@ -42,20 +42,20 @@ Algorithm label_spread() {
           .columns    = {{"seed", "the seed whose label came first; none if no seed reaches the vertex"},
                          {"hops", "arcs from that seed"}},
           .on_gpu     = built_for_gpu,
-          .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-            const auto seeds   = Parameters{"label_spread", values}.vertex_list(graph, "seeds");
-            auto       outcome = run(LabelSpread{}, graph, options, {.values = planted(graph, seeds)});
-            Result     result;
-            result.columns.push_back(outcome.column("seed", [](const auto& value) { return value.seed; }));
-            result.columns.push_back(outcome.column("hops", [](const auto& value) { return value.hops; }));
-            result.columns[0].vertices = true;
-            result.columns[1].missing  = Missing::blank;
-            result.statistics          = std::move(outcome.statistics);
-            return result;
-          },
-          .plan = [](const Graph& graph, const ParameterValues&, const RunOptions& options) {
-            return plan_run(LabelSpread{}, graph, options);
-          }};
+          .run =
+              [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+                const auto seeds   = Parameters{"label_spread", values}.vertex_list(graph, "seeds");
+                auto       outcome = run(LabelSpread{}, graph, options, {.values = planted(graph, seeds)});
+                Result     result;
+                result.columns.push_back(outcome.column("seed", [](const auto& value) { return value.seed; }));
+                result.columns.push_back(outcome.column("hops", [](const auto& value) { return value.hops; }));
+                result.columns[0].vertices = true;
+                result.columns[1].missing  = Missing::blank;
+                result.statistics          = std::move(outcome.statistics);
+                return result;
+              },
+          .plan = [](const Graph&      graph, const ParameterValues&,
+                     const RunOptions& options) { return plan_run(LabelSpread{}, graph, options); }};
 }
 
 SPILLWAY_PLUGIN(label_spread())

@@ -64,17 +64,17 @@ Algorithm personal_rank() {
                          {.name = "tolerance", .help = "change of all ranks to stop at", .default_value = "1e-9"}},
           .columns    = {{"rank", "share of the walk's time; all sum to 1"}},
           .on_gpu     = built_for_gpu,
-          .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-            auto   outcome = run(program_of(graph, values), graph, options);
-            Result result;
-            result.facts = {{"change", outcome.global.change}};
-            result.columns.push_back(outcome.column("rank"));
-            result.statistics = std::move(outcome.statistics);
-            return result;
-          },
-          .plan = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-            return plan_run(program_of(graph, values), graph, options);
-          }};
+          .run =
+              [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+                auto   outcome = run(program_of(graph, values), graph, options);
+                Result result;
+                result.facts = {{"change", outcome.global.change}};
+                result.columns.push_back(outcome.column("rank"));
+                result.statistics = std::move(outcome.statistics);
+                return result;
+              },
+          .plan = [](const Graph& graph, const ParameterValues& values,
+                     const RunOptions& options) { return plan_run(program_of(graph, values), graph, options); }};
 }
 
 SPILLWAY_PLUGIN(personal_rank())

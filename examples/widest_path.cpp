@@ -45,15 +45,17 @@ Algorithm widest_path() {
           .columns    = {{"width", "weight of the narrowest arc of the widest path; 0 where there is none"}},
           .weights    = WeightUse::needed,
           .on_gpu     = built_for_gpu,
-          .run        = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-            return graph.weight_type() == WeightType::f32 ? widths<float>(graph, values, options)
-                                                                 : widths<std::uint32_t>(graph, values, options);
-          },
-          .plan = [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-            return graph.weight_type() == WeightType::f32
-                       ? plan_run(program_of<float>(graph, values), graph, options)
-                       : plan_run(program_of<std::uint32_t>(graph, values), graph, options);
-          }};
+          .run =
+              [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+                return graph.weight_type() == WeightType::f32 ? widths<float>(graph, values, options)
+                                                              : widths<std::uint32_t>(graph, values, options);
+              },
+          .plan =
+              [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+                return graph.weight_type() == WeightType::f32
+                           ? plan_run(program_of<float>(graph, values), graph, options)
+                           : plan_run(program_of<std::uint32_t>(graph, values), graph, options);
+              }};
 }
 
 SPILLWAY_PLUGIN(widest_path())

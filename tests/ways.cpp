@@ -98,9 +98,9 @@ bool fits(const Levels& row) {
   if (row[method] == undecided) return true;
   const Method how = of(row[method]);
   // What is made of executors has all edges at hand, and pushes.
-  if (row[device] != undecided && row[device] != 0 &&
-      (!how->all_resident || !is(direction, [](int level) { return directions[level] != Direction::pull; }) ||
-       !is(deterministic, [](int level) { return level == 0; })))
+  if (row[device] != undecided && row[device] != 0 && (!how->all_resident || !is(direction, [](int level) {
+        return directions[level] != Direction::pull;
+      }) || !is(deterministic, [](int level) { return level == 0; })))
     return false;
   if (how->all_resident && !is(resident, [](int level) { return level == 0; })) return false;
   if (!how->compresses && !is(compress, [](int level) { return level == 0; })) return false;
@@ -235,10 +235,10 @@ std::string as_text(const RunOptions& way) {
                                           ", order " + index(way.cuda.order) + ", bins " +
                                           number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
                                     : "";
-  return " with --device " + std::string{way.device.kind->name} + " --method " + std::string{way.method->name} + ", " + number(way.threads) + " threads, " +
-         std::string{to_string(way.direction)} + (way.deterministic ? ", deterministic" : "") +
-         (way.tuning.serial_work == 0 ? ", tiny" : "") + supply + cuda +
-         (way.device.memory > 0 ? ", bounded" : "");
+  return " with --device " + std::string{way.device.kind->name} + " --method " + std::string{way.method->name} +
+         ", " + number(way.threads) + " threads, " + std::string{to_string(way.direction)} +
+         (way.deterministic ? ", deterministic" : "") + (way.tuning.serial_work == 0 ? ", tiny" : "") + supply +
+         cuda + (way.device.memory > 0 ? ", bounded" : "");
 }
 
 Turns::Turns(std::size_t members, std::size_t at_once, const std::string& salt)

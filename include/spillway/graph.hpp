@@ -33,8 +33,8 @@ struct Csr {
 
 /// How a text edge list was understood. Columns count from 1.
 struct ListLayout {
-  std::string              separator;          ///< "blanks", "tab", "comma", "semicolon", "bar", "blanks and comma", ...
-  std::vector<std::string> header;             ///< its words; empty: there is none
+  std::string              separator;  ///< "blanks", "tab", "comma", "semicolon", "bar", "blanks and comma", ...
+  std::vector<std::string> header;     ///< its words; empty: there is none
   unsigned                 columns       = 0;  ///< of the first line of data
   unsigned                 source_column = 0;
   unsigned                 target_column = 0;

@@ -142,7 +142,6 @@ struct SupplyOptions {
 /// does not.
 inline constexpr std::uint64_t few_neighbours = 8;
 
-
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
   bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost

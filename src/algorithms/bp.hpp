@@ -53,7 +53,7 @@ Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, const 
 /// With state on vertices only, as SIMD-X has it. The model must not be oriented.
 Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
-Plan    plan_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
+Plan plan_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
 /// What is wrong with a result of the vertex form; nothing if it is right.
 std::string vertex_belief_problem(const Graph& graph, const BeliefModel& model, const Result& result,

@@ -118,7 +118,8 @@ Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const 
 
 Plan plan_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
   const Graph simple = simple_graph_of(graph);
-  return with_states(model.states, [&]<std::size_t N>() { return plan_run(program_of<N>(model), simple, options); });
+  return with_states(model.states,
+                     [&]<std::size_t N>() { return plan_run(program_of<N>(model), simple, options); });
 }
 
 namespace {

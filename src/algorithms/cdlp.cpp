@@ -15,10 +15,10 @@
 #include "base/fail.hpp"
 #include "graph/vertex_set.hpp"
 
-#include "engine/building.hpp"
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include "engine/building.hpp"
 
 namespace spillway {
 namespace {

@@ -11,8 +11,8 @@
 #include "algorithms/tolerances.hpp"
 #include "algorithms/triangles.hpp"
 
-#include "engine/building.hpp"
 #include <spillway/engine/stopwatch.hpp>
+#include "engine/building.hpp"
 
 namespace spillway {
 namespace {

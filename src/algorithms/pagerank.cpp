@@ -58,7 +58,7 @@ AccumulativePageRank residual_form(const Graph& graph, Vertex source, const Sett
 /// have gone: dividing by the sum puts it right. The run has converged if nobody holds more than it may keep, and
 /// not if it ended before that.
 Result accumulate(const Graph& graph, Vertex source, const Settings& settings, const RunOptions& options) {
-  using Value = AccumulativePageRank::Value;
+  using Value                        = AccumulativePageRank::Value;
   const AccumulativePageRank program = residual_form(graph, source, settings);
   auto                       outcome = run(program, graph, options);
   double                     held = 0, sum = 0;
@@ -136,8 +136,10 @@ Algorithm pagerank_algorithm() {
       .on_gpu     = gpu::built && has_device_code<PageRank>,
       .run        = [](const Graph& graph, const ParameterValues& values,
                 const RunOptions& options) { return run_pagerank("pagerank", graph, no_vertex, values, options); },
-      .plan       = [](const Graph& graph, const ParameterValues& values,
-                 const RunOptions& options) { return plan_pagerank("pagerank", graph, no_vertex, values, options); },
+      .plan =
+          [](const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+            return plan_pagerank("pagerank", graph, no_vertex, values, options);
+          },
       .verify =
           [](const Graph& graph, const ParameterValues& values, const Result& result,
              const VerifyOptions& options) {

@@ -10,9 +10,9 @@
 #include "algorithms/scc/strong_components.hpp"
 #include "base/fail.hpp"
 
-#include "engine/building.hpp"
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include "engine/building.hpp"
 
 namespace spillway {
 namespace {

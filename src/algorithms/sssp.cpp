@@ -53,11 +53,11 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
   const Vertex source = parameters.vertex(graph);
   const double delta  = delta_of(parameters);
   Result       result = gpu::or_else(
-      graph, options,
-      [&] {
+            graph, options,
+            [&] {
         return on_gpu(Distances{source, delta}, graph, options);
       },
-      [&] { return paths_with_parents(graph, source, delta, options); });
+            [&] { return paths_with_parents(graph, source, delta, options); });
   refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }

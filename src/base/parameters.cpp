@@ -129,7 +129,8 @@ std::vector<std::string> ids_in_file(const std::string& path, const Graph* graph
   std::vector<std::string>   ids;
   for_each_line(std::string_view{text}.substr(marked ? byte_order_mark.size() : 0), [&](std::string_view line) {
     // What looks like a comment may be a name.
-    const std::string_view whole = trimmed(line), id = is_vertex(graph, whole) ? whole : trimmed(without_comment(line));
+    const std::string_view whole = trimmed(line),
+                           id    = is_vertex(graph, whole) ? whole : trimmed(without_comment(line));
     if (!id.empty()) ids.emplace_back(id);
   });
   if (ids.empty()) throw bad_input("{}: no vertices in this file; it should have one id on each line", path);

@@ -215,13 +215,11 @@ Json list_json(const ListLayout& list) {
 
 Json graph_json(const Graph& graph) {
   static constexpr const char* id_kinds[] = {"consecutive", "numbers", "strings"};
-  Json                         document{{"vertices", graph.vertex_count()},
-                {"arcs", graph.arc_count()},
-                {"vertex_bits", 8 * sizeof(Vertex)},
-                {"weights", std::string{to_string(graph.weight_type())}},
-                {"symmetric", graph.symmetric()},
-                {"ids", id_kinds[static_cast<std::size_t>(graph.ids().kind())]},
-                {"format", graph.report().format}};
+  Json                         document{
+      {"vertices", graph.vertex_count()},  {"arcs", graph.arc_count()},
+      {"vertex_bits", 8 * sizeof(Vertex)}, {"weights", std::string{to_string(graph.weight_type())}},
+      {"symmetric", graph.symmetric()},    {"ids", id_kinds[static_cast<std::size_t>(graph.ids().kind())]},
+      {"format", graph.report().format}};
   if (graph.report().list) document["read"] = list_json(*graph.report().list);
   return document;
 }

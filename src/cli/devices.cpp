@@ -51,8 +51,8 @@ void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>
 }
 
 void list_devices(const Common& common, bool again) {
-  const CudaDevices   cuda  = cuda_devices();
-  const auto          rates = rates_of_all(cuda, common, again);
+  const CudaDevices       cuda  = cuda_devices();
+  const auto              rates = rates_of_all(cuda, common, again);
   std::vector<DeviceInfo> all{cpu_device()};
   all.insert(all.end(), cuda.devices.begin(), cuda.devices.end());
   if (common.json) {

@@ -18,7 +18,7 @@ namespace {
 
 /// "auto, cpu, cuda or cuda:N", of what is registered.
 std::string device_help() {
-  std::string names{DeviceKind{}->name};
+  std::string names{DeviceKind{} -> name};
   for (const DeviceKind kind : device_kinds()) {
     names += fmt::format(", {}", kind->name);
     if (kind->numbered) names += fmt::format(" or {}:N", kind->name);
@@ -300,8 +300,10 @@ void add_way_options(Command& command, RunArguments& arguments) {
   command
       .option(
           "--compress", arguments.compress,
-          "Compress edges that do not fit the GPU: half the bytes for some time before the run. on, off or auto "
-          "(default: where it amortizes)")
+          fmt::format(
+              "Compress edges that do not fit the GPU, with --method {}: half the bytes for some time before the "
+              "run. on, off or auto (default: where it amortizes)",
+              names_of(&MethodFacts::compresses)))
       .one_of({"auto", "on", "off"});
   command.option(
       "--resident", arguments.resident,

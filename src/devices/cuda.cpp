@@ -7,8 +7,8 @@
 namespace spillway {
 
 const DeviceEntry& cuda_entry() {
-  static const DeviceEntry entry{{.name = "cuda", .help = "a GPU, the first if no number is given", .numbered = true},
-                                 nullptr};
+  static const DeviceEntry entry{
+      {.name = "cuda", .help = "a GPU, the first if no number is given", .numbered = true}, nullptr};
   return entry;
 }
 

@@ -26,8 +26,8 @@ std::vector<DeviceKind> device_kinds() {
 }
 
 DeviceKind device_kind_named(std::string_view name) {
-  if (name == DeviceKind{}->name) return {};
-  std::string names{DeviceKind{}->name};
+  if (name == DeviceKind {} -> name) return {};
+  std::string names{DeviceKind{} -> name};
   for (const DeviceEntry* entry : table()) {
     if (entry->name == name) return DeviceKind{*entry};
     names += ", " + std::string{entry->name} + (entry->numbered ? ", " + std::string{entry->name} + ":N" : "");

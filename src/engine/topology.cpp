@@ -5,8 +5,8 @@
 
 #include "engine/rows.hpp"
 
-#include "engine/building.hpp"
 #include <spillway/engine/executor.hpp>
+#include "engine/building.hpp"
 
 namespace spillway {
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,

@@ -115,7 +115,7 @@ void EdgeInspection::split_lines() {
     line                  = without_trailing_comment(line);
     // A tab at the end may stand before an empty column.
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    const auto first = line.find_first_not_of(" \t\r");
+    const auto first            = line.find_first_not_of(" \t\r");
     const bool states_separator = begin == 0 && line.size() == 5 && line.starts_with("sep=");  // Excel's
     if (first != std::string_view::npos && !is_comment(line.substr(first)) && !states_separator)
       lines_.push_back({line, begin});
@@ -398,7 +398,8 @@ void EdgeInspection::place_columns() {
 void EdgeInspection::refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
                                           std::optional<unsigned> weights) const {
   const Ends ends      = ends_of(header_);
-  const bool is_source = weights && !from && weights == ends.from, is_target = weights && !to && weights == ends.to;
+  const bool is_source = weights && !from && weights == ends.from,
+             is_target = weights && !to && weights == ends.to;
   if (is_source || is_target)
     throw usage_error(
         "{}: --weight-column {} is '{}', which the header names as the {}; columns are counted from 1 (or say "
@@ -451,7 +452,7 @@ void EdgeInspection::place_weights(std::optional<unsigned> asked_for) {
   weight_ = asked_for;
   if (weight_) return;
   if (!header_.empty()) {
-    weight_ = weight_by_name(source_, target_);
+    weight_           = weight_by_name(source_, target_);
     weight_is_chosen_ = std::count_if(header_.begin(), header_.end(), names_weight) > 1;
     return;
   }
@@ -534,7 +535,8 @@ void EdgeInspection::require_usable_ids() const {
     if (id.size() > 1 && id.back() == ':')
       refuse(id, "ends with a colon; a line is one edge, not a vertex and its neighbours");
     if (id.find('{') != std::string::npos && id.find('}') == std::string::npos)
-      refuse(id, "is cut off inside braces; networkx writes lists without them by write_edgelist(..., data=False)");
+      refuse(id,
+             "is cut off inside braces; networkx writes lists without them by write_edgelist(..., data=False)");
     if (opens_a_bracket(id))
       refuse(id, "opens a bracket that does not close; an edge is 'SOURCE TARGET', without brackets");
   }

@@ -57,8 +57,8 @@ class EdgeInspection {
   unsigned                target() const { return target_; }
   std::optional<unsigned> weight() const { return weight_; }
   bool                    weight_is_a_guess() const { return weight_is_a_guess_; }
-  bool                    holds_numbers(unsigned column) const;  ///< in some line
-  bool                    is_empty(unsigned column) const;       ///< in every line
+  bool                    holds_numbers(unsigned column) const;       ///< in some line
+  bool                    is_empty(unsigned column) const;            ///< in every line
   bool                    has_decimal_commas(unsigned column) const;  ///< 0,5 in the first line
   bool                    keeps_tabs() const { return separator_.by == '\t' && tabs_leave_empty_cells(); }
   bool                    weight_is_chosen() const { return weight_is_chosen_; }  ///< several columns could be it
@@ -118,9 +118,9 @@ class EdgeInspection {
   void                     refuse_repeated_header() const;
   bool                     parts_ids_with_commas(char separator) const;
   bool                     tabs_leave_empty_cells() const;
-  void refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
-                            std::optional<unsigned> weights) const;
-  std::optional<unsigned> weight_by_name(std::optional<unsigned> from, std::optional<unsigned> to) const;
+  void                     refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
+                                                std::optional<unsigned> weights) const;
+  std::optional<unsigned>  weight_by_name(std::optional<unsigned> from, std::optional<unsigned> to) const;
   std::optional<Separator> separator_of_grouped() const;
   template <class Body>
   void                    for_each_comment(Body&& body) const;

@@ -27,7 +27,8 @@ struct EdgeLayout {
 
 /// Said where whole weights are read as floats because others are fractions.
 inline constexpr const char* rounding_note =
-    "some weights are fractions or do not fit 32 bits: all are read as 32-bit floats, which round whole ones above "
+    "some weights are fractions or do not fit 32 bits: all are read as 32-bit floats, which round whole ones "
+    "above "
     "16,777,216";
 
 /// Likewise, where the format makes floats of them.

@@ -220,7 +220,7 @@ class Guesses {
 
   /// What the text says of itself, and is not followed.
   void tell_unfollowed(std::uint64_t vertices) {
-    using Counted = EdgeInspection::Counted;
+    using Counted              = EdgeInspection::Counted;
     const Transform& transform = job_.options.transform;
     if (inspection_.may_begin_with_counts(text_.edges_read))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
@@ -233,8 +233,9 @@ class Guesses {
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
     if (transform.undirected && inspection_.lists_both_ways())
-      add("direction", "edges are listed from both ends, and --undirected reads each line as two arcs: all are "
-                       "doubled (leave it out)");
+      add("direction",
+          "edges are listed from both ends, and --undirected reads each line as two arcs: all are "
+          "doubled (leave it out)");
     if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));
@@ -255,8 +256,8 @@ class Guesses {
   /// Tables write a value that is missing as a word, which is then the name of a vertex with many edges.
   void tell_missing_ids(const ReadResult& result) {
     if (result.ids.kind() != IdMap::Kind::strings) return;
-    for (const char* mark : {"NA", "N/A", "#N/A", "na", "n/a", "NULL", "null", "None", "none", "nan", "NaN", "NAN",
-                             "nil", "\\N", "?", "-", "--", "undefined", "NaT", "<NA>"})
+    for (const char* mark : {"NA",  "N/A", "#N/A", "na",  "n/a", "NULL", "null", "None",      "none", "nan",
+                             "NaN", "NAN", "nil",  "\\N", "?",   "-",    "--",   "undefined", "NaT",  "<NA>"})
       if (result.ids.find(std::string_view{mark}, result.csr.vertex_count()))
         return add("ids", fmt::format("'{}' is a vertex like others, though it may stand for a missing value "
                                       "(remove its lines if it does)",
@@ -270,14 +271,15 @@ class Guesses {
     for (std::uint64_t v = 0; v < result.csr.vertex_count(); ++v) {
       const std::string_view name = result.ids.string(static_cast<Vertex>(v));
       if (is_comment(name) || name.find(" #") != std::string_view::npos)
-        return add("ids", fmt::format("'{}' is the name of a vertex: among names, comments stand at the top of the "
-                                      "file (remove its line if it is one)",
-                                      printable(name)));
+        return add("ids",
+                   fmt::format("'{}' is the name of a vertex: among names, comments stand at the top of the "
+                               "file (remove its line if it is one)",
+                               printable(name)));
     }
   }
 
-  /// Lists that have each undirected edge once often have the same end first: the smaller, or the larger. Loops say
-  /// nothing of it.
+  /// Lists that have each undirected edge once often have the same end first: the smaller, or the larger. Loops
+  /// say nothing of it.
   void tell_one_way(const ReadResult& result) {
     constexpr EdgeIndex few       = 16;
     const Csr&          csr       = result.csr;
@@ -291,14 +293,16 @@ class Guesses {
     for (std::uint64_t v = 0; v < csr.vertex_count() && (up || down); ++v)
       for (const Vertex target : csr.neighbors(static_cast<Vertex>(v))) {
         if (target == v) continue;
-        const bool rises = names ? result.ids.string(static_cast<Vertex>(v)) < result.ids.string(target) : v < target;
+        const bool rises =
+            names ? result.ids.string(static_cast<Vertex>(v)) < result.ids.string(target) : v < target;
         (rises ? down : up) = false;
         if (!up && !down) return;
       }
     if (up != down)
-      add("direction", fmt::format("every arc leads from a {0} {2} to a {1} one (--undirected, if each edge is listed "
-                                   "once)",
-                                   up ? "smaller" : "larger", up ? "larger" : "smaller", names ? "name" : "id"));
+      add("direction",
+          fmt::format("every arc leads from a {0} {2} to a {1} one (--undirected, if each edge is listed "
+                      "once)",
+                      up ? "smaller" : "larger", up ? "larger" : "smaller", names ? "name" : "id"));
   }
 
   void tell_weights(const ReadResult& result, const ListLayout& layout) {
@@ -306,13 +310,12 @@ class Guesses {
     const Fields not_read = inspection_.columns_not_read();
     const bool   chosen   = asked && !job_.options.source_column.empty() && !job_.options.target_column.empty();
     if (!not_read.empty() && !chosen)
-      add("columns",
-          fmt::format("{} '{}' {} not read{}", not_read.size() > 1 ? "columns" : "column",
-                      printable(fmt::format("{}", fmt::join(not_read, "', '")), 200),
-                      not_read.size() > 1 ? "are" : "is",
-                      layout.weight_column || asked || !could_be_weights(not_read)
-                          ? ""
-                          : " (--weight-column NAME reads one as weights)"));
+      add("columns", fmt::format("{} '{}' {} not read{}", not_read.size() > 1 ? "columns" : "column",
+                                 printable(fmt::format("{}", fmt::join(not_read, "', '")), 200),
+                                 not_read.size() > 1 ? "are" : "is",
+                                 layout.weight_column || asked || !could_be_weights(not_read)
+                                     ? ""
+                                     : " (--weight-column NAME reads one as weights)"));
     if (inspection_.weight_is_chosen())
       add("weight_column",
           fmt::format("of several columns that could be weights, column {} is read ('{}')", layout.weight_column,
@@ -419,7 +422,8 @@ ReadResult read_edge_list(ReadJob& job) {
   }
   if (inspection.columns() < 2)
     throw bad_input(
-        "{}:{}: expected at least two columns, source and target, in the first line of data; columns are separated "
+        "{}:{}: expected at least two columns, source and target, in the first line of data; columns are "
+        "separated "
         "by blanks, tabs, commas, semicolons or |, and a quote is closed in the same line",
         job.path(), inspection.first_line());
   inspection.place_columns();
@@ -521,10 +525,10 @@ void write_edge_list(const Graph& graph, OutputFile& file, Progress& progress, s
 
 Format edge_list_format() {
   return {
-      .name         = "edgelist",
-      .description  = "text, one edge a line: space, tab, comma, semicolon or |; # and % comments; optional header",
-      .suffixes     = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
-      .is_loose     = true,
+      .name        = "edgelist",
+      .description = "text, one edge a line: space, tab, comma, semicolon or |; # and % comments; optional header",
+      .suffixes    = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
+      .is_loose    = true,
       .is_edge_list = true,
       .recognises =
           [](const Sample& sample) {

@@ -129,7 +129,7 @@ bool EdgeInspection::lists_both_ways() const {
     if (source_ < row.size() && target_ < row.size() && row[source_] != row[target_])
       edges.emplace(row[source_], row[target_]);
   });
-  const auto both = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
+  const auto both   = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
     return edges.contains({edge.second, edge.first});
   });
   const auto listed = static_cast<std::size_t>(both);
@@ -193,7 +193,7 @@ std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted 
   const Fields words = words_of(line);
   const auto   names = [&](const std::string& word, EdgeInspection::Counted kind) {
     return kind == EdgeInspection::Counted::vertices ? is_any(word, {"nodes", "vertices"})
-                                                     : is_any(word, {"edges", "arcs", "links"});
+                                                       : is_any(word, {"edges", "arcs", "links"});
   };
   const auto is_name = [&](const std::string& word) {
     return names(word, EdgeInspection::Counted::vertices) || names(word, EdgeInspection::Counted::edges);

@@ -16,10 +16,10 @@
 #include "plan/rates.hpp"
 #include "supply/windows.hpp"
 
-#include "engine/cuda/device_graph.hpp"
 #include <spillway/engine/cuda/warp.cuh>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>
+#include "engine/cuda/device_graph.hpp"
 
 namespace spillway {
 namespace {

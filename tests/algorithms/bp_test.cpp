@@ -31,8 +31,7 @@ Graph made(const Edges& edges, std::uint64_t vertices, bool undirected = false) 
 const Algorithm& bp() { return algorithm_named("bp"); }
 
 Result run(const Graph& graph, const ParameterValues& given = {}, int threads = 2) {
-  return bp().run(graph, completed_parameters(bp(), given),
-                  {.threads = threads, .device = {.kind = cpu_kind()}});
+  return bp().run(graph, completed_parameters(bp(), given), {.threads = threads, .device = {.kind = cpu_kind()}});
 }
 
 std::string problem(const Graph& graph, const ParameterValues& given, const Result& result,

@@ -146,7 +146,8 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     const std::uint64_t refused = refused_;
     const Result        result  = result_of(graph, values, way);
     if (graph.vertex_count() > 0) {  // otherwise there is nothing to compute
-      EXPECT_EQ(result.statistics.device, way.device.kind == cuda_kind() ? "cuda:0" : way.device.kind->name) << asked;
+      EXPECT_EQ(result.statistics.device, way.device.kind == cuda_kind() ? "cuda:0" : way.device.kind->name)
+          << asked;
       if (program) {
         EXPECT_EQ(testing::deviation(way, result.statistics, algorithm_.name), "") << asked;
       }

@@ -1,6 +1,6 @@
 // A device that this file alone knows: two executors of the CPU, each with its own state, that push along half of
-// the rows each and merge what they accumulated. It must appear wherever devices do (command line, plan, the matrix
-// of ways), and answer rightly.
+// the rows each and merge what they accumulated. It must appear wherever devices do (command line, plan, the
+// matrix of ways), and answer rightly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,8 +40,7 @@ class PairOfExecutors final : public Executor {
     if (active.empty()) active.resize(topology_.vertices), std::iota(active.begin(), active.end(), Vertex{0});
     std::array<std::vector<RowPiece>, 2> shares;
     for (const Vertex v : active)
-      if (block.rows.degree(v) > 0)
-        shares[v % 2].push_back({v, block.rows.offsets[v], block.rows.offsets[v + 1]});
+      if (block.rows.degree(v) > 0) shares[v % 2].push_back({v, block.rows.offsets[v], block.rows.offsets[v + 1]});
     BlockWork work = first_.push(block.rows, shares[0]);
     work += second_.push(block.rows, shares[1]);
     return work;

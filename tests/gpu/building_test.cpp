@@ -1,12 +1,12 @@
 // Graphs turned round on a GPU are those that the CPU makes, arc by arc.
 #include <gtest/gtest.h>
 
-#include "graph/csr.hpp"
 #include "devices/devices.hpp"
+#include "graph/csr.hpp"
 #include "zoo.hpp"
 
-#include "engine/building.hpp"
 #include <spillway/engine/memory.hpp>
+#include "engine/building.hpp"
 
 namespace spillway {
 namespace {

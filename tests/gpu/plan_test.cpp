@@ -33,8 +33,7 @@ class GpuPlan : public ::testing::Test {
                       std::optional<std::uint64_t> resident = {}) {
     const Algorithm& algorithm = algorithm_named(name);
     const auto       values    = testing::filled(algorithm, graph, {}).value();
-    const RunOptions options{.device = {.kind = cuda_kind(), .memory = memory},
-                             .supply = {.resident = resident}};
+    const RunOptions options{.device = {.kind = cuda_kind(), .memory = memory}, .supply = {.resident = resident}};
     const Plan       plan = plan_of(algorithm, graph, values, options);
 #if !defined(SPILLWAY_EMULATED)  // which would take its time
     const Result result = algorithm.run(graph, values, options);

@@ -33,7 +33,7 @@ class GpuRun : public ::testing::Test {
   }
 
   const DeviceKind cuda = cuda_kind();
-  const Graph           grid = generate("grid", {{"rows", "100"}, {"columns", "100"}});
+  const Graph      grid = generate("grid", {{"rows", "100"}, {"columns", "100"}});
 };
 
 TEST_F(GpuRun, ThatDoesNotFitIsMadeElsewhereUnlessItWasAskedFor) {

@@ -77,7 +77,8 @@ TEST(StatedFacts, TheHeadersEndsAreNoWeights) {
 TEST(StatedFacts, EmptyCellsBetweenTabsShiftNothing) {
   expect_says(refusal("1\t2\t\n2\t\t3\n3\t1\t\n"), "but it is empty");
   expect_says(refusal("1\t2\t\n2\t\t3\n3\t1\t\n", {.weight_column = "none"}), ":2: expected a target");
-  expect_says(refusal("1\t2\t3\t\n2\t3\t\t16\n3\t1\t2\t\n", {.weight_type = WeightType::u32}), ":2: expected a weight");
+  expect_says(refusal("1\t2\t3\t\n2\t3\t\t16\n3\t1\t2\t\n", {.weight_type = WeightType::u32}),
+              ":2: expected a weight");
   EXPECT_EQ(arcs_of(read("1\t2\t\n2\t3\t\n")), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
 }
 
@@ -138,7 +139,7 @@ TEST(StatedFacts, CommentsThatNameColumnsInAnotherOrderAreTold) {
 
 struct PropertiesRow {
   const char* text;
-  int         arcs;             ///< of two edges; 0: refused
+  int         arcs;  ///< of two edges; 0: refused
   const char* note = nullptr;
 };
 
@@ -176,7 +177,8 @@ TEST(StatedFacts, LdbcPropertiesNameTheWeightAndCountsAreCompared) {
   const std::string path = folder.write("g.e", "1 2 5 7\n2 3 6 8\n");
   expect_says(notes_of(open(path)), "the third is read as the weights");
   folder.write("g.properties",
-               "directed = true\ngraph.g.edge-properties.names = capacity, weight\ngraph.g.sssp.weight-property = weight\n");
+               "directed = true\ngraph.g.edge-properties.names = capacity, weight\ngraph.g.sssp.weight-property = "
+               "weight\n");
   const Graph graph = open(path);
   EXPECT_EQ(arcs_of(graph), (Arcs{{"1", "2", 7}, {"2", "3", 8}}));
   EXPECT_EQ(notes_of(graph), "");
@@ -333,10 +335,9 @@ TEST(StatedFacts, RoadsThatMayBeDrivenBothWaysAreTold) {
         "Source,Target,Type\n1,2,Undirected\n2,3,Directed\n",
         "source,target,cost,reverse_cost\n1,2,5,5\n2,3,6,9\n", "source,target,isOneWay\n1,2,yes\n2,3,no\n"})
     expect_says(notes_of(read(text)), "of some lines, which is not followed");
-  for (const char* text :
-       {"gid,source,target,cost,reverse_cost\n1,1,2,5,-1\n2,2,3,6,-1\n",
-        "from,to,oneway,length\n1,2,yes,5\n2,3,yes,6\n", "from,to,direction\n1,2,N\n2,3,SW\n",
-        "# Undirected graph\n1 2\n2 1\n2 3\n3 2\n"})
+  for (const char* text : {"gid,source,target,cost,reverse_cost\n1,1,2,5,-1\n2,2,3,6,-1\n",
+                           "from,to,oneway,length\n1,2,yes,5\n2,3,yes,6\n", "from,to,direction\n1,2,N\n2,3,SW\n",
+                           "# Undirected graph\n1 2\n2 1\n2 3\n3 2\n"})
     EXPECT_EQ(notes_of(read(text)).find("one arc"), std::string::npos) << text;
 }
 
@@ -353,9 +354,9 @@ TEST(StatedFacts, CountsThatAreContradictedAreTold) {
   expect_says(notes_of(read("# Nodes: 3 Edges: 5\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")),
               "but 2 lines are edges");
   EXPECT_EQ(notes_of(read("# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")), "");
-  for (const char* said : {"# Nodes: 1,000 Edges: 2", "# Vertices: 5 Edges: 2", "# Number of vertices: 5",
-                           "# 5 vertices, 2 edges", "# 5 nodes and 2 links", "# num_nodes = 5", "#nodes 5",
-                           "% asym unweighted\n% 2 5 5"})
+  for (const char* said :
+       {"# Nodes: 1,000 Edges: 2", "# Vertices: 5 Edges: 2", "# Number of vertices: 5", "# 5 vertices, 2 edges",
+        "# 5 nodes and 2 links", "# num_nodes = 5", "#nodes 5", "% asym unweighted\n% 2 5 5"})
     expect_says(notes_of(read(std::string{said} + "\n1\t2\n2\t3\n")), "but 3 vertices are read");
   for (const char* said : {"# 3 nodes, 7 edges", "# 3 nodes and 7 links", "% asym unweighted\n% 7 3 3"})
     expect_says(notes_of(read(std::string{said} + "\n1\t2\n2\t3\n")), "but 2 lines are edges");

@@ -9,7 +9,8 @@
 
 namespace spillway {
 
-/// `on_gpu()`, or `on_cpu()` where the GPU is too small, too old or taken; tell(answer, why, milliseconds lost) then.
+/// `on_gpu()`, or `on_cpu()` where the GPU is too small, too old or taken; tell(answer, why, milliseconds lost)
+/// then.
 template <class OnGpu, class OnCpu, class Tell>
 auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu, Tell&& tell) {
   const Stopwatch clock;

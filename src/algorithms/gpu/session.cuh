@@ -8,10 +8,10 @@
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
-#include "engine/cuda/supplies.hpp"
 #include <spillway/engine/cuda/warp.cuh>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/result.hpp>
+#include "engine/cuda/supplies.hpp"
 
 namespace spillway::gpu {
 

@@ -8,9 +8,9 @@
 #include "engine/cuda/grid.cuh"
 #include "engine/rows.hpp"
 
+#include <spillway/error.hpp>
 #include "engine/building.hpp"
 #include "engine/cuda/device_graph.hpp"
-#include <spillway/error.hpp>
 
 namespace spillway {
 namespace cuda {

@@ -67,15 +67,15 @@ class CodedBlock {
   bool take_heads(Device& device, const Cut& cut, std::uint64_t room);
 
   std::shared_ptr<const VertexMap> order_;
-  std::uint64_t                      vertices_ = 0, words_ = 0;
-  unsigned                           shift_ = 0, weight_bits_ = 0;
-  std::vector<Share>                 shares_;
-  Buffer<std::uint32_t>              code_;
-  HostReadable                       readable_;
-  DeviceArray<Piece>                 pieces_;           ///< whole rows, where the host has them
-  std::uint64_t                      room_ = no_heads;  ///< that heads were chosen for
-  DeviceArray<std::uint32_t>         heads_;
-  DeviceArray<Piece>                 head_pieces_, tail_pieces_;  ///< none where all of every row is there
+  std::uint64_t                    vertices_ = 0, words_ = 0;
+  unsigned                         shift_ = 0, weight_bits_ = 0;
+  std::vector<Share>               shares_;
+  Buffer<std::uint32_t>            code_;
+  HostReadable                     readable_;
+  DeviceArray<Piece>               pieces_;           ///< whole rows, where the host has them
+  std::uint64_t                    room_ = no_heads;  ///< that heads were chosen for
+  DeviceArray<std::uint32_t>       heads_;
+  DeviceArray<Piece>               head_pieces_, tail_pieces_;  ///< none where all of every row is there
 };
 
 }  // namespace spillway::cuda

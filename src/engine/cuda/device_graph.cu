@@ -79,13 +79,13 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
 }
 
 std::shared_ptr<const VertexMap> DeviceGraph::order(const Block& by, const EdgeIndex* offsets,
-                                                      std::uint64_t vertices) {
+                                                    std::uint64_t vertices) {
   const std::scoped_lock lock{mutex_};
   return order_locked(by, offsets, vertices);
 }
 
 std::shared_ptr<const VertexMap> DeviceGraph::order_locked(const Block& by, const EdgeIndex* offsets,
-                                                             std::uint64_t vertices) {
+                                                           std::uint64_t vertices) {
   if (!order_ || ordered_by_ != by.rows.offsets) {
     reordered_.clear();
     order_ = std::make_shared<VertexMap>(order_by_degree(device_, offsets, vertices, by.rows.offsets[vertices]));

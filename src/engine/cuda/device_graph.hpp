@@ -26,7 +26,7 @@ class CodedBlock;
 
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
-  std::shared_ptr<const VertexMap>       order;  ///< that the rows are in; none: that of the host
+  std::shared_ptr<const VertexMap>         order;  ///< that the rows are in; none: that of the host
   std::vector<std::shared_ptr<const void>> held;
   std::vector<Rows>                        push, pull;
   std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
@@ -70,22 +70,21 @@ class DeviceGraph : public Graph::Attachment {
   bool make_room();
 
  private:
-  bool                               give_up_idle();
-  bool                               give_up_idle_blocks();
-  void                               drop_idle_heads_locked();
-  std::uint64_t                      idle_heads() const;
-  std::shared_ptr<ResidentRows>      found(const Block& block) const;
-  std::uint64_t                      missing(const Topology& topology, bool weighted) const;
-  std::shared_ptr<const VertexMap> order_locked(const Block& by, const EdgeIndex* offsets,
-                                                  std::uint64_t vertices);
-  std::shared_ptr<ResidentRows>      resident(const Block& block, bool weighted, std::uint64_t& uploaded);
+  bool                             give_up_idle();
+  bool                             give_up_idle_blocks();
+  void                             drop_idle_heads_locked();
+  std::uint64_t                    idle_heads() const;
+  std::shared_ptr<ResidentRows>    found(const Block& block) const;
+  std::uint64_t                    missing(const Topology& topology, bool weighted) const;
+  std::shared_ptr<const VertexMap> order_locked(const Block& by, const EdgeIndex* offsets, std::uint64_t vertices);
+  std::shared_ptr<ResidentRows>    resident(const Block& block, bool weighted, std::uint64_t& uploaded);
 
   Device                                     device_;
   std::mutex                                 mutex_, outside_mutex_;
   std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
   std::vector<std::shared_ptr<OutsideRows>>  outside_;
   std::vector<std::shared_ptr<CodedBlock>>   coded_;
-  std::shared_ptr<const VertexMap>         order_;
+  std::shared_ptr<const VertexMap>           order_;
   const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
   const EdgeIndex*                           unskewed_   = nullptr;  ///< those by which no order would pay
 };

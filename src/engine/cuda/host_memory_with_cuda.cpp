@@ -8,9 +8,9 @@
 #include <fstream>
 #include <string>
 
-#include "engine/cuda/device_graph.hpp"
 #include <spillway/engine/parallel.hpp>
 #include <spillway/error.hpp>
+#include "engine/cuda/device_graph.hpp"
 
 namespace spillway::cuda {
 namespace {

@@ -12,9 +12,9 @@
 #include "engine/cuda/coding.hpp"
 #include "engine/cuda/outside.hpp"
 
+#include <spillway/engine/parallel.hpp>
 #include "engine/cuda/device_graph.hpp"
 #include "engine/cuda/order.hpp"
-#include <spillway/engine/parallel.hpp>
 
 namespace spillway::cuda {
 namespace {

@@ -85,7 +85,7 @@ EdgeIndex sum_of_first(Device& device, const DeviceArray<std::uint32_t>& degrees
 
 VertexMap order_by_degree(Device& device, const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arcs) {
   const auto                 what = "the order of the vertices";
-  VertexMap                order;
+  VertexMap                  order;
   DeviceArray<std::uint32_t> degrees{device, n, what}, sorted{device, n, what};
   order.original = {device, n, what};
   order.place    = {device, n, what};

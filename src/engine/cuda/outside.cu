@@ -4,8 +4,8 @@
 
 #include "engine/cuda/grid.cuh"
 
-#include "engine/cuda/order.hpp"
 #include <spillway/engine/cuda/warp.cuh>
+#include "engine/cuda/order.hpp"
 
 namespace spillway::cuda {
 namespace {

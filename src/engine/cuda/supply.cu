@@ -7,9 +7,9 @@
 #include "engine/cuda/outside.hpp"
 #include "engine/rows.hpp"
 
-#include "engine/cuda/supplies.hpp"
 #include <spillway/engine/parallel.hpp>
 #include <spillway/plan.hpp>
+#include "engine/cuda/supplies.hpp"
 
 namespace spillway::cuda {
 namespace {
@@ -78,12 +78,12 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs) {
   std::shared_ptr<const VertexMap> order;
-  auto                               supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
+  auto                             supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
     auto rows = there.coded(block, topology, weighted, graph, chunk_arcs);
     order     = rows->order();  // one for all of them
     return rows;
   });
-  supply.order                              = std::move(order);
+  supply.order                            = std::move(order);
   return supply;
 }
 

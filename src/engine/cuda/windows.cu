@@ -9,8 +9,8 @@
 #include "engine/cuda/outside.hpp"
 #include "supply/windows.hpp"
 
-#include "engine/cuda/supplies.hpp"
 #include <spillway/error.hpp>
+#include "engine/cuda/supplies.hpp"
 
 namespace spillway::cuda {
 namespace {

@@ -176,8 +176,8 @@ struct KeptFrontiers : Resident {
   KeptFrontiers(std::shared_ptr<DeviceGraph> on, DeviceArray<Vertex> of, std::shared_ptr<const VertexMap> in)
       : graph(std::move(on)), vertices(std::move(of)), order(std::move(in)) {}
 
-  std::shared_ptr<DeviceGraph>       graph;
-  DeviceArray<Vertex>                vertices;
+  std::shared_ptr<DeviceGraph>     graph;
+  DeviceArray<Vertex>              vertices;
   std::shared_ptr<const VertexMap> order;  ///< that they are places in; none: vertices
 };
 

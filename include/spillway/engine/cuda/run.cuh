@@ -188,9 +188,8 @@ class CudaDevice final : public RunDevice<P> {
     supplied.so_far.transfer_ms += sent;
     // Whoever has something new goes on at once: there is nothing to wait for in buckets.
     const RunOptions& options = supplied.options;
-    const bool        at_once =
-        options.method->transfers && request_.facts.may_go_on &&
-        goes_asynchronously(options, request_.topology.vertices, request_.topology.arcs);
+    const bool        at_once = options.method->transfers && request_.facts.may_go_on &&
+                         goes_asynchronously(options, request_.topology.vertices, request_.topology.arcs);
     return std::visit(
         [&]<class Rows>(Supply<Rows>& rows) -> std::unique_ptr<PreparedRun<P>> {
           return std::make_unique<CudaRun<P, Rows>>(session_, request_, options, at_once ? 0x1p62 : delta_,

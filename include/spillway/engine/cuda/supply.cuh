@@ -16,7 +16,7 @@ namespace spillway::cuda {
 /// The rows of a run in one form; a row may lie in several parts.
 template <class Form>
 struct Supply {
-  std::shared_ptr<const VertexMap>       order;  ///< that the rows are in; none: that of the host
+  std::shared_ptr<const VertexMap>         order;  ///< that the rows are in; none: that of the host
   std::vector<std::shared_ptr<const void>> held;
   std::vector<Form>                        push, pull;
   std::uint64_t                            uploaded = 0;  ///< bytes that were not there before
@@ -28,9 +28,9 @@ struct Supply {
 /// What the supplies need to know of a program.
 struct ProgramNeeds {
   ProgramFacts  facts;
-  bool          prioritised = false;
-  bool          improving   = false;  ///< values are, in place, by whatever comes
-  bool          may_reorder = false;
+  bool          prioritised    = false;
+  bool          improving      = false;  ///< values are, in place, by whatever comes
+  bool          may_reorder    = false;
   std::uint64_t message_bytes  = 0;
   std::uint64_t max_iterations = 0;
   double        passes         = 0;  ///< over all edges, about

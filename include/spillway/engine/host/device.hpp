@@ -53,7 +53,7 @@ class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
     executor_          = composed_executor(*this, request.topology, options_, request.facts);
     options_.direction = Direction::push;
     const auto& budget = request.graph.budget();
-    supply_ = host_supply(*parts_.front(), request.topology, request.facts, options_, budget);
+    supply_            = host_supply(*parts_.front(), request.topology, request.facts, options_, budget);
   }
 
   Executor&         executor() override { return *executor_; }
@@ -70,15 +70,15 @@ class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
 
  private:
   PieceExecutor& make() override {
-    const auto&         from = request_.continuation;
-    Buffer<ValueOf<P>>  values{from.values.size(), request_.graph.budget(), "the values of the vertices"};
+    const auto&        from = request_.continuation;
+    Buffer<ValueOf<P>> values{from.values.size(), request_.graph.budget(), "the values of the vertices"};
     std::ranges::copy(from.values.span(), values.data());
-    parts_.push_back(std::make_unique<OneExecutor>(
-        request_.program, request_.graph, request_.topology, options_,
-        HostInput<ValueOf<P>>{.values = std::move(values),
-                              .replay = from.replay,
-                              .record = parts_.empty() ? from.record : nullptr,
-                              .delta  = delta_}));
+    parts_.push_back(
+        std::make_unique<OneExecutor>(request_.program, request_.graph, request_.topology, options_,
+                                      HostInput<ValueOf<P>>{.values = std::move(values),
+                                                            .replay = from.replay,
+                                                            .record = parts_.empty() ? from.record : nullptr,
+                                                            .delta  = delta_}));
     return *parts_.back();
   }
 
