@@ -39,7 +39,7 @@ ParameterValues completed(std::string_view owner, const std::vector<Parameter>& 
 /// "1,5,9" as ids. An id that holds a comma or begins with @ stands in double quotes, with quotes in it doubled;
 /// @FILE stands for the ids in a file. Where `graph` has a vertex of the whole text's name, that is the one.
 std::vector<std::string> ids_in_list(std::string_view text, const Graph* graph = nullptr);
-/// One id on each line; # starts a comment.
+/// One id on each line; # starts a comment, unless `graph` has a vertex of the whole line's name.
 std::vector<std::string> ids_in_file(const std::string& path, const Graph* graph = nullptr);
 
 /// Reads values as what they should be. Every reading throws Error{usage} with the parameter, its value and what

@@ -35,6 +35,6 @@ Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValu
              const RunOptions& options);
 
 /// Of what is no vertex program: the device that would be asked first.
-Plan plan_without_program(const RunOptions& options);
+Plan plan_without_program(const RunOptions& options, bool may_use_gpu = true);
 
 }  // namespace spillway

@@ -25,6 +25,8 @@
 
 namespace spillway {
 
+static_assert(sizeof(Vertex) == 4, "SPILLWAY_ABI says 32-bit vertices");
+
 /// Whether a person who writes this means a plug-in rather than the name of an algorithm.
 bool is_plugin_path(std::string_view text);
 

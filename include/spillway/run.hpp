@@ -41,10 +41,6 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
   return Prioritises<P> && Traits<P>::weighted ? choose_delta(graph, on_gpu) : 1;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// Refuses values that are not one a vertex.
 void check_given_values(std::uint64_t given, const Graph& graph);
 /// Refuses a GPU: this program was compiled without one in mind.
@@ -132,12 +128,14 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
 
 /// What `run` would do with these, and why.
 template <class P>
-Plan plan_run(const P& program, const Graph& graph, const RunOptions& options,
+Plan plan_run(const P& program, const Graph& graph, const RunOptions& options = {},
               Continuation<ValueOf<P>> continuation = {}) {
-  return detail::on_its_device(
-      program, graph, options, std::move(continuation),
-      [](RunDevice<P>& device, const RunRequest<P>&, double) { return device.plan(); },
-      [](Plan& plan, const std::string& why, double) { plan.why.insert(plan.why.begin(), why); });
+  if constexpr (check_program<P>())
+    return detail::on_its_device(
+        program, graph, options, std::move(continuation),
+        [](RunDevice<P>& device, const RunRequest<P>&, double) { return device.plan(); }, tell_in_plan);
+  else
+    return {};
 }
 
 }  // namespace spillway

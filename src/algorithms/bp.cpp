@@ -90,7 +90,8 @@ Plan plan_bp(const Graph& graph, const ParameterValues& values, const RunOptions
   const BeliefModel model = belief_model(graph, values, thread_count(options.threads));
   check_form(form, model);
   const bool on_cpu = stays_on_cpu(options) || !gpu::wanted(options);
-  return form.program && on_cpu ? plan_by_vertices(graph, model, options) : plan_without_program(options);
+  return form.program && on_cpu ? plan_by_vertices(graph, model, options)
+                                : plan_without_program(options, !stays_on_cpu(options));
 }
 
 }  // namespace

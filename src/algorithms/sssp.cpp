@@ -96,13 +96,20 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   const Parameters parameters{"sssp", values};
   const Vertex     source = parameters.vertex(graph);
   const double     delta  = delta_of(parameters);
-  if (graph.weight_type() == WeightType::f32) {
-    refuse_negative_weights(graph, "sssp", options);
-    return plan_run(RealSssp{source, delta}, graph, options);
-  }
-  // The CPU keeps parents beside the distances.
-  return gpu::wanted(options) ? plan_run(Distances{source, delta}, graph, options)
-                              : plan_paths_with_parents(graph, source, delta, options);
+  const bool       real   = graph.weight_type() == WeightType::f32;
+  if (real) refuse_negative_weights(graph, "sssp", options);
+  const auto on_cpu = [&] {
+    return real ? plan_run(RealSssp{source, delta}, graph, gpu::without(options))
+                : plan_paths_with_parents(graph, source, delta, gpu::without(options));
+  };
+  if (!gpu::wanted(options)) return on_cpu();
+  RunOptions there  = options;
+  there.device.kind = cuda_kind();
+  const auto on_gpu = [&] {
+    return real ? plan_run(RealSssp{source, delta}, graph, there, {.keep = true})
+                : plan_run(Distances{source, delta}, graph, there, {.keep = true});
+  };
+  return gpu_or_cpu(options, on_gpu, on_cpu, tell_in_plan);
 }
 
 /// What paths add up to where nothing can be lost.

@@ -14,6 +14,8 @@ std::vector<const DeviceEntry*>& table() {
 }  // namespace
 
 void add_device_kind(const DeviceEntry& entry) {
+  if (entry.of_cpu_executors != (entry.composed != nullptr))
+    throw internal_error("the device '{}' is half made of executors", entry.name);
   for (const DeviceEntry* other : table())
     if (other->name == entry.name) throw internal_error("there are two kinds of devices '{}'", entry.name);
   table().push_back(&entry);

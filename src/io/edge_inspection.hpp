@@ -91,6 +91,8 @@ class EdgeInspection {
   std::string contradicted_count(Counted what, std::uint64_t count) const;
   Fields      columns_not_read() const;  ///< by their names; none without a header
   bool        ends_are_a_choice() const;
+  /// 0,1,2 above more lines, as data frames without names of columns are written.
+  bool may_begin_with_column_numbers() const;
   /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
   bool may_begin_with_counts(std::uint64_t edges) const;
 

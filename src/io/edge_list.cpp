@@ -119,7 +119,7 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
   layout.target      = inspection.target();
   layout.columns     = static_cast<unsigned>(inspection.columns());
   text.start         = inspection.start();
-  text.hint          = "; if ids are names, say --ids string";
+  text.hint          = "; if ids are names, say --ids string, and --header yes if the first line names columns";
   // A name may well start with '#': with names, comments stand only at the top. Among numbers that are read as
   // names they stand anywhere.
   if (text.ids == IdKind::strings && !is_digits(text.first_name)) layout.comments.clear();
@@ -226,16 +226,19 @@ class Guesses {
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
                                 inspection_.first_line(), printable(inspection_.first_text())));
+    if (inspection_.may_begin_with_column_numbers())
+      add("header", fmt::format("line {}, '{}', is an edge, though it could be the numbers of columns (--header yes)",
+                                inspection_.first_line(), printable(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
         !said.empty() && !transform.undirected && !transform.symmetrize && !inspection_.lists_both_ways())
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
-    if (transform.undirected && inspection_.lists_both_ways())
+    if (transform.undirected && !transform.dedup && inspection_.lists_both_ways())
       add("direction",
-          "edges are listed from both ends, and --undirected reads each line as two arcs: all are "
-          "doubled (leave it out)");
+          "edges seem to be listed from both ends, and --undirected reads each line as two arcs: they are "
+          "doubled (leave it out, or say --dedup)");
     if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));
@@ -288,14 +291,12 @@ class Guesses {
         transform.symmetrize || inspection_.states_own_banner() ||
         std::ranges::find(guessed_, "direction") != guessed_.end())
       return;
-    const bool names = result.ids.kind() == IdMap::Kind::strings;
+    const bool names = result.ids.kind() == IdMap::Kind::strings;  // vertices are in the order of theirs
     bool       up = true, down = true;
     for (std::uint64_t v = 0; v < csr.vertex_count() && (up || down); ++v)
       for (const Vertex target : csr.neighbors(static_cast<Vertex>(v))) {
         if (target == v) continue;
-        const bool rises =
-            names ? result.ids.string(static_cast<Vertex>(v)) < result.ids.string(target) : v < target;
-        (rises ? down : up) = false;
+        (v < target ? down : up) = false;
         if (!up && !down) return;
       }
     if (up != down)

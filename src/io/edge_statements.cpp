@@ -12,6 +12,20 @@
 
 namespace spillway {
 
+bool EdgeInspection::may_begin_with_column_numbers() const {
+  if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner() || separator_.by == ' ')
+    return false;
+  const Fields& top = data(0);
+  for (std::size_t i = 0; i < top.size(); ++i)
+    if (top[i] != std::to_string(i)) return false;
+  if (top.size() > 2) return true;
+  bool again = false;  // where vertices 0 and 1 appear below, it is an edge like others
+  for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
+    for (const unsigned column : {source_, target_}) again |= column < row.size() && row[column] == "0";
+  });
+  return !again;
+}
+
 /// A first line such as "5 7", "7 5", "5 5 7" or "5 7 1" above seven edges between vertices up to 5.
 bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
   const Fields& top = data(0);
@@ -41,10 +55,12 @@ std::string plain_name(std::string_view name) {
   return lower_case(plain);
 }
 
-Fields words_of(std::string_view line) {
+/// In lower case; what stands between clauses is a word of its own if `clauses`.
+Fields words_of(std::string_view line, bool clauses = false) {
   Fields words;
   bool   inside = false;
   for (const char c : line) {
+    if (clauses && (c == ',' || c == ';' || c == '.')) words.emplace_back(1, c);
     const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
     if (letter && !inside) words.emplace_back();
     if (letter) words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -55,21 +71,23 @@ Fields words_of(std::string_view line) {
 
 /// In any spelling: "un-directed", "Directed: false", "symmetric"; not "undirected = 0" nor "not an undirected".
 bool says_symmetric(std::string_view line) {
-  const Fields words = words_of(line);
+  const Fields words = words_of(line, /*clauses=*/true);
   if (line.starts_with('%') && !words.empty() && words[0] == "sym") return true;  // KONECT
   const auto follows = [&](std::size_t i) {
     if (i + 1 >= words.size()) return false;
     return is_any(words[i + 1], {"false", "0"}) || (i + 2 == words.size() && words[i + 1] == "no");
   };
   const auto precedes = [&](std::size_t i, std::size_t reach, std::initializer_list<std::string_view> negations) {
-    for (std::size_t k = i; k > 0 && i - k < reach; --k)
+    for (std::size_t k = i; k > 0 && i - k < reach; --k) {
+      if (is_any(words[k - 1], {",", ";", "."})) return false;
       if (is_any(words[k - 1], negations)) return true;
+    }
     return false;
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word      = words[i];
     const bool         un        = word.find("undirected") != std::string::npos || word.find("nondirected") == 0;
-    const bool         directed  = !un && word.ends_with("directed");
+    const bool         directed  = !un && is_any(word, {"directed", "isdirected"});
     const bool         symmetric = word.starts_with("symmetric") || word == "bidirectional";
     const bool         denied    = follows(i) || precedes(i, 3, {"not", "isn"});
     if (un && !denied) return true;
@@ -189,7 +207,10 @@ namespace {
 
 /// What a comment says of a number of vertices or edges: "Nodes: 5", "num_nodes = 5", "5 nodes, 7 edges".
 std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted what) {
-  std::erase(line, ',');
+  // Commas between digits group them.
+  for (std::size_t i = line.size(); i-- > 1;)
+    if (line[i] == ',' && i + 3 < line.size() && is_digits(line.substr(i - 1, 1)) && is_digits(line.substr(i + 1, 3)))
+      line.erase(i, 1);
   const Fields words = words_of(line);
   const auto   names = [&](const std::string& word, EdgeInspection::Counted kind) {
     return kind == EdgeInspection::Counted::vertices ? is_any(word, {"nodes", "vertices"})
@@ -198,9 +219,9 @@ std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted 
   const auto is_name = [&](const std::string& word) {
     return names(word, EdgeInspection::Counted::vertices) || names(word, EdgeInspection::Counted::edges);
   };
-  const auto number = std::ranges::find_if(words, is_digits), name = std::ranges::find_if(words, is_name);
-  // Either all numbers stand before what they count, or all behind it.
-  const bool before = number < name;
+  // Either all numbers stand before what they count, or all behind it: as with the first.
+  const auto name   = std::ranges::find_if(words, is_name);
+  const bool before = name != words.end() && name != words.begin() && is_digits(*(name - 1));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t at = before ? i - 1 : i + 1;
     if (names(words[i], what) && at < words.size() && is_digits(words[at])) return parse_number(words[at]);

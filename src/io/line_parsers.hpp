@@ -271,10 +271,18 @@ class NumberLines {
         p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
   }
 
+  /// Past the line. A text in quotes that goes on in the next one would make edges of what follows.
+  const char* past_quotes(const char* p) const {
+    const char* const end = end_of_line(p);
+    if (std::memchr(p, '"', static_cast<std::size_t>(end - p)) && std::count(p, end, '"') % 2 != 0)
+      throw LineProblem{p, "a quote is not closed on this line"};
+    return end + 1;
+  }
+
   /// Past columns that nobody reads. Between blanks an empty one cannot be seen: there must be as many as in the
   /// first line.
   const char* past_columns(const char* p, unsigned columns) const {
-    if (layout_.delimiter != ' ' || layout_.ragged) return end_of_line(p) + 1;
+    if (layout_.delimiter != ' ' || layout_.ragged) return past_quotes(p);
     if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
       const char* const end = end_of_line(p);
       columns += static_cast<unsigned>(std::count(p, end, '\t'));

@@ -22,12 +22,14 @@ void say_why_on_cpu(Plan& plan, const RunOptions& options) {
     plan.why.push_back("there is no GPU: " + found.absence);
   else if (options.deterministic)
     plan.why.emplace_back("--deterministic, and no GPU was asked for");
+  else if (options.method->requires_cpu)
+    plan.why.push_back("--method " + std::string{options.method->name} + " requires the CPU");
 }
 
 void plan_windows(Plan& plan, const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
                   const MemoryBudget& budget) {
   const WindowNeeds   needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
-  const std::uint64_t room = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget);
+  const std::uint64_t room = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget, /*planning=*/true);
   const auto          arcs = [&](const Block& block) { return block.rows.offsets[topology.vertices]; };
   EdgeIndex           most = 0, kept = 0;
   for (const Block& block : topology.push) most = std::max(most, arcs(block));
@@ -53,13 +55,14 @@ Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.edge_bytes  = topology.arcs * (facts.weighted ? 8 : 4);
   plan.method      = (options.method->transfers ? options.method : resident_edges())->name;
   say_why_on_cpu(plan, options);
+  if (options.device.kind->of_cpu_executors) plan.resident_bytes = plan.edge_bytes;
   if (options.method->transfers) plan_windows(plan, options, topology, facts, budget);
   return plan;
 }
 
-Plan plan_without_program(const RunOptions& options) {
+Plan plan_without_program(const RunOptions& options, bool may_use_gpu) {
   Plan       plan;
-  const bool on_gpu = gpu::wanted(options);
+  const bool on_gpu = may_use_gpu && gpu::wanted(options);
   if (on_gpu) plan.device = "cuda:" + std::to_string(options.device.index);
   if (!on_gpu) say_why_on_cpu(plan, options);
   plan.why.emplace_back("it is not a vertex program: methods and directions do not apply");
@@ -69,7 +72,11 @@ Plan plan_without_program(const RunOptions& options) {
 Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValues& parameters,
              const RunOptions& options) {
   refuse_device(algorithm, options);
-  Plan plan = algorithm.plan ? algorithm.plan(graph, parameters, options) : plan_without_program(options);
+  const bool may_use_gpu = algorithm.on_gpu && !algorithm.makes_a_graph;
+  Plan       plan        = algorithm.plan ? algorithm.plan(graph, parameters, options)
+                                          : plan_without_program(options, may_use_gpu);
+  if (plan.why.empty() || (!may_use_gpu && plan.why.size() == 1 && options.device.kind.automatic()))
+    plan.why.insert(plan.why.begin(), algorithm.name + " runs on the CPU");
   if (!algorithm.plan && algorithm.vertex_program && !algorithm.makes_a_graph)
     plan.why.back() = "it does not say which program it runs (Algorithm::plan)";
   if (plan.vertices == 0) plan.vertices = graph.vertex_count(), plan.arcs = graph.arc_count();

@@ -19,13 +19,14 @@ std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 
 
 /// No more than three quarters of what the host has left: the rest is for lists.
 std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,
-                                       const MemoryBudget& budget) {
+                                       const MemoryBudget& budget, bool planning) {
   const std::uint64_t needed = state + least(needs), limit = options.device.memory;
   if (limit > 0 && needed > limit)
     throw does_not_fit(
         "the state of the vertices and windows of edges need {} ({} bytes), --device-memory allows {}; raise it",
         human_bytes(needed), with_commas(needed), human_bytes(limit));
-  const std::uint64_t left = budget.limit() - std::min(budget.limit(), budget.used());
+  const std::uint64_t used = budget.used() + (planning ? state : 0);  // a run has its state by now
+  const std::uint64_t left = budget.limit() - std::min(budget.limit(), used);
   const std::uint64_t room = std::max(least(needs), left / 4 * 3);
   return limit > 0 ? std::min(limit - state, room) : room;
 }

@@ -96,7 +96,7 @@ struct WindowSizes {
   static std::uint64_t least(const WindowNeeds& needs);
   /// What is left for edges on a CPU that holds `state`; Error{does_not_fit} where it is less than the least.
   static std::uint64_t room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,
-                                   const MemoryBudget& budget);
+                                   const MemoryBudget& budget, bool planning = false);
   /// `room`: bytes for edges; `arcs`: of the largest side.
   static WindowSizes of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                         const RunOptions& options);

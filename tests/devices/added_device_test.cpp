@@ -14,6 +14,7 @@
 #include <spillway/error.hpp>
 #include <spillway/generate.hpp>
 #include <spillway/plan.hpp>
+#include <spillway/run.hpp>
 
 namespace spillway {
 namespace {
@@ -107,6 +108,28 @@ TEST(AddedDevice, SaysWhatItCannotDo) {
             std::string::npos);
   EXPECT_NE(refused("pagerank", {.direction = Direction::pull, .device = device}).find("pulls"),
             std::string::npos);
+}
+
+/// A search that goes no further than a step: whoever is found last is settled and not active.
+struct OneStep {
+  using Value   = std::uint32_t;
+  using Combine = Any<std::uint32_t>;
+
+  Vertex source;
+
+  SPILLWAY_HD Value init(Vertex v) const { return v == source ? 0 : highest<std::uint32_t>(); }
+  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD std::uint32_t compute(Value from, const Edge<>&) const { return from + 1; }
+  SPILLWAY_HD bool          apply(Value& value, std::uint32_t level) const {
+    value = level;
+    return level < 1;
+  }
+};
+
+TEST(AddedDevice, RefusesVotesThatEndWithAVertex) {
+  const Graph kron = generate("kron", {{"scale", "6"}});
+  EXPECT_NO_THROW(run(OneStep{1}, kron, {.device = {.kind = cpu_kind()}}));
+  EXPECT_THROW(run(OneStep{1}, kron, {.device = {.kind = device_kind_named("pair")}}), Error);
 }
 
 TEST(AddedDevice, IsNamedWhereANameIsWrong) {

@@ -53,6 +53,22 @@ class GpuPlan : public ::testing::Test {
   const Graph kron = with_unit_weights(generate("kron", {{"scale", "18"}}));
 };
 
+/// Whatever is asked for, the plan names the device that computes.
+TEST_F(GpuPlan, NamesTheDeviceOfEveryAlgorithm) {
+  const Graph graph = with_unit_weights(generate("kron", {{"scale", "5"}}));
+  for (const Algorithm& algorithm : algorithms()) {
+    const auto values = testing::filled(algorithm, graph, {});
+    if (!values) continue;
+    for (const DeviceKind kind : {DeviceKind{}, cpu_kind()})
+      for (const bool deterministic : {false, true}) {
+        const RunOptions options{.deterministic = deterministic, .device = {.kind = kind}};
+        const Result     result = algorithm.run(graph, *values, options);
+        EXPECT_EQ(plan_of(algorithm, graph, *values, options).device, result.statistics.device)
+            << algorithm.name << (deterministic ? ", deterministic" : "") << ", " << kind->name;
+      }
+  }
+}
+
 TEST_F(GpuPlan, SaysWhatFits) {
   const Plan plan = planned("sssp", kron, 1u << 30);
   EXPECT_EQ(plan.method, "frontier");

@@ -64,6 +64,18 @@ TEST(StatedFacts, BarsSeparateAndExcelMaySayWhatDoes) {
   expect_says(refusal("\"source\",\"target\"\n\"1\",1,2\n\"2\",2,3\n"), "row.names = FALSE");
 }
 
+TEST(StatedFacts, NumbersOfColumnsAreTold) {
+  for (const char* text : {"0,1,2\n23,55,0.75\n24,23,0.5\n", "0,1\n5,6\n6,7\n", "0\t1\t2\n5\t6\t9\n"})
+    expect_says(notes_of(read(text)), "could be the numbers of columns (--header yes)");
+  EXPECT_EQ(notes_of(read("0,1\n1,2\n2,0\n")), "");
+  EXPECT_EQ(notes_of(read("0 1\n1 2\n")), "");
+}
+
+TEST(StatedFacts, QuotesThatGoOnInTheNextLineAreRefused) {
+  expect_says(refusal("user_id,friend_id,bio\n1,2,hi\n2,3,\"Top 3:\n4, 5, 6\"\n3,1,yo\n"),
+              ":3: a quote is not closed");
+}
+
 TEST(StatedFacts, TheHeadersEndsAreNoWeights) {
   const std::string text = "source,target,weight\n1,2,3\n2,3,1\n";
   expect_says(refusal(text, {.weight_column = "2"}), "which the header names as the target");
@@ -114,15 +126,18 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
     EXPECT_EQ(notes_of(read(text, both)).find("--undirected"), std::string::npos) << text;
   }
   for (const char* said : {"# symmetric", "# Directed: false", "# directed=0", "# not directed", "# un-directed",
-                           "# undirected, no loops", "% sym"})
+                           "# undirected, no loops", "% sym", "# not weighted, undirected"})
     expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "(--undirected reads both)");
   expect_says(notes_of(read("# Undirected graph\n1 2\n2 1\n2 3\n")), "(--undirected reads both)");
   LoadOptions twice;
   twice.transform.undirected = true;
   expect_says(notes_of(read("1 2\n2 1\n2 3\n3 2\n", twice)), "doubled");
+  twice.transform.dedup = true;
+  EXPECT_EQ(notes_of(read("1 2\n2 1\n2 3\n3 2\n", twice)).find("doubled"), std::string::npos);
   for (const char* said : {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric",
                            "# undirected: false", "# undirected = 0", "# undirected no", "# is_undirected: False",
-                           "# this is not an undirected graph", "# directed, no loops"})
+                           "# this is not an undirected graph", "# directed, no loops",
+                           "# not weighted, directed graph"})
     EXPECT_EQ(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "") << said;
   expect_says(notes_of(read("% bip weighted\n1 1\n2 1\n")), "vertices of one side");
 }
@@ -353,6 +368,8 @@ TEST(StatedFacts, SeveralColumnsThatArcsMayLeadFromAreTold) {
 TEST(StatedFacts, CountsThatAreContradictedAreTold) {
   expect_says(notes_of(read("# Nodes: 3 Edges: 5\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")),
               "but 2 lines are edges");
+  EXPECT_EQ(notes_of(read("# 2024 snapshot, Nodes: 3 Edges: 2\n1 2\n2 3\n")), "");
+  expect_says(notes_of(read("# 3 nodes,7 edges\n1 2\n2 3\n")), "but 2 lines are edges");
   EXPECT_EQ(notes_of(read("# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n")), "");
   for (const char* said :
        {"# Nodes: 1,000 Edges: 2", "# Vertices: 5 Edges: 2", "# Number of vertices: 5", "# 5 vertices, 2 edges",

@@ -156,6 +156,14 @@ TEST(Store, NeverIndexesWithForgedOffsetsTargetsOrSections) {
   header         = header_of(bytes);
   header.version = 2;
   EXPECT_EQ(use(forged(bytes, header, sections)), ExitCode::bad_input) << "a later version";
+  header              = header_of(bytes);
+  header.vertex_bytes = 4;
+  const std::string wide = forged(bytes, header, sections);
+  EXPECT_EQ(open(folder.write("stated.spill", wide)).arc_count(), graph.arc_count()) << "the width that there is";
+  header.vertex_bytes = 8;
+  const auto refused  = failure_of([&] { open(folder.write("wide.spill", forged(bytes, header, sections))); });
+  EXPECT_EQ(refused.first, ExitCode::bad_input);
+  EXPECT_NE(refused.second.find("vertices of 64 bits"), std::string::npos) << refused.second;
 }
 
 TEST(Store, ChecksTheTableOfIdsBeforeUse) {

@@ -6,6 +6,7 @@
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
 #include <spillway/options.hpp>
+#include <spillway/plan.hpp>
 
 namespace spillway {
 
@@ -25,6 +26,11 @@ auto gpu_or_cpu(const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu, Tell&
   auto         answer = on_cpu();
   tell(answer, why, lost);
   return answer;
+}
+
+/// As the first reason of a plan.
+inline void tell_in_plan(Plan& plan, const std::string& why, double /*lost*/) {
+  plan.why.insert(plan.why.begin(), why);
 }
 
 /// In the statistics of an answer. The time that was lost counts as preparation.

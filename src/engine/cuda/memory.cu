@@ -9,12 +9,10 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 
-#include "engine/cuda/coding.hpp"
-#include "engine/cuda/outside.hpp"
 
 #include <spillway/engine/parallel.hpp>
 #include "engine/cuda/device_graph.hpp"
-#include "engine/cuda/order.hpp"
+#include <spillway/engine/cuda/rows.cuh>
 
 namespace spillway::cuda {
 namespace {

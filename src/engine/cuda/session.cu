@@ -44,7 +44,7 @@ struct Session::State {
     const Wish      wished = wish();
     const Stopwatch clock;
     choice      = chosen_supply(*there, wished);
-    choosing_ms = clock.milliseconds();
+    choosing_ms += clock.milliseconds();
   }
 };
 

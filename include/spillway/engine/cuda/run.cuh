@@ -181,11 +181,10 @@ class CudaDevice final : public RunDevice<P> {
   Plan plan() override { return session_.plan(); }
 
   std::unique_ptr<PreparedRun<P>> prepare() override {
-    Stopwatch    clock;
-    auto         values   = uploaded(device(), request_.continuation.values);
-    const double sent     = values.size() > 0 ? clock.lap() : 0;
-    SuppliedRows supplied = session_.rows();
-    supplied.so_far.transfer_ms += sent;
+    SuppliedRows    supplied = session_.rows();
+    const Stopwatch clock;
+    auto            values = uploaded(device(), request_.continuation.values);
+    if (values.size() > 0) supplied.so_far.transfer_ms += clock.milliseconds();
     // Whoever has something new goes on at once: there is nothing to wait for in buckets.
     const RunOptions& options = supplied.options;
     const bool        at_once = options.method->transfers && request_.facts.may_go_on &&

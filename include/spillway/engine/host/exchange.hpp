@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <spillway/engine/host/executor.hpp>
+#include <spillway/error.hpp>
 
 namespace spillway::host {
 
@@ -25,6 +26,14 @@ void HostExecutor<P, bucketed>::for_each_accumulated(const Accumulated& other, V
 
 template <class P, bool bucketed>
 Accumulated HostExecutor<P, bucketed>::accumulated() const {
+  if constexpr (T::voting) {
+    std::uint64_t closed = 0;
+    for (const Local& local : locals_) closed += local.closed_vertices;
+    if (closed != back_.size())
+      throw Error{ExitCode::usage,
+                  "votes that end with a vertex, which `apply` does not make active, cannot be merged; use --device "
+                  "cpu"};
+  }
   static constexpr auto what = "what executors exchange";
   Accumulated           all;
   const auto            listed = back_.span();
