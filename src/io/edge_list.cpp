@@ -227,8 +227,9 @@ class Guesses {
                                 "(remove it if it is)",
                                 inspection_.first_line(), printable(inspection_.first_text())));
     if (inspection_.may_begin_with_column_numbers())
-      add("header", fmt::format("line {}, '{}', is an edge, though it could be the numbers of columns (--header yes)",
-                                inspection_.first_line(), printable(inspection_.first_text())));
+      add("header",
+          fmt::format("line {}, '{}', is an edge, though it could be the numbers of columns (--header yes)",
+                      inspection_.first_line(), printable(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
         !said.empty() && !transform.undirected && !transform.symmetrize && !inspection_.lists_both_ways())

@@ -13,15 +13,16 @@
 namespace spillway {
 
 bool EdgeInspection::may_begin_with_column_numbers() const {
-  if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner() || separator_.by == ' ')
-    return false;
+  const bool blanks = separator_.by == ' ' && first_text().find('\t') == std::string::npos;
+  if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner() || blanks) return false;
   const Fields& top = data(0);
   for (std::size_t i = 0; i < top.size(); ++i)
     if (top[i] != std::to_string(i)) return false;
   if (top.size() > 2) return true;
-  bool again = false;  // where vertices 0 and 1 appear below, it is an edge like others
+  bool again = false;  // where vertices 0 or 1 appear below, it is an edge like others
   for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
-    for (const unsigned column : {source_, target_}) again |= column < row.size() && row[column] == "0";
+    for (const unsigned column : {source_, target_})
+      again |= column < row.size() && is_any(row[column], {"0", "1"});
   });
   return !again;
 }
@@ -209,7 +210,8 @@ namespace {
 std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted what) {
   // Commas between digits group them.
   for (std::size_t i = line.size(); i-- > 1;)
-    if (line[i] == ',' && i + 3 < line.size() && is_digits(line.substr(i - 1, 1)) && is_digits(line.substr(i + 1, 3)))
+    if (line[i] == ',' && i + 3 < line.size() && is_digits(line.substr(i - 1, 1)) &&
+        is_digits(line.substr(i + 1, 3)))
       line.erase(i, 1);
   const Fields words = words_of(line);
   const auto   names = [&](const std::string& word, EdgeInspection::Counted kind) {

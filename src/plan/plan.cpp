@@ -73,8 +73,8 @@ Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValu
              const RunOptions& options) {
   refuse_device(algorithm, options);
   const bool may_use_gpu = algorithm.on_gpu && !algorithm.makes_a_graph;
-  Plan       plan        = algorithm.plan ? algorithm.plan(graph, parameters, options)
-                                          : plan_without_program(options, may_use_gpu);
+  Plan       plan =
+      algorithm.plan ? algorithm.plan(graph, parameters, options) : plan_without_program(options, may_use_gpu);
   if (plan.why.empty() || (!may_use_gpu && plan.why.size() == 1 && options.device.kind.automatic()))
     plan.why.insert(plan.why.begin(), algorithm.name + " runs on the CPU");
   if (!algorithm.plan && algorithm.vertex_program && !algorithm.makes_a_graph)

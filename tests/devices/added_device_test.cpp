@@ -121,8 +121,8 @@ struct OneStep {
   SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
   SPILLWAY_HD std::uint32_t compute(Value from, const Edge<>&) const { return from + 1; }
   SPILLWAY_HD bool          apply(Value& value, std::uint32_t level) const {
-    value = level;
-    return level < 1;
+             value = level;
+             return level < 1;
   }
 };
 

@@ -156,8 +156,8 @@ TEST(Store, NeverIndexesWithForgedOffsetsTargetsOrSections) {
   header         = header_of(bytes);
   header.version = 2;
   EXPECT_EQ(use(forged(bytes, header, sections)), ExitCode::bad_input) << "a later version";
-  header              = header_of(bytes);
-  header.vertex_bytes = 4;
+  header                 = header_of(bytes);
+  header.vertex_bytes    = 4;
   const std::string wide = forged(bytes, header, sections);
   EXPECT_EQ(open(folder.write("stated.spill", wide)).arc_count(), graph.arc_count()) << "the width that there is";
   header.vertex_bytes = 8;

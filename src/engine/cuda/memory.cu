@@ -9,10 +9,9 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 
-
+#include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/parallel.hpp>
 #include "engine/cuda/device_graph.hpp"
-#include <spillway/engine/cuda/rows.cuh>
 
 namespace spillway::cuda {
 namespace {

@@ -43,7 +43,7 @@ struct Session::State {
   void choose() {
     const Wish      wished = wish();
     const Stopwatch clock;
-    choice      = chosen_supply(*there, wished);
+    choice = chosen_supply(*there, wished);
     choosing_ms += clock.milliseconds();
   }
 };

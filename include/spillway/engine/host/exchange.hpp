@@ -30,9 +30,10 @@ Accumulated HostExecutor<P, bucketed>::accumulated() const {
     std::uint64_t closed = 0;
     for (const Local& local : locals_) closed += local.closed_vertices;
     if (closed != back_.size())
-      throw Error{ExitCode::usage,
-                  "votes that end with a vertex, which `apply` does not make active, cannot be merged; use --device "
-                  "cpu"};
+      throw Error{
+          ExitCode::usage,
+          "votes that end with a vertex, which `apply` does not make active, cannot be merged; use --device "
+          "cpu"};
   }
   static constexpr auto what = "what executors exchange";
   Accumulated           all;
