@@ -15,6 +15,7 @@ namespace spillway {
 bool EdgeInspection::may_begin_with_column_numbers() const {
   const bool blanks = separator_.by == ' ' && first_text().find('\t') == std::string::npos;
   if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner() || blanks) return false;
+  if (shown_rows() < 2) return false;
   const Fields& top = data(0);
   for (std::size_t i = 0; i < top.size(); ++i)
     if (top[i] != std::to_string(i)) return false;
