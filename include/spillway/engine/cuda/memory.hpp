@@ -154,7 +154,7 @@ class DeviceGraph;
 Device& device_of(DeviceGraph& graph);
 
 /// Places of the state on the device, and the vertices of the graph and the answer that they are for. Hubs come
-/// first: what most arcs point to then lies close together and stays in the caches. Nobody outside sees it.
+/// first: what most arcs point to then lies close together and stays in the caches. Internal to the device.
 struct VertexMap {
   DeviceArray<Vertex> original;        ///< of each place in the state: its vertex
   DeviceArray<Vertex> place;           ///< of each vertex of the answer: its place

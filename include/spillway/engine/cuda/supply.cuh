@@ -35,7 +35,7 @@ struct ProgramNeeds {
   std::uint64_t max_iterations = 0;
   double        passes         = 0;  ///< over all edges, about
 
-  /// Bytes that a run takes beside the edges, if they reach it by this method.
+  /// Device memory of the vertex state, if edges are supplied by this method.
   std::function<std::uint64_t(Method)> state_bytes;
 };
 
@@ -62,7 +62,7 @@ class Session {
   SuppliedRows rows();
   /// After an error: whether `rows` has another way to try.
   bool retreats(const Error& error);
-  /// Gives up rows that nobody uses now; false if there are none.
+  /// Frees rows that no run uses; false if there are none.
   bool make_room();
 
  private:
