@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <spillway/api.hpp>
+#include <spillway/error.hpp>
 
 namespace spillway {
 
@@ -26,5 +27,10 @@ class SPILLWAY_API Progress {
   /// The listener that is used when none is given.
   static Progress& none();
 };
+
+/// For whoever works long, now and then.
+inline void check_cancelled(const Progress& progress) {
+  if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+}
 
 }  // namespace spillway

@@ -8,7 +8,7 @@
 #include <spillway/engine/device_program.hpp>
 #include <spillway/engine/fallback.hpp>
 #include <spillway/engine/host/device.hpp>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 
 #if defined(__CUDACC__)
 #include <spillway/engine/cuda/run.cuh>

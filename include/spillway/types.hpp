@@ -12,6 +12,11 @@ using Vertex = std::uint32_t;
 /// A position in an arc array. Graphs with more than 2^32 arcs are ordinary.
 using EdgeIndex = std::uint64_t;
 
+/// That an edge takes wherever it is: its target and, if it has one, its weight.
+constexpr std::uint64_t edge_bytes(bool weighted) {
+  return sizeof(Vertex) + (weighted ? sizeof(std::uint32_t) : 0);
+}
+
 /// No vertex has this number, so that 0xFFFFFFFF can mean "none" in every column of vertices.
 inline constexpr Vertex        no_vertex    = 0xFFFFFFFFu;
 inline constexpr std::uint64_t max_vertices = 0xFFFFFFFFu;

@@ -31,9 +31,4 @@ Error internal_error(fmt::format_string<Args...> format, Args&&... args) {
 /// An operating-system call failed on `path`: a full disk or a missing right is the user's to mend.
 Error system_error(const char* what, const std::string& path);
 
-/// Called inside long loops: ends the work if the listener asks for it.
-inline void check_cancelled(const Progress& progress) {
-  if (progress.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-}
-
 }  // namespace spillway

@@ -11,8 +11,8 @@
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
 
-#include <spillway/engine/pieces.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include <spillway/engine/transfer.hpp>
 #include <spillway/plan.hpp>
 
 namespace spillway::cli {
@@ -36,7 +36,7 @@ const char* taken(Method method, const Prediction& line) {
 std::vector<Prediction> predictions(const Plan& plan) {
   std::vector<Prediction> table;
   if (!plan.rates || plan.coded || plan.edge_bytes == 0) return table;
-  const BringingCosts costs{*plan.rates, plan.weighted};
+  const TransferCosts costs{*plan.rates, plan.weighted};
   const double outside = 1 - static_cast<double>(plan.resident_bytes) / static_cast<double>(plan.edge_bytes);
   const double edges   = static_cast<double>(plan.arcs) * outside;
   const double rows    = static_cast<double>(plan.vertices) * outside;

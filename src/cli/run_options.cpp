@@ -10,7 +10,7 @@
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"
 
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 #include <spillway/plugin.hpp>
 
 namespace spillway::cli {

@@ -5,7 +5,7 @@
 
 namespace spillway {
 
-inline Block block_of(const Csr& csr) {
+inline RowBlock block_of(const Csr& csr) {
   return {.rows  = {csr.offsets.data(), csr.targets.data(), csr.weights.empty() ? nullptr : csr.weights.data()},
           .first = 0,
           .last  = static_cast<Vertex>(csr.vertex_count())};

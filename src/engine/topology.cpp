@@ -15,8 +15,8 @@ Topology resident_topology(const Graph& graph, Along along, NeededRows needed, c
   Topology   topology{
         .vertices = graph.vertex_count(), .arcs = graph.arc_count() * (both_sides ? 2 : 1), .push = {}, .pull = {}};
   // Out-rows list receivers: they push along arcs and pull against them. In-rows do the opposite.
-  const auto add_out = [&](std::vector<Block>& blocks) { blocks.push_back(block_of(graph.out())); };
-  const auto add_in  = [&](std::vector<Block>& blocks) {
+  const auto add_out = [&](std::vector<RowBlock>& blocks) { blocks.push_back(block_of(graph.out())); };
+  const auto add_in  = [&](std::vector<RowBlock>& blocks) {
     build_in_edges(graph, options, on_gpu);
     blocks.push_back(block_of(graph.in()));
   };

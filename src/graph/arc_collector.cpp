@@ -200,7 +200,7 @@ class RowBuilder {
   }
 
  private:
-  static constexpr std::uint64_t arc_bytes = Record::weighted ? 8 : 4;
+  static constexpr std::uint64_t arc_bytes = edge_bytes(Record::weighted);
 
   std::pair<std::uint64_t, std::uint64_t> rows_of(std::size_t bucket) const {
     const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
@@ -491,7 +491,7 @@ std::uint64_t collecting_bytes(const BuildSize& size) {
 }
 
 std::uint64_t building_peak(const BuildSize& size) {
-  const std::uint64_t arc       = size.weighted ? 8 : 4;
+  const std::uint64_t arc       = edge_bytes(size.weighted);
   const auto          threads   = static_cast<std::uint64_t>(size.threads);
   const std::uint64_t buckets   = bucket_count_of(size);
   const std::uint64_t waiting   = waiting_bytes(size);

@@ -158,9 +158,9 @@ class Measuring {
     for (unsigned time = 0; time <= times; ++time) {
       for (std::uint64_t i = 0; i < active; ++i)
         entries[i] = {static_cast<Vertex>(i * spread + anywhere(time * active + i, spread)), 0};
-      const Pieces pieces{entries, starts.data(), long_piece};
-      const double start = now();
-      unsigned     turn  = 0;
+      const PieceLayout pieces{entries.data(), starts.data(), active, long_piece};
+      const double      start = now();
+      unsigned          turn  = 0;
       for (EdgeIndex at = 0; at < active * edges; at += staged, ++turn) {
         const EdgeIndex last  = std::min<EdgeIndex>(at + staged, active * edges);
         const unsigned  which = turn % stages_at_once;

@@ -2,7 +2,7 @@
 
 #include <spillway/engine/executor.hpp>
 #include <spillway/engine/fallback.hpp>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
@@ -28,16 +28,15 @@ void say_why_on_cpu(Plan& plan, const RunOptions& options) {
 
 void plan_windows(Plan& plan, const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
                   const MemoryBudget& budget) {
-  const WindowNeeds   needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  const WindowNeeds   needs = WindowNeeds::of(facts);
   const std::uint64_t room = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget, /*planning=*/true);
-  const auto          arcs = [&](const Block& block) { return block.rows.offsets[topology.vertices]; };
   EdgeIndex           most = 0, kept = 0;
-  for (const Block& block : topology.push) most = std::max(most, arcs(block));
+  for (const RowBlock& block : topology.push) most = std::max(most, block.arcs());
   const WindowSizes sizes = WindowSizes::of(room, most, topology.vertices, needs, options);
-  for (const Block& block : topology.push)
-    kept += sizes.resident_edges(arcs(block), sizes.left / topology.push.size(), needs);
+  for (const RowBlock& block : topology.push)
+    kept += sizes.resident_edges(block.arcs(), sizes.left / topology.push.size(), needs);
   plan.room           = options.device.memory;
-  plan.resident_bytes = kept * (facts.weighted ? 8 : 4);
+  plan.resident_bytes = kept * edge_bytes(facts.weighted);
   plan.rates          = options.supply.rates.value_or(Rates{});
   plan.why.emplace_back("edges are transferred within host memory, for study; times are predicted as for a GPU");
 }
@@ -52,7 +51,7 @@ Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.weighted    = facts.weighted;
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
-  plan.edge_bytes  = topology.arcs * (facts.weighted ? 8 : 4);
+  plan.edge_bytes  = topology.arcs * edge_bytes(facts.weighted);
   plan.method      = (options.method->transfers ? options.method : resident_edges())->name;
   say_why_on_cpu(plan, options);
   if (options.device.kind->of_cpu_executors) plan.resident_bytes = plan.edge_bytes;

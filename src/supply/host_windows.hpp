@@ -28,7 +28,7 @@ class HostWindows final : public EdgeSupply, WindowDevice {
   };
 
   Laid         lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
-  Pieces       pieces(std::uint64_t first, std::uint64_t last) override;
+  PieceLayout  pieces(std::uint64_t first, std::uint64_t last) override;
   void         reuse(std::size_t) override {}
   void         send(std::size_t slot, const WindowSide& side, std::size_t part) override;
   EdgePointers stage(std::size_t slot, EdgeIndex at) override;
@@ -37,12 +37,7 @@ class HostWindows final : public EdgeSupply, WindowDevice {
 
   void                     make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
   [[noreturn]] static void offsets_changed();
-  PartAt                   place_of(std::size_t side, EdgeIndex position) const;
-  EdgeIndex                begin_of(const WindowAt& window, std::uint64_t k) const;
-  std::uint64_t            begun_before(const WindowAt& window, EdgeIndex position) const;
-  RowPiece                 whole_row_in(const WindowAt& window, Vertex v) const;
-  void                     push(const Rows& rows, std::span<const RowPiece> pieces);
-  void                     push_until_quiet(const Rows& rows, const WindowAt& window);
+  PieceLayout              layout() const;
 
   PieceExecutor&                executor_;
   WindowNeeds                   needs_;
@@ -52,11 +47,11 @@ class HostWindows final : public EdgeSupply, WindowDevice {
   std::vector<Rows>             hosts_;
   std::vector<EdgeIndex>        arcs_;
   std::vector<Slot>             kept_, slots_;
-  std::uint64_t                 device_bytes_ = 0, local_rounds_ = 0;
+  std::uint64_t                 device_bytes_ = 0;
   BlockWork                     work_;
   std::unique_ptr<WindowSupply> supply_;
 
-  Charge                 laid_memory_, visit_memory_;
+  Charge                 laid_memory_;
   std::vector<Vertex>    active_;  ///< ascending
   std::vector<LaidPiece> entries_;
   std::vector<EdgeIndex> starts_;

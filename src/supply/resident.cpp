@@ -12,7 +12,7 @@ class ResidentRowsSupply final : public EdgeSupply {
 
   BlockWork bring(Executor& executor, Direction direction, IterationStatistics&, RunStatistics&) override {
     BlockWork all;
-    for (const Block& block : direction == Direction::pull ? topology_.pull : topology_.push)
+    for (const RowBlock& block : direction == Direction::pull ? topology_.pull : topology_.push)
       all += executor.process(block);
     return all;
   }

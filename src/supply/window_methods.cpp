@@ -8,7 +8,7 @@ namespace {
 
 std::unique_ptr<EdgeSupply> on_host(PieceExecutor& executor, const Topology& topology, const ProgramFacts& facts,
                                     const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
-  const WindowNeeds needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  const WindowNeeds needs = WindowNeeds::of(facts);
   return std::make_unique<HostWindows>(executor, topology, needs, options, budget);
 }
 

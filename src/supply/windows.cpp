@@ -19,8 +19,6 @@ constexpr EdgeIndex     least_edges   = 16;                                 ///<
 constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered before others are awake
 constexpr std::uint64_t ahead         = 8;     ///< pieces that are asked for before they are copied
 
-std::uint64_t edge_bytes_of(const WindowNeeds& needs) { return needs.weighted ? 8 : 4; }
-
 constexpr auto kept = "kept";  ///< what all that was needed is
 
 const char* name_of(Stretch::Way way) {
@@ -30,13 +28,13 @@ const char* name_of(Stretch::Way way) {
 }  // namespace
 
 std::uint64_t WindowSizes::least(const WindowNeeds& needs) {
-  return slots_at_once * least_edges * edge_bytes_of(needs);
+  return slots_at_once * least_edges * needs.edge_bytes();
 }
 
 /// Asynchronously one window is as large as there is room for; otherwise several take turns.
 WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                             const RunOptions& options) {
-  const std::uint64_t edge_bytes = edge_bytes_of(needs);
+  const std::uint64_t edge_bytes = needs.edge_bytes();
   WindowSizes         sizes;
   sizes.local             = needs.local && goes_asynchronously(options, vertices, arcs);
   sizes.slots             = sizes.local ? 1 : slots_at_once;
@@ -57,7 +55,7 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
 
 EdgeIndex WindowSizes::resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const {
   if (local || slot_edges == 0) return 0;
-  return std::min(arcs, bytes / edge_bytes_of(needs) / slot_edges * slot_edges);
+  return std::min(arcs, bytes / needs.edge_bytes() / slot_edges * slot_edges);
 }
 
 WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& sizes, const WindowNeeds& needs,
@@ -66,7 +64,7 @@ WindowSupply::WindowSupply(std::vector<WindowSide> sides, const WindowSizes& siz
       sizes_(sizes),
       needs_(needs),
       options_(options),
-      edge_bytes_(edge_bytes_of(needs)),
+      edge_bytes_(needs.edge_bytes()),
       threads_(thread_count(options.threads)),
       parts_memory_(std::move(budget), what_windows),
       costs_(options.supply.rates.value_or(Rates{}), needs.weighted),
@@ -224,7 +222,7 @@ void WindowSupply::visit_kept(Round& round, std::size_t parts) const {
   round.kept_visited = last;
   if (first == last || (!parts_.empty() && parts_[first].edges == parts_[last].edges)) return;
   round.device.visit(WindowDevice::resident,
-                     {round.side, side.edge_at(first), side.edge_at(last), false, false, first, last});
+                     {round.side, {side.edge_at(first), side.edge_at(last)}, false, first, last});
 }
 
 /// Before others take their slots. What is left is to be brought.
@@ -248,9 +246,9 @@ std::vector<Stretch> WindowSupply::visit_held(Round& round, const std::vector<St
 
 void WindowSupply::visit_part(Round& round, std::size_t slot, std::size_t part) {
   const WindowSide& side = sides_[round.side];
-  have_visited(round, slot,
-               {round.side, side.edge_at(part), side.edge_at(part + 1), false, sizes_.local && round.everyone,
-                part, part + 1});
+  have_visited(
+      round, slot,
+      {round.side, {side.edge_at(part), side.edge_at(part + 1)}, sizes_.local && round.everyone, part, part + 1});
 }
 
 void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& window) {
@@ -296,16 +294,16 @@ void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
       round.device.send_staged(slot, from - first, to - from);
     }
     count_sent(round, Way::gathered, (last - first) * edge_bytes_);
-    have_visited(round, slot, {round.side, first, last, true, sizes_.local});
+    have_visited(round, slot, {round.side, {first, last, /*compact=*/true}, sizes_.local});
   }
 }
 
 /// The host is told of pieces some at a time.
 void WindowSupply::gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIndex to, EdgePointers into) {
   while (from < to) {
-    for (; from >= told.edges_to; told.edges_to = told.pieces.starts[told.pieces.entries.size()]) {
+    for (; from >= told.edges_to; told.edges_to = told.pieces.starts[told.pieces.count]) {
       told.pieces = round.device.pieces(told.next, told.last);
-      told.next += told.pieces.entries.size();
+      told.next += told.pieces.count;
     }
     const EdgeIndex upto = std::min(to, told.edges_to);
     Stopwatch       clock;
@@ -319,22 +317,21 @@ void WindowSupply::gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIn
 
 void WindowSupply::read_in_place(Round& round, const Stretch& stretch) {
   const WindowSide& side = sides_[round.side];
-  round.device.visit(WindowDevice::in_place, {round.side, side.edge_at(stretch.first), side.edge_at(stretch.last),
-                                              false, false, stretch.first, stretch.last});
+  round.device.visit(
+      WindowDevice::in_place,
+      {round.side, {side.edge_at(stretch.first), side.edge_at(stretch.last)}, false, stretch.first, stretch.last});
   note_way(round, Way::in_place);
   round.sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 
-void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIndex to, int threads,
+void gather_edges(const Rows& rows, const PieceLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
                   const EdgePointers& into) {
-  const auto begin_of = [&](const LaidPiece& entry) {
-    return rows.offsets[entry.vertex] + EdgeIndex{entry.piece} * pieces.edges;
-  };
-  const std::span starts{pieces.starts, pieces.entries.size()};
+  const auto      begin_of = [&](std::uint64_t k) { return pieces.begin(k, rows.offsets, /*compact=*/false); };
+  const std::span starts{pieces.starts, pieces.count};
   const auto      ask_for_later = [&](std::uint64_t k) {
     if (k + 2 * ahead < starts.size()) __builtin_prefetch(rows.offsets + pieces.entries[k + 2 * ahead].vertex);
     if (k + ahead >= starts.size()) return;
-    const EdgeIndex begin = begin_of(pieces.entries[k + ahead]);
+    const EdgeIndex begin = begin_of(k + ahead);
     __builtin_prefetch(rows.targets + begin);
     if (into.weights) __builtin_prefetch(rows.weights + begin);
   };
@@ -344,7 +341,7 @@ void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIn
     for (; at < from + end; ++k) {
       ask_for_later(k);
       const EdgeIndex last   = std::min<EdgeIndex>(pieces.starts[k + 1], from + end);
-      const EdgeIndex source = begin_of(pieces.entries[k]) + (at - starts[k]);
+      const EdgeIndex source = begin_of(k) + (at - starts[k]);
       std::memcpy(into.targets + (at - from), rows.targets + source, (last - at) * sizeof(Vertex));
       if (into.weights)
         std::memcpy(into.weights + (at - from), rows.weights + source, (last - at) * sizeof(std::uint32_t));

@@ -7,9 +7,43 @@
 #include <vector>
 
 #include <spillway/engine/executor.hpp>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 
 namespace spillway {
+
+/// That the host is told of at once.
+constexpr std::uint64_t pieces_told(const RunOptions& options) {
+  return options.supply.told < 1 ? 1 : options.supply.told;
+}
+
+/// What a run says of itself to whoever brings its edges in windows.
+struct WindowNeeds {
+  bool weighted = false;
+  bool everyone = false;  ///< is active in every iteration
+  bool local    = false;  ///< windows may be worked on until they are quiet
+
+  static WindowNeeds of(const ProgramFacts& facts) {
+    return {.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  }
+  std::uint64_t edge_bytes() const { return spillway::edge_bytes(weighted); }
+};
+
+/// What an iteration had brought.
+struct WindowsSent {
+  const char*   how     = "";
+  std::uint64_t windows = 0, bytes = 0;  ///< that were sent
+  std::uint64_t read      = 0;           ///< bytes that were read where they are
+  double        reckoned  = 0;           ///< seconds that this was to take
+  double        gathering = 0;           ///< seconds that the host took for its part, while others went on
+};
+
+inline void note(const WindowsSent& sent, IterationStatistics& iteration, RunStatistics& run) {
+  iteration.brought = sent.how, iteration.windows = sent.windows;
+  iteration.bytes_sent = sent.bytes, iteration.bytes_read = sent.read;
+  iteration.reckoned_ms = sent.reckoned * 1e3, iteration.gathering_ms = sent.gathering * 1e3;
+  run.bytes_sent += sent.bytes;
+  run.bytes_read += sent.read;
+}
 
 struct EdgePointers {
   Vertex*        targets = nullptr;
@@ -49,18 +83,9 @@ struct WindowSide {
 /// Edges that are on a device now.
 struct WindowAt {
   std::size_t side;
-  EdgeIndex   first,
-      last;  ///< places in the array of all edges, or in the one that pieces make one behind the other…
-  bool        compact;                        ///< …this
+  EdgeRange   edges;
   bool        local;                          ///< visited until nobody in it has anything new
   std::size_t first_part = 0, last_part = 0;  ///< of the side, unless it is compact
-};
-
-/// Pieces of rows as they are laid out, for the host.
-struct Pieces {
-  std::span<const LaidPiece> entries;
-  const EdgeIndex*           starts;  ///< of each in the array that they make one behind the other, and its end
-  unsigned                   edges;   ///< of a piece, at most
 };
 
 class WindowDevice {
@@ -74,7 +99,7 @@ class WindowDevice {
   virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// Of the last layout from `first` to `last`, as many as the host is told at once; what was told before may be
   /// gone by then.
-  virtual Pieces pieces(std::uint64_t first, std::uint64_t last) = 0;
+  virtual PieceLayout pieces(std::uint64_t first, std::uint64_t last) = 0;
   /// Whatever is sent there from now on waits until the device is done with what was there.
   virtual void reuse(std::size_t slot) = 0;
   /// A whole part of a side.
@@ -112,7 +137,7 @@ inline constexpr unsigned      stages_at_once = 4;
 inline constexpr std::uint64_t staged_bytes   = 8u << 20;  ///< of one, at most
 
 /// Subway's step 5: the edges from `from` to `to` of that array, by all threads, each as many as the others.
-void gather_edges(const Rows& rows, const Pieces& pieces, EdgeIndex from, EdgeIndex to, int threads,
+void gather_edges(const Rows& rows, const PieceLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
                   const EdgePointers& into);
 
 /// Parts of the array of all edges, one behind the other, that reach the device in one way.
@@ -154,7 +179,7 @@ class WindowSupply {
   /// How far the host has been told of the pieces of a stretch.
   struct PiecesTold {
     std::uint64_t next, last;     ///< the next piece to be told of, and where the stretch ends
-    Pieces        pieces   = {};  ///< that it was told of last
+    PieceLayout   pieces   = {};  ///< that it was told of last
     EdgeIndex     edges_to = 0;   ///< where their edges end
   };
 
@@ -188,7 +213,7 @@ class WindowSupply {
   std::uint64_t           edge_bytes_;
   int                     threads_;
   Charge                  parts_memory_;
-  BringingCosts           costs_;
+  TransferCosts           costs_;
   bool                    first_ = true, last_side_first_ = false;
   std::vector<SlotUse>    slots_;
   std::uint64_t           visits_ = 0;

@@ -36,14 +36,15 @@ class PairOfExecutors final : public Executor {
 
   /// Every second row is the other's.
   BlockWork process(const Block& block) override {
+    const Rows&         rows   = std::get<RowBlock>(block).rows;
     const auto          listed = first_.active();
     std::vector<Vertex> active{listed.begin(), listed.end()};
     if (active.empty()) active.resize(topology_.vertices), std::iota(active.begin(), active.end(), Vertex{0});
     std::array<std::vector<RowPiece>, 2> shares;
     for (const Vertex v : active)
-      if (block.rows.degree(v) > 0) shares[v % 2].push_back({v, block.rows.offsets[v], block.rows.offsets[v + 1]});
-    BlockWork work = first_.push(block.rows, shares[0]);
-    work += second_.push(block.rows, shares[1]);
+      if (rows.degree(v) > 0) shares[v % 2].push_back({v, rows.offsets[v], rows.offsets[v + 1]});
+    BlockWork work = first_.process(PieceBlock{.rows = rows, .pieces = shares[0]});
+    work += second_.process(PieceBlock{.rows = rows, .pieces = shares[1]});
     return work;
   }
 

@@ -19,7 +19,7 @@
 #include "ways.hpp"
 
 #include <spillway/engine/memory.hpp>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 #include <spillway/error.hpp>
 #include <spillway/generate.hpp>
 

@@ -28,10 +28,10 @@ class BackwardRows final : public EdgeSupply {
     if (active.empty()) active.resize(topology_.vertices), std::iota(active.begin(), active.end(), Vertex{0});
     std::ranges::sort(active, std::greater{});
     BlockWork work;
-    for (const Block& block : topology_.push)
+    for (const RowBlock& block : topology_.push)
       for (const Vertex v : active) {
         const RowPiece row{v, block.rows.offsets[v], block.rows.offsets[v + 1]};
-        if (row.first < row.last) work += executor_.push(block.rows, {&row, 1});
+        if (row.first < row.last) work += executor_.process(PieceBlock{.rows = block.rows, .pieces = {&row, 1}});
       }
     return work;
   }

@@ -11,35 +11,19 @@
 #include <vector>
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/block.hpp>
 #include <spillway/engine/memory.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/program.hpp>
 
 namespace spillway {
 
-/// Rows of adjacency, wherever they rest. `weights` are raw bits, or null.
-struct Rows {
-  const EdgeIndex*     offsets = nullptr;
-  const Vertex*        targets = nullptr;
-  const std::uint32_t* weights = nullptr;
-
-  SPILLWAY_HD EdgeIndex degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
-};
-
-/// The unit of topology that an executor processes: the adjacency of the vertices from `first` to before `last`.
-/// When pushing, rows are of the vertices that send; when pulling, of those that receive.
-struct Block {
-  Rows   rows;
-  Vertex first = 0;
-  Vertex last  = 0;
-};
-
 /// All blocks of one iteration, for each direction. `pull` is empty where no rows for it are at hand.
 struct Topology {
-  std::uint64_t      vertices = 0;
-  EdgeIndex          arcs     = 0;  ///< edges that a full iteration visits
-  std::vector<Block> push;
-  std::vector<Block> pull;
+  std::uint64_t         vertices = 0;
+  EdgeIndex             arcs     = 0;  ///< edges that a full iteration visits
+  std::vector<RowBlock> push;
+  std::vector<RowBlock> pull;
 };
 
 struct FrontierSize {
@@ -73,12 +57,6 @@ struct BlockWork {
     looked_at += other.looked_at, active_edges += other.active_edges;
     return *this;
   }
-};
-
-/// A stretch of a vertex's row: places in the rows that are at hand.
-struct RowPiece {
-  Vertex    vertex;
-  EdgeIndex first, last;
 };
 
 /// Why the iterations that an executor makes by itself have stopped.
@@ -120,15 +98,12 @@ struct Accumulated {
   Buffer<std::byte> entries;   ///< updates that are gathered, or values
 };
 
-/// An executor whose vertices the host can ask for, and to which it brings pieces of rows.
+/// An executor of the CPU, whose vertices the host can ask for. It processes pieces of rows and windows as well,
+/// except for programs that are settled in buckets, in place.
 class PieceExecutor : public Executor {
  public:
-  /// Instead of blocks, to push: pieces of rows, wherever they are now. Only programs without buckets in place.
-  virtual BlockWork push(const Rows& rows, std::span<const RowPiece> pieces) = 0;
   /// Of a push that has begun: who is active. Nobody is listed where everyone is.
   virtual std::span<const Vertex> active() = 0;
-  /// Asynchronously: those that have something new since, if `is_here`, are applied to and are to push again.
-  virtual void take_again(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) = 0;
 
   // Several executors of one run push along different edges, and go on from the same state. Between a push and
   // `finish`:

@@ -120,14 +120,14 @@ __global__ void __launch_bounds__(block_threads)
     settle_long(const __grid_constant__ Form form, const LongRow* rows, Count count,
                 const typename Form::Part* parts, Count* largest) {
   double change = 0;
-  for (std::uint64_t r = first_item() / warp_lanes; r < count; r += item_stride() / warp_lanes) {
+  deal<WarpTeam>(count, [&](std::uint64_t r) {
     const LongRow row  = rows[r];
     auto          part = Form::Part::nothing();
-    for (Count k = lane_index(); k < row.count; k += warp_lanes) part.join(parts[row.first + k]);
+    deal_edges<WarpTeam>(0, row.count, [&](Count k) { part.join(parts[row.first + k]); });
     __syncwarp();
     part.join_lanes(warp_lanes);
     if (lane_index() == 0) change = fmax(change, form.settle(row.vertex, part));
-  }
+  });
   __syncwarp();
   note_change(change, largest);
 }

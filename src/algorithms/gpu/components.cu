@@ -84,14 +84,19 @@ __global__ void sample(std::uint64_t n, Forest forest, Vertex* labels) {
   labels[threadIdx.x]       = forest.parents[place];
 }
 
+template <class Team>
+__device__ void unite_row(const PlainRows& rows, const Forest& forest, Vertex v, EdgeIndex first, EdgeIndex last) {
+  deal_edges<Team>(first, last, [&](EdgeIndex i) {
+    if (forest.parent(v) != forest.parent(rows.targets[i])) forest.unite(v, rows.targets[i]);
+  });
+}
+
 /// A warp takes 32 vertices and walks the rows of those not right under `skipped`, one after the other.
 __global__ void unite_rows(PlainRows rows, std::uint64_t n, Forest forest, Vertex skipped, Vertex* hubs,
                            unsigned* hub_count, Count* looked_at) {
-  const unsigned      lane  = lane_index();
-  const std::uint64_t words = (n + warp_lanes - 1) / warp_lanes;
-  Count               seen  = 0;
-  for (std::uint64_t word = first_item() / warp_lanes; word < words; word += item_stride() / warp_lanes) {
-    const std::uint64_t u     = word * warp_lanes + lane;
+  Count seen = 0;
+  deal<WarpTeam>((n + warp_lanes - 1) / warp_lanes, [&](std::uint64_t word) {
+    const std::uint64_t u     = word * warp_lanes + lane_index();
     const auto          v     = static_cast<Vertex>(u < n ? u : 0);
     const EdgeIndex     first = u < n ? rows.begins[v] : 0, last = u < n ? rows.ends[v] : 0;
     bool                wants = first < last && forest.parent(v) != skipped;
@@ -100,27 +105,23 @@ __global__ void unite_rows(PlainRows rows, std::uint64_t n, Forest forest, Verte
       wants                         = false;
     }
     seen += wants ? last - first : 0;
-    for (unsigned left = __ballot_sync(all_lanes, wants); left != 0; left &= left - 1) {
-      const int       owner = __ffs(static_cast<int>(left)) - 1;
-      const Vertex    from  = __shfl_sync(all_lanes, v, owner);
-      const EdgeIndex end   = __shfl_sync(all_lanes, last, owner);
-      for (EdgeIndex i = __shfl_sync(all_lanes, first, owner) + lane; i < end; i += warp_lanes)
-        if (forest.parent(from) != forest.parent(rows.targets[i])) forest.unite(from, rows.targets[i]);
-    }
-  }
+    for_each_owner(wants, [&](unsigned owner) {
+      unite_row<WarpTeam>(rows, forest, cuda::from_lane(v, owner), cuda::from_lane(first, owner),
+                          cuda::from_lane(last, owner));
+    });
+  });
   seen = sum_over_warp(seen);
-  if (lane == 0 && seen != 0) atomicAdd(looked_at, seen);
+  if (lane_index() == 0 && seen != 0) atomicAdd(looked_at, seen);
 }
 
 __global__ void unite_hubs(PlainRows rows, Forest forest, const Vertex* hubs, const unsigned* hub_count,
                            Count* looked_at) {
-  for (unsigned h = 0; h < *hub_count; ++h) {
+  deal<GridTeam>(*hub_count, [&](std::uint64_t h) {
     const Vertex    v     = hubs[h];
     const EdgeIndex first = rows.begins[v], last = rows.ends[v];
-    for (EdgeIndex i = first + first_item(); i < last; i += item_stride())
-      if (forest.parent(v) != forest.parent(rows.targets[i])) forest.unite(v, rows.targets[i]);
-    if (first_item() == 0) atomicAdd(looked_at, static_cast<Count>(last - first));
-  }
+    unite_row<GridTeam>(rows, forest, v, first, last);
+    if (GridTeam::rank() == 0) atomicAdd(looked_at, static_cast<Count>(last - first));
+  });
 }
 
 /// As on the CPU, in-edges matter only where rows are skipped; without them nothing is.

@@ -102,8 +102,7 @@ __global__ void count_classes(Neighborhoods graph, std::uint64_t n, Bounds bound
 /// The order within a class is any.
 __global__ void list_classes(Neighborhoods graph, std::uint64_t n, Bounds bounds, Starts starts, unsigned* filled,
                              Vertex* members) {
-  const std::uint64_t words = (n + warp_lanes - 1) / warp_lanes;
-  for (std::uint64_t word = first_item() / warp_lanes; word < words; word += item_stride() / warp_lanes) {
+  deal<WarpTeam>((n + warp_lanes - 1) / warp_lanes, [&](std::uint64_t word) {
     const std::uint64_t u     = word * warp_lanes + lane_index();
     const auto          v     = static_cast<Vertex>(u);
     const unsigned      found = u < n ? bounds.class_of(graph.degree(v)) : by_nobody;
@@ -111,16 +110,16 @@ __global__ void list_classes(Neighborhoods graph, std::uint64_t n, Bounds bounds
       const unsigned place = cuda::reserve(filled + c, found == c);
       if (found == c) members[starts.of[c] + place] = v;
     }
-  }
+  });
 }
 
 // --- rows of one thread, warp or block ---
 
 __global__ void ask_by_thread(Round round, const Vertex* members, std::uint64_t count) {
   Done mine{};
-  for (std::uint64_t m = first_item(); m < count; m += item_stride()) {
+  deal<LaneTeam>(count, [&](std::uint64_t m) {
     const Vertex v = members[m];
-    if (!round.asks(v)) continue;
+    if (!round.asks(v)) return;
     const Neighbors row = round.graph.of(v);
     Vertex          labels[few_labels];
 #pragma unroll
@@ -134,16 +133,16 @@ __global__ void ask_by_thread(Round round, const Vertex* members, std::uint64_t 
       if (labels[i] != no_vertex) best = larger(best, label_count(labels[i], times));
     }
     round.settle(v, row.degree, label_of(best), mine);
-  }
+  });
   round.report(mine);
 }
 
 __global__ void ask_by_lanes(Round round, const Vertex* members, std::uint64_t count) {
   const unsigned lane = lane_index();
   Done           mine{};
-  for (std::uint64_t m = first_item() / warp_lanes; m < count; m += item_stride() / warp_lanes) {
+  deal<WarpTeam>(count, [&](std::uint64_t m) {
     const Vertex v = members[m];
-    if (!round.asks(v)) continue;
+    if (!round.asks(v)) return;
     const Neighbors row   = round.graph.of(v);
     const Vertex    label = lane < row.degree ? round.labels[row[lane]] : no_vertex;
     const unsigned  same  = __match_any_sync(all_lanes, label);
@@ -151,7 +150,7 @@ __global__ void ask_by_lanes(Round round, const Vertex* members, std::uint64_t c
     const unsigned  most  = __reduce_max_sync(all_lanes, times);
     const Vertex    best  = __reduce_min_sync(all_lanes, times == most ? label : no_vertex);
     if (lane == 0) round.settle(v, row.degree, best, mine);
-  }
+  });
   round.report(mine);
 }
 
@@ -181,9 +180,9 @@ __global__ void __launch_bounds__(block_threads)
   __shared__ TableRoom<warp_slots> rooms[cuda::block_warps];
   const unsigned                   lane = lane_index();
   Done                             mine{};
-  for (std::uint64_t m = first_item() / warp_lanes; m < count; m += item_stride() / warp_lanes) {
+  deal<WarpTeam>(count, [&](std::uint64_t m) {
     const Vertex v = members[m];
-    if (!round.asks(v)) continue;
+    if (!round.asks(v)) return;
     const Neighbors row = round.graph.of(v);
     const Table     table{rooms[threadIdx.x / warp_lanes], static_cast<unsigned>(row.degree)};
     table.clear(lane, warp_lanes);
@@ -191,7 +190,7 @@ __global__ void __launch_bounds__(block_threads)
     const Count best = largest_in_warp(count_labels<warp_lanes>(round, row, 0, row.degree, lane, table));
     if (lane == 0) round.settle(v, row.degree, label_of(best), mine);
     __syncwarp();
-  }
+  });
   round.report(mine);
 }
 
@@ -200,9 +199,9 @@ __global__ void __launch_bounds__(block_threads)
   __shared__ TableRoom<block_slots> room;
   __shared__ Count                  block_best;
   Done                              mine{};
-  for (std::uint64_t m = blockIdx.x; m < count; m += gridDim.x) {
+  deal<BlockTeam>(count, [&](std::uint64_t m) {
     const Vertex v = members[m];
-    if (!round.asks(v)) continue;
+    if (!round.asks(v)) return;
     const Neighbors row = round.graph.of(v);
     const Table     table{room, static_cast<unsigned>(row.degree)};
     table.clear(threadIdx.x, block_threads);
@@ -213,7 +212,7 @@ __global__ void __launch_bounds__(block_threads)
     __syncthreads();
     if (threadIdx.x == 0) round.settle(v, row.degree, label_of(block_best), mine);
     __syncthreads();  // the table and the best are written again
-  }
+  });
   round.report(mine);
 }
 
@@ -290,17 +289,15 @@ __global__ void settle_hubs(Round round, Hubs hubs, Batch batch) {
 
 /// Tells the neighbours of what changed; hubs tell theirs elsewhere. A warp takes 32 vertices.
 __global__ void tell_neighbors(Round round, std::uint64_t n, Bounds bounds, std::uint8_t* stale) {
-  const std::uint64_t words = (n + warp_lanes - 1) / warp_lanes;
-  for (std::uint64_t word = first_item() / warp_lanes; word < words; word += item_stride() / warp_lanes) {
+  deal<WarpTeam>((n + warp_lanes - 1) / warp_lanes, [&](std::uint64_t word) {
     const std::uint64_t u     = word * warp_lanes + lane_index();
     const auto          v     = static_cast<Vertex>(u);
     const bool          tells = u < n && round.labels[v] != round.next[v] && round.graph.degree(v) < bounds.all;
-    for (unsigned left = __ballot_sync(all_lanes, tells); left != 0; left &= left - 1) {
-      const int       owner = __ffs(static_cast<int>(left)) - 1;
-      const Neighbors row   = round.graph.of(__shfl_sync(all_lanes, v, owner));
-      for (EdgeIndex i = lane_index(); i < row.degree; i += warp_lanes) stale[row[i]] = 1;
-    }
-  }
+    for_each_owner(tells, [&](unsigned owner) {
+      const Neighbors row = round.graph.of(cuda::from_lane(v, owner));
+      deal_edges<WarpTeam>(0, row.degree, [&](EdgeIndex i) { stale[row[i]] = 1; });
+    });
+  });
 }
 
 __global__ void tell_hub_neighbors(Round round, Hubs hubs, Batch all, std::uint8_t* stale) {

@@ -14,25 +14,20 @@ constexpr const char* what = "the neighbours";
 
 // --- rows walked by a warp or a block ---
 
-struct Warp {
-  static constexpr unsigned size = warp_lanes;
-
-  __device__ unsigned lane() const { return lane_index(); }
+struct Warp : WarpTeam {
   /// How many of the lanes before this one keep something; `all`: how many of all.
   __device__ unsigned before(bool keeps, unsigned& all) const {
     const unsigned mask = __ballot_sync(all_lanes, keeps);
     all                 = __popc(mask);
-    return __popc(mask & ((1u << lane()) - 1));
+    return __popc(mask & ((1u << rank()) - 1));
   }
   __device__ unsigned count(bool keeps) const { return __popc(__ballot_sync(all_lanes, keeps)); }
 };
 
-struct WholeBlock {
-  static constexpr unsigned size = block_threads;
-
+struct WholeBlock : BlockTeam {
   unsigned* of_warps;  ///< shared
 
-  __device__ unsigned lane() const { return threadIdx.x; }
+  __device__ explicit WholeBlock(unsigned* shared) : of_warps(shared) {}
   __device__ unsigned before(bool keeps, unsigned& all) const {
     unsigned before = Warp{}.before(keeps, all);
     if (lane_index() == 0) of_warps[threadIdx.x / warp_lanes] = all;
@@ -51,9 +46,9 @@ struct WholeBlock {
 /// visit(u, fresh) for every entry of an ascending row, a team's lanes together. The first of equal ones is fresh,
 /// unless it is `v`.
 template <class Team, class Visit>
-__device__ void for_row(const Team& team, const Vertex* row, EdgeIndex length, Vertex v, Visit&& visit) {
-  for (EdgeIndex base = 0; base < length; base += Team::size) {
-    const EdgeIndex i = base + team.lane();
+__device__ void for_row(const Team&, const Vertex* row, EdgeIndex length, Vertex v, Visit&& visit) {
+  for (EdgeIndex base = 0; base < length; base += Team::size()) {
+    const EdgeIndex i = base + Team::rank();
     const Vertex    u = i < length ? row[i] : v;
     visit(u, u != v && (i == 0 || row[i - 1] != u));
   }
@@ -77,20 +72,21 @@ struct LongRows {
 /// body(v, team) for the rows that are not long…
 template <class Body>
 __device__ void for_short_rows(const Neighborhoods& graph, std::uint64_t n, const LongRows& longs, Body&& body) {
-  for (std::uint64_t v = first_item() / warp_lanes; v < n; v += item_stride() / warp_lanes)
+  deal<WarpTeam>(n, [&](std::uint64_t v) {
     if (graph.degree(static_cast<Vertex>(v)) < longs.from) body(static_cast<Vertex>(v), Warp{});
+  });
 }
 
 /// …and for those that are.
 template <class Body>
 __device__ void for_long_rows(const LongRows& longs, unsigned* shared, Body&& body) {
-  for (std::uint64_t i = blockIdx.x; i < longs.count; i += gridDim.x) body(longs.list[i], WholeBlock{shared});
+  deal<BlockTeam>(longs.count, [&](std::uint64_t i) { body(longs.list[i], WholeBlock{shared}); });
 }
 
 __global__ void list_long_rows(Neighborhoods graph, std::uint64_t n, EdgeIndex from, Vertex* list,
                                unsigned* count) {
-  for (std::uint64_t v = first_item(); v < n; v += item_stride())
-    if (graph.degree(static_cast<Vertex>(v)) >= from) list[atomicAdd(count, 1)] = static_cast<Vertex>(v);
+  cuda::list_vertices(
+      n, [&](Vertex v) { return graph.degree(v) >= from; }, list, count);
 }
 
 // --- edges that point upwards ---
@@ -114,7 +110,7 @@ __device__ void count_row(const Neighborhoods& graph, Vertex v, const Team& team
     neighbors += team.count(is);
     (leaving ? to : from) += team.count(is && above(graph, u, v));
   });
-  if (team.lane() != 0) return;
+  if (team.rank() != 0) return;
   counts.neighbors[v] = neighbors;
   counts.higher[v]    = to + from;
   counts.leaving[v]   = static_cast<Vertex>(to);

@@ -66,17 +66,15 @@ __global__ void offer_all(Search<Distance> search) {
 template <class Distance>
 __global__ void offer(Search<Distance> search, const Vertex* from, std::uint64_t count, Vertex* taken,
                       Count* taken_count) {
-  const std::uint64_t warps = item_stride() / warp_lanes;
-  for (std::uint64_t k = first_item() / warp_lanes; k < count; k += warps) {
+  deal<WarpTeam>(count, [&](std::uint64_t k) {
     const Vertex u = from != nullptr ? from[k] : static_cast<Vertex>(k);
-    if (search.parents[u] == no_vertex) continue;
-    const EdgeIndex last = search.rows.offsets[u + 1];
-    for (EdgeIndex i = search.rows.offsets[u] + lane_index(); i < last; i += warp_lanes) {
+    if (search.parents[u] == no_vertex) return;
+    deal_edges<WarpTeam>(search.rows.offsets[u], search.rows.offsets[u + 1], [&](EdgeIndex i) {
       const Vertex v = search.rows.targets[i];
       if (search.orphaned(v) && search.fits(u, v, i) && search.adopt(u, v))
         taken[atomicAdd(taken_count, Count{1})] = v;
-    }
-  }
+    });
+  });
 }
 
 template <class Distance>

@@ -18,14 +18,21 @@ namespace spillway::gpu {
 using cuda::all_lanes;
 using cuda::block_threads;
 using cuda::blocks_for;
+using cuda::BlockTeam;
 using cuda::check;
 using cuda::Count;
+using cuda::deal;
+using cuda::deal_edges;
 using cuda::DeviceArray;
 using cuda::first_item;
+using cuda::for_each_owner;
+using cuda::GridTeam;
 using cuda::item_stride;
 using cuda::lane_index;
+using cuda::LaneTeam;
 using cuda::sum_over_warp;
 using cuda::warp_lanes;
+using cuda::WarpTeam;
 
 /// A point in the device's work, by its clock.
 class Timestamp {

@@ -33,8 +33,9 @@ struct State {
 /// body(v) by a warp, for every vertex that is left.
 template <class Body>
 __device__ void for_left(const Sides& graph, const State& state, Body&& body) {
-  for (std::uint64_t v = first_item() / warp_lanes; v < graph.vertices; v += item_stride() / warp_lanes)
+  deal<WarpTeam>(graph.vertices, [&](std::uint64_t v) {
     if (state.left(static_cast<Vertex>(v))) body(static_cast<Vertex>(v));
+  });
 }
 
 /// Whether any neighbour in the row is as asked for; the whole warp knows.

@@ -19,19 +19,14 @@ struct Ranked {
   }
 };
 
-template <class Body>
-__device__ void for_rows_by_warp(std::uint64_t n, Body&& body) {
-  for (std::uint64_t v = first_item() / warp_lanes; v < n; v += item_stride() / warp_lanes)
-    body(static_cast<Vertex>(v));
-}
-
 /// How many neighbours of higher rank each vertex has; one more entry, so that the sum before it is the end.
 __global__ void count_above(Ranked graph, std::uint64_t n, EdgeIndex* counts) {
   const unsigned lane = threadIdx.x % warp_lanes;
-  for_rows_by_warp(n, [&](Vertex v) {
+  deal<WarpTeam>(n, [&](std::uint64_t v) {
     EdgeIndex count = 0;
-    for (EdgeIndex i = graph.rows.offsets[v] + lane; i < graph.rows.offsets[v + 1]; i += warp_lanes)
-      count += graph.above(graph.rows.targets[i], v);
+    deal_edges<WarpTeam>(graph.rows.offsets[v], graph.rows.offsets[v + 1], [&](EdgeIndex i) {
+      count += graph.above(graph.rows.targets[i], static_cast<Vertex>(v));
+    });
     count = sum_over_warp(count);
     if (lane == 0) counts[v] = count;
   });
@@ -41,13 +36,13 @@ __global__ void count_above(Ranked graph, std::uint64_t n, EdgeIndex* counts) {
 /// Writes them down, in the order of the row.
 __global__ void keep_above(Ranked graph, std::uint64_t n, const EdgeIndex* offsets, Vertex* targets) {
   const unsigned lane = threadIdx.x % warp_lanes;
-  for_rows_by_warp(n, [&](Vertex v) {
+  deal<WarpTeam>(n, [&](std::uint64_t v) {
     EdgeIndex       place = offsets[v];
     const EdgeIndex first = graph.rows.offsets[v], last = graph.rows.offsets[v + 1];
     for (EdgeIndex base = first; base < last; base += warp_lanes) {
       const EdgeIndex i    = base + lane;
       const Vertex    u    = i < last ? graph.rows.targets[i] : 0;
-      const bool      keep = i < last && graph.above(u, v);
+      const bool      keep = i < last && graph.above(u, static_cast<Vertex>(v));
       const unsigned  mask = __ballot_sync(all_lanes, keep);
       if (keep) targets[place + __popc(mask & ((1u << lane) - 1))] = u;
       place += __popc(mask);
@@ -60,7 +55,7 @@ __global__ void count_triangles(const EdgeIndex* offsets, const Vertex* targets,
                                 Count* total) {
   const unsigned lane = threadIdx.x % warp_lanes;
   Count          all  = 0;
-  for_rows_by_warp(n, [&](Vertex u) {
+  deal<WarpTeam>(n, [&](std::uint64_t u) {
     const EdgeIndex first = offsets[u], last = offsets[u + 1];
     Count           of_u = 0;
     for (EdgeIndex e = first; e < last; ++e) {

@@ -25,16 +25,14 @@ __device__ void visit_rows(const Rows& rows, std::uint64_t n, Wants&& wants, Vis
       for (EdgeIndex i = first; i < last && !visit(v, i); ++i) {
       }
     if (last - first >= block_row) longest[atomicAdd(&count, 1u)] = v;
-    unsigned left = __ballot_sync(all_lanes, last - first >= warp_row && last - first < block_row);
-    for (; left != 0; left &= left - 1) {
-      const auto      owner = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-      const Vertex    of    = cuda::from_lane(v, owner);
-      const EdgeIndex end   = cuda::from_lane(last, owner);
+    for_each_owner(last - first >= warp_row && last - first < block_row, [&](unsigned owner) {
+      const Vertex    of  = cuda::from_lane(v, owner);
+      const EdgeIndex end = cuda::from_lane(last, owner);
       for (EdgeIndex at = cuda::from_lane(first, owner); at < end; at += warp_lanes) {
         const EdgeIndex i = at + lane_index();
         if (__any_sync(all_lanes, i < end && visit(of, i))) break;
       }
-    }
+    });
     __syncthreads();
     for (unsigned k = 0; k < count; ++k) {
       const EdgeIndex end = rows.offsets[longest[k] + 1];

@@ -29,12 +29,11 @@ __device__ Origin made(Vertex source, std::uint32_t weight, Origin*) { return {w
 
 template <class Carried>
 __global__ void carry_origins(Rows rows, std::uint64_t n, Carried* carried) {
-  const std::uint64_t warps = item_stride() / warp_lanes;
-  for (std::uint64_t u = first_item() / warp_lanes; u < n; u += warps) {
-    const EdgeIndex last = rows.offsets[u + 1];
-    for (EdgeIndex i = rows.offsets[u] + threadIdx.x % warp_lanes; i < last; i += warp_lanes)
+  deal<WarpTeam>(n, [&](std::uint64_t u) {
+    deal_edges<WarpTeam>(rows.offsets[u], rows.offsets[u + 1], [&](EdgeIndex i) {
       carried[i] = made(static_cast<Vertex>(u), rows.weights != nullptr ? rows.weights[i] : 0, carried);
-  }
+    });
+  });
 }
 
 /// Where each target begins among the sorted ones: before the first that is not below it.

@@ -29,17 +29,17 @@ DeviceTopology DeviceGraph::topology(const Topology& topology, bool weighted) {
   const std::scoped_lock lock{mutex_};
   DeviceTopology         there;
   for (const auto* blocks : {&topology.push, &topology.pull})
-    for (const Block& block : *blocks)
+    for (const RowBlock& block : *blocks)
       if (auto rows = found(block)) there.held.push_back(std::move(rows));  // not to be given up
   if (missing(topology, weighted) > device_.room()) give_up_idle();
   device_.require(missing(topology, weighted), "the rows of the graph");
-  const auto add = [&](const Block& block, std::vector<Rows>& to) {
+  const auto add = [&](const RowBlock& block, std::vector<Rows>& to) {
     auto rows = resident(block, weighted, there.uploaded);
     to.push_back(rows->on_device());
     there.held.push_back(std::move(rows));
   };
-  for (const Block& block : topology.push) add(block, there.push);
-  for (const Block& block : topology.pull) add(block, there.pull);
+  for (const RowBlock& block : topology.push) add(block, there.push);
+  for (const RowBlock& block : topology.pull) add(block, there.pull);
   return there;
 }
 
@@ -47,8 +47,8 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   const std::scoped_lock lock{mutex_};
   const std::uint64_t    n      = topology.vertices;
   const bool             pushes = !topology.push.empty();
-  const Block&           by     = pushes ? topology.push.front() : topology.pull.front();
-  const auto             arcs   = [](const Block& block) { return block.rows.offsets[block.last - block.first]; };
+  const RowBlock&        by     = pushes ? topology.push.front() : topology.pull.front();
+  const auto             arcs = [](const RowBlock& block) { return block.rows.offsets[block.last - block.first]; };
   if (!insists && unskewed_ == by.rows.offsets) return rows;
   order_locked(by, pushes ? rows.push.front().offsets : rows.pull.front().offsets, n);
   if (!insists && !order_->skewed) {
@@ -59,7 +59,7 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   DeviceTopology moved;
   moved.order    = order_;
   moved.uploaded = rows.uploaded;
-  const auto add = [&](const Block& block, const Rows& here, std::vector<Rows>& to) {
+  const auto add = [&](const RowBlock& block, const Rows& here, std::vector<Rows>& to) {
     const auto same = [&](const auto& other) {
       return other->on_host.targets == block.rows.targets && (!weighted || other->weights.size() > 0);
     };
@@ -78,13 +78,13 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   return moved;
 }
 
-std::shared_ptr<const VertexMap> DeviceGraph::order(const Block& by, const EdgeIndex* offsets,
+std::shared_ptr<const VertexMap> DeviceGraph::order(const RowBlock& by, const EdgeIndex* offsets,
                                                     std::uint64_t vertices) {
   const std::scoped_lock lock{mutex_};
   return order_locked(by, offsets, vertices);
 }
 
-std::shared_ptr<const VertexMap> DeviceGraph::order_locked(const Block& by, const EdgeIndex* offsets,
+std::shared_ptr<const VertexMap> DeviceGraph::order_locked(const RowBlock& by, const EdgeIndex* offsets,
                                                            std::uint64_t vertices) {
   if (!order_ || ordered_by_ != by.rows.offsets) {
     reordered_.clear();
@@ -117,7 +117,7 @@ bool DeviceGraph::give_up_idle_blocks() {
   return gone > 0;
 }
 
-std::shared_ptr<ResidentRows> DeviceGraph::found(const Block& block) const {
+std::shared_ptr<ResidentRows> DeviceGraph::found(const RowBlock& block) const {
   const auto same = [&](const auto& other) {
     return other->on_host.offsets == block.rows.offsets && other->on_host.targets == block.rows.targets;
   };
@@ -135,7 +135,7 @@ bool DeviceGraph::has_room_for(const Topology& topology, bool weighted, std::uin
   {
     std::vector<std::shared_ptr<ResidentRows>> held;
     for (const auto* blocks : {&topology.push, &topology.pull})
-      for (const Block& block : *blocks)
+      for (const RowBlock& block : *blocks)
         if (auto rows = found(block)) held.push_back(std::move(rows));
     give_up_idle_blocks();
     if (fits()) return true;
@@ -153,7 +153,7 @@ std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) cons
   std::uint64_t              bytes = 0;
   std::vector<const Vertex*> counted;
   for (const auto* blocks : {&topology.push, &topology.pull}) {
-    for (const Block& block : *blocks) {
+    for (const RowBlock& block : *blocks) {
       if (std::ranges::find(counted, block.rows.targets) != counted.end()) continue;
       counted.push_back(block.rows.targets);
       const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
@@ -165,7 +165,8 @@ std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) cons
   return bytes;
 }
 
-std::shared_ptr<ResidentRows> DeviceGraph::resident(const Block& block, bool weighted, std::uint64_t& uploaded) {
+std::shared_ptr<ResidentRows> DeviceGraph::resident(const RowBlock& block, bool weighted,
+                                                    std::uint64_t& uploaded) {
   const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
   auto                there = found(block);
   if (!there) {
@@ -188,7 +189,7 @@ std::shared_ptr<ResidentRows> DeviceGraph::resident(const Block& block, bool wei
   return there;
 }
 
-std::shared_ptr<OutsideRows> DeviceGraph::outside(const Block& block, bool weighted, const Graph& graph) {
+std::shared_ptr<OutsideRows> DeviceGraph::outside(const RowBlock& block, bool weighted, const Graph& graph) {
   const std::scoped_lock lock{mutex_};
   const auto             same = [&](const auto& other) {
     return other->on_host().offsets == block.rows.offsets && other->on_host().targets == block.rows.targets;
@@ -224,14 +225,14 @@ std::uint64_t DeviceGraph::idle_heads() const {
   return bytes;
 }
 
-bool DeviceGraph::has_coded(const Block& block, bool weighted) {
+bool DeviceGraph::has_coded(const RowBlock& block, bool weighted) {
   const std::scoped_lock lock{mutex_};
   return std::ranges::any_of(coded_, [&](const auto& other) {
     return other->on_host == block.rows.targets && other->weighted == weighted;
   });
 }
 
-std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topology& topology, bool weighted,
+std::shared_ptr<CodedBlock> DeviceGraph::coded(const RowBlock& block, const Topology& topology, bool weighted,
                                                const Graph& graph, std::uint64_t chunk_arcs) {
   const auto same = [&](const auto& other) {
     return other->on_host == block.rows.targets && other->weighted == weighted;
@@ -242,9 +243,9 @@ std::shared_ptr<CodedBlock> DeviceGraph::coded(const Block& block, const Topolog
     if (found != coded_.end()) return *found;
   }
   // Whatever the run, out-edges say who is a hub: both sides are in one order.
-  const Block by    = block_of(graph.out());
-  const auto  rows  = outside(block, weighted, graph);
-  const auto  among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
+  const RowBlock by    = block_of(graph.out());
+  const auto     rows  = outside(block, weighted, graph);
+  const auto     among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
   drop_idle_heads();
   rows->drop_heads(), among->drop_heads();
   auto fresh = std::make_shared<CodedBlock>(

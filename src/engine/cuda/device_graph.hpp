@@ -9,7 +9,7 @@ namespace spillway::cuda {
 Rates rates_of(Device& device, int threads, const std::shared_ptr<MemoryBudget>& host);
 
 /// Rows of 2^31 arcs and more are for the CPU.
-void refuse_long_rows(const Block& block);
+void refuse_long_rows(const RowBlock& block);
 
 /// Rows that lie on a device, and where they lie on the host.
 struct ResidentRows {
@@ -46,13 +46,13 @@ class DeviceGraph : public Graph::Attachment {
   /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
   DeviceTopology reordered(const Topology& topology, DeviceTopology rows, bool weighted, bool insists);
   /// An order by falling degree in `by`, whose offsets are on the device.
-  std::shared_ptr<const VertexMap> order(const Block& by, const EdgeIndex* offsets, std::uint64_t vertices);
+  std::shared_ptr<const VertexMap> order(const RowBlock& by, const EdgeIndex* offsets, std::uint64_t vertices);
   /// The block, which stays where it is, for the device to read.
-  std::shared_ptr<OutsideRows> outside(const Block& block, bool weighted, const Graph& graph);
+  std::shared_ptr<OutsideRows> outside(const RowBlock& block, bool weighted, const Graph& graph);
   /// The block in coded form; `chunk_arcs` as for `coded_supply`.
-  std::shared_ptr<CodedBlock> coded(const Block& block, const Topology& topology, bool weighted,
+  std::shared_ptr<CodedBlock> coded(const RowBlock& block, const Topology& topology, bool weighted,
                                     const Graph& graph, std::uint64_t chunk_arcs);
-  bool                        has_coded(const Block& block, bool weighted);
+  bool                        has_coded(const RowBlock& block, bool weighted);
   /// Over rows that are not coded, so far.
   std::atomic<double> passes_uncoded = 0;
   std::atomic<bool>   cannot_code    = false;  ///< was tried
@@ -74,10 +74,11 @@ class DeviceGraph : public Graph::Attachment {
   bool                             give_up_idle_blocks();
   void                             drop_idle_heads_locked();
   std::uint64_t                    idle_heads() const;
-  std::shared_ptr<ResidentRows>    found(const Block& block) const;
+  std::shared_ptr<ResidentRows>    found(const RowBlock& block) const;
   std::uint64_t                    missing(const Topology& topology, bool weighted) const;
-  std::shared_ptr<const VertexMap> order_locked(const Block& by, const EdgeIndex* offsets, std::uint64_t vertices);
-  std::shared_ptr<ResidentRows>    resident(const Block& block, bool weighted, std::uint64_t& uploaded);
+  std::shared_ptr<const VertexMap> order_locked(const RowBlock& by, const EdgeIndex* offsets,
+                                                std::uint64_t vertices);
+  std::shared_ptr<ResidentRows>    resident(const RowBlock& block, bool weighted, std::uint64_t& uploaded);
 
   Device                                     device_;
   std::mutex                                 mutex_, outside_mutex_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <spillway/engine/cuda/balance.cuh>
 #include <spillway/engine/cuda/launch.cuh>
-#include <spillway/engine/cuda/view.cuh>
 
 namespace spillway::cuda {
 

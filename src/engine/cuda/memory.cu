@@ -50,7 +50,7 @@ int device_count() {
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-void refuse_long_rows(const Block& block) {
+void refuse_long_rows(const RowBlock& block) {
   const std::uint64_t rows = std::uint64_t{block.last} - block.first;
   if (block.rows.offsets[rows] < longest_row) return;
   for (std::uint64_t v = 0; v < rows; ++v)

@@ -39,18 +39,18 @@ __global__ void lay_out_heads(const EdgeIndex* offsets, std::uint64_t n, HeadLen
 /// A warp for every row.
 __global__ void copy_heads(Rows from, std::uint64_t n, const EdgeIndex* offsets, Vertex* targets,
                            std::uint32_t* weights) {
-  for (std::uint64_t v = first_item() / warp_lanes; v < n; v += item_stride() / warp_lanes) {
-    const EdgeIndex to = offsets[v], count = offsets[v + 1] - to, first = from.offsets[v];
-    for (EdgeIndex i = lane_index(); i < count; i += warp_lanes) {
+  deal<WarpTeam>(n, [&](std::uint64_t v) {
+    const EdgeIndex to = offsets[v], first = from.offsets[v];
+    deal_edges<WarpTeam>(0, offsets[v + 1] - to, [&](EdgeIndex i) {
       targets[to + i] = from.targets[first + i];
       if (weights != nullptr) weights[to + i] = from.weights[first + i];
-    }
-  }
+    });
+  });
 }
 
 }  // namespace
 
-OutsideRows::OutsideRows(Device& device, const Block& block, const Graph& graph)
+OutsideRows::OutsideRows(Device& device, const RowBlock& block, const Graph& graph)
     : on_host_{block.rows.offsets, block.rows.targets, nullptr},
       budget_(graph.budget()),
       vertices_(std::uint64_t{block.last} - block.first),
@@ -109,7 +109,7 @@ bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
   const bool as_asked = lengths_.of_all > 0 || chosen_with_some_ == some_rows_;
   if (serve(room_, room) && (head_weights_.size() > 0) == weighted && as_asked) return false;
   drop_heads();
-  const HeadLengths lengths = lengths_ = head_lengths(device, room / (weighted ? 8 : 4));
+  const HeadLengths lengths = lengths_ = head_lengths(device, room / edge_bytes(weighted));
   chosen_with_some_                    = some_rows_;
   if (lengths.of_all > 0 || lengths.first > 0) {
     DeviceArray<EdgeIndex> offsets{device, vertices_ + 1, what_rows}, tails{device, vertices_, what_rows};

@@ -17,11 +17,11 @@ struct HeadLengths {
 class OutsideRows {
  public:
   /// Where rows lie is known to the device from now on; edges are pinned when somebody asks for them.
-  OutsideRows(Device& device, const Block& block, const Graph& graph);
+  OutsideRows(Device& device, const RowBlock& block, const Graph& graph);
 
   /// Those of `block`, which has the same rows: a simple graph shares them with the one it was made of, weights
   /// apart.
-  void add_weights(const Block& block) { on_host_.weights = block.rows.weights; }
+  void add_weights(const RowBlock& block) { on_host_.weights = block.rows.weights; }
 
   const EdgeIndex* offsets() const { return offsets_.data(); }
   /// The edges where the host has pinned them, weights too if they were added.
@@ -40,7 +40,7 @@ class OutsideRows {
   /// All of every row where the host has it, in the form of algorithms that are no programs.
   Rows          whole();
   std::uint64_t resident_bytes() const { return (head_targets_.size() + head_weights_.size()) * sizeof(Vertex); }
-  std::uint64_t bytes() const { return arcs_ * (on_host_.weights ? 8 : 4); }
+  std::uint64_t bytes() const { return arcs_ * on_host_.edge_bytes(); }
 
   const Rows& on_host() const { return on_host_; }
   bool        has_weights() const { return on_host_.weights != nullptr || arcs_ == 0; }

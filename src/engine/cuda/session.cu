@@ -164,7 +164,7 @@ void make_in_windows(SupplyJob& job) {
   const ProgramFacts& facts = job.needs.facts;
   const bool          pulls =
       facts.all_active && !job.topology.pull.empty() && job.made.options.direction != Direction::push;
-  const WindowNeeds needs{.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+  const WindowNeeds needs = WindowNeeds::of(facts);
   job.made.rows = window_supply(job.there, job.graph, job.topology, job.made.options, needs, pulls, state);
   job.device().wait();
   job.made.so_far.prepare_ms = clock.milliseconds();

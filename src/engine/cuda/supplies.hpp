@@ -4,7 +4,8 @@
 #include "engine/cuda/device_graph.hpp"
 
 #include <spillway/engine/cuda/supply.cuh>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
+#include "supply/windows.hpp"
 
 namespace spillway::cuda {
 

@@ -21,7 +21,7 @@ Supply<Form> supplied(DeviceGraph& there, const Topology& topology, const Room& 
   Supply<Form>                                supply;
   std::vector<std::pair<const Vertex*, Kept>> kept;
   for (const auto* blocks : {&topology.push, &topology.pull})
-    for (const Block& block : *blocks)
+    for (const RowBlock& block : *blocks)
       if (std::ranges::find(kept, block.rows.targets, &std::pair<const Vertex*, Kept>::first) == kept.end())
         kept.emplace_back(block.rows.targets, find(block));
   Device& device = there.device();
@@ -42,12 +42,12 @@ Supply<Form> supplied(DeviceGraph& there, const Topology& topology, const Room& 
     supply.on_host += rows->bytes();
     supply.held.push_back(rows);
   }
-  const auto add = [&](const Block& block, std::vector<Form>& to) {
+  const auto add = [&](const RowBlock& block, std::vector<Form>& to) {
     const auto found = std::ranges::find(kept, block.rows.targets, &std::pair<const Vertex*, Kept>::first);
     for (const Form& part : found->second->parts()) to.push_back(part);
   };
-  for (const Block& block : topology.push) add(block, supply.push);
-  for (const Block& block : topology.pull) add(block, supply.pull);
+  for (const RowBlock& block : topology.push) add(block, supply.push);
+  for (const RowBlock& block : topology.pull) add(block, supply.pull);
   return supply;
 }
 
@@ -68,7 +68,7 @@ Supply<PlainRows> resident_supply(DeviceTopology rows) {
 
 Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room) {
-  return supplied<PlainRows>(there, topology, room, [&](const Block& block) {
+  return supplied<PlainRows>(there, topology, room, [&](const RowBlock& block) {
     auto rows = there.outside(block, weighted, graph);
     rows->may_keep_some(room.some_rows);
     return rows;
@@ -78,7 +78,7 @@ Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Top
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs) {
   std::shared_ptr<const VertexMap> order;
-  auto                             supply = supplied<CodedRows>(there, topology, room, [&](const Block& block) {
+  auto                             supply = supplied<CodedRows>(there, topology, room, [&](const RowBlock& block) {
     auto rows = there.coded(block, topology, weighted, graph, chunk_arcs);
     order     = rows->order();  // one for all of them
     return rows;
@@ -94,13 +94,13 @@ WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& top
     return {there.topology(topology, weighted), {}};
   auto           alone = there.alone_outside();
   DeviceTopology outside;
-  const auto     add = [&](const Block& block, std::vector<Rows>& to) {
+  const auto     add = [&](const RowBlock& block, std::vector<Rows>& to) {
     auto rows = there.outside(block, weighted, graph);
     to.push_back(rows->whole());
     outside.held.push_back(std::move(rows));
   };
-  for (const Block& block : topology.push) add(block, outside.push);
-  for (const Block& block : topology.pull) add(block, outside.pull);
+  for (const RowBlock& block : topology.push) add(block, outside.push);
+  for (const RowBlock& block : topology.pull) add(block, outside.pull);
   return {std::move(outside), std::move(alone)};
 }
 
@@ -112,7 +112,7 @@ struct Reasons {
   void                     because(std::string text) { why.push_back(std::move(text)); }
 };
 
-std::uint64_t edge_bytes(const Wish& wish) { return wish.topology.arcs * (wish.weighted ? 8 : 4); }
+std::uint64_t edge_bytes(const Wish& wish) { return wish.topology.arcs * spillway::edge_bytes(wish.weighted); }
 
 /// Coded rows spare more than half of the bytes; coding goes at
 /// so many a second (measured on an H200, docs/experiments.md).
@@ -127,7 +127,7 @@ bool worth_coding(DeviceGraph& there, const Wish& wish, Choice& choice, Reasons&
   if (wish.options.supply.compress == Compress::on) return true;
   if (wish.options.supply.compress == Compress::off || wish.fixed || there.cannot_code) return false;
   const Topology& topology = wish.topology;
-  const Block&    block    = topology.push.empty() ? topology.pull.front() : topology.push.front();
+  const RowBlock& block    = topology.push.empty() ? topology.pull.front() : topology.push.front();
   if (there.has_coded(block, wish.weighted)) return true;
   const double passes = there.passes_uncoded + wish.passes;  // who comes again will come again
   const double needed = passes_to_pay(choice.rates);

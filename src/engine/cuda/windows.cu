@@ -67,7 +67,7 @@ class PinnedMemory {
 
 /// Where the host gathers edges that are sent next.
 struct Stage {
-  Stage(std::uint64_t edges, bool weighted) : memory(edges * (weighted ? 8 : 4)) {
+  Stage(std::uint64_t edges, bool weighted) : memory(edges * edge_bytes(weighted)) {
     at.targets = memory.as<Vertex>();
     if (weighted) at.weights = memory.as<std::uint32_t>() + edges;
   }
@@ -107,7 +107,10 @@ struct GpuSide {
   Rows                               outside;       ///< all edges, where the host has them
   bool                               all_here = false;
 
-  PlainRows rows() const { return {offsets, offsets + 1, nullptr, nullptr}; }
+  /// Rows whose edges from place `from` on are here.
+  Rows rows(const Vertex* some_targets, const std::uint32_t* some_weights, EdgeIndex from = 0) const {
+    return {offsets, some_targets + from, some_weights != nullptr ? some_weights + from : nullptr};
+  }
 
   /// Rows to be read without windows: as far as they are here, and on the host.
   std::vector<PlainRows> in_place() const {
@@ -151,7 +154,6 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
         needs_(needs),
         pulls_(pulls),
         vertices_(vertices),
-        piece_edges_(spillway::piece_edges(options)),
         sides_(given.size()),
         staged_(budget, what_windows),
         reads_in_place_(
@@ -182,7 +184,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   bool may_fuse() const override { return reads_in_place_; }
 
   BlockWork bring(Executor& executor, Direction, IterationStatistics& made, RunStatistics& statistics) override {
-    kernels_ = &dynamic_cast<WindowKernels&>(executor);
+    executor_ = &executor;
+    kernels_  = &dynamic_cast<WindowKernels&>(executor);
     try {
       note(supply_->supply(*this), made, statistics);
     } catch (...) {
@@ -209,7 +212,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   void make_stages(const RunOptions& options, const MemoryBudget& budget) {
     constexpr EdgeIndex small = 1u << 12;
     const std::uint64_t told  = 2 * Told::bytes_of(pieces_told(options));
-    const auto bytes = [&] { return told + stages_at_once * sizes_.stage_edges * (needs_.weighted ? 8 : 4); };
+    const auto          bytes = [&] { return told + stages_at_once * sizes_.stage_edges * needs_.edge_bytes(); };
     while (sizes_.stage_edges > small && !budget.has_room(2 * bytes())) sizes_.stage_edges /= 2;
     staged_.raise_to(bytes());
     for (unsigned i = 0; i < stages_at_once; ++i)
@@ -253,24 +256,27 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     if (side.parts.size() == 0) parts.clear();
     for (const auto& told : told_)
       if (told) told->first = Told::none;
-    const Laid laid = kernels_->lay_out({.rows       = side.rows(),
+    const Laid laid = kernels_->lay_out({.offsets    = side.offsets,
                                          .everyone   = everyone,
                                          .part_edges = sizes_.slot_edges,
                                          .parts      = parts.empty() ? nullptr : side.parts.data(),
                                          .part_count = parts.empty() ? 0 : parts.size() - 1,
                                          .cuts = side.compressed ? side.compressed->edges_at_cuts() : nullptr});
     if (!parts.empty()) side.parts.download(parts.data());
-    laid_parts_ = parts;
-    return parts.empty() ? laid : Laid{parts.back().pieces, parts.back().edges};
+    laid_parts_    = parts;
+    const Laid all = parts.empty() ? laid : Laid{parts.back().pieces, parts.back().edges};
+    layout_        = kernels_->laid();
+    layout_.count  = all.entries;
+    return all;
   }
 
-  Pieces pieces(std::uint64_t first, std::uint64_t last) override {
+  PieceLayout pieces(std::uint64_t first, std::uint64_t last) override {
     const std::size_t which = told_[1]->first == first ? 1 : 0;
     if (told_[which]->first != first) ask_for(*told_[which], first, last);
     Told &now = *told_[which], &next = *told_[1 - which];
     if (first + now.count < last) ask_for(next, first + now.count, last);
     now.here.wait();
-    return {{now.entries(), now.count}, now.starts(), piece_edges_};
+    return {now.entries(), now.starts(), now.count, layout_.piece_edges};
   }
 
   void ask_for(Told& told, std::uint64_t first, std::uint64_t last) {
@@ -279,8 +285,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
             "asking for active vertices");
     };
     told.first = first, told.count = std::min(last - first, told.most);
-    copied(told.entries(), kernels_->entries(), told.count);
-    copied(told.starts(), kernels_->starts(), told.count + 1);
+    copied(told.entries(), layout_.entries, told.count);
+    copied(told.starts(), layout_.starts, told.count + 1);
     told.here.record(telling_);
   }
 
@@ -315,36 +321,39 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   }
 
   /// Which pieces may be in whole parts is known from the layout: a search takes as long as visiting them.
-  Window window_of(const PlainRows& rows, const WindowAt& at) const {
-    Window window{.rows    = rows,
-                  .first   = at.first,
-                  .last    = at.last,
-                  .compact = at.compact,
-                  .pull    = pulls_,
-                  .local   = at.local,
-                  .from    = 0,
-                  .to      = 0};
-    if (at.compact || laid_parts_.empty()) return window;
+  PieceRange pieces_in(const WindowAt& at) const {
+    if (at.edges.compact || laid_parts_.empty()) return {};
     const std::uint64_t begun = laid_parts_[at.first_part].pieces;
-    window.from               = begun - std::min<std::uint64_t>(begun, 1);  // the one before may reach into it
-    window.to                 = laid_parts_[at.last_part].pieces;
-    return window;
+    return {begun - std::min<std::uint64_t>(begun, 1), laid_parts_[at.last_part].pieces};  // the one before may
+  }                                                                                        // reach into it
+
+  void process(const WindowAt& at, const Rows& rows, BlockMemory memory) {
+    executor_->process(WindowBlock{.rows   = rows,
+                                   .layout = layout_,
+                                   .edges  = at.edges,
+                                   .may    = pieces_in(at),
+                                   .pull   = pulls_,
+                                   .local  = at.local,
+                                   .memory = memory});
+  }
+
+  const std::uint32_t* weighted(const std::uint32_t* weights) const { return needs_.weighted ? weights : nullptr; }
+
+  static Rows rows_in(const Slot& slot, const GpuSide& side) {
+    return side.rows(slot.targets.data(), slot.weights.data());
   }
 
   /// Part by part, each when it has come. Its slot can be sent to as soon as it is decoded.
   void visit_compressed(std::size_t which, const WindowAt& at) {
     const GpuSide& side = sides_[at.side];
     Slot* const    slot = which == resident ? nullptr : slots_[which].get();
-    PlainRows      rows = side.rows();
-    rows.targets        = decoded_->targets.data();
-    rows.weights        = needs_.weighted ? decoded_->weights.data() : nullptr;
     if (slot) slot->brought.hold_up(nullptr);
     for (std::size_t part = at.first_part; part < at.last_part; ++part) {
       const auto [first, last] = side.compressed->edges_of(part);
       if (first == last) continue;
       side.compressed->decode(part, slot ? slot->targets.data() : side.compressed->kept(part), decoded_->at(0));
       if (slot) slot->visited.record(nullptr);
-      kernels_->visit(window_of(rows, {at.side, first, last, false, at.local, part, part + 1}));
+      process({at.side, {first, last}, at.local, part, part + 1}, rows_in(*decoded_, side), BlockMemory::staging);
     }
   }
 
@@ -352,22 +361,15 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   void visit(std::size_t which, const WindowAt& at) override {
     const GpuSide& side = sides_[at.side];
     if (side.compressed) return visit_compressed(which, at);
-    PlainRows   rows = side.rows();
-    Slot* const slot = which == resident || which == WindowDevice::in_place ? nullptr : slots_[which].get();
-    const auto  from = [&](const Vertex* targets, const std::uint32_t* weights, EdgeIndex first) {
-      rows.targets = targets + first;
-      rows.weights = needs_.weighted ? weights + first : nullptr;
-    };
-    if (slot)
-      from(slot->targets.data(), slot->weights.data(), 0);
-    else if (which == resident)
-      from(side.targets.data(), side.weights.data(), at.first);
-    else
-      from(side.outside.targets, side.outside.weights, at.first);
-    rows.outside = which == WindowDevice::in_place;
-    if (slot) slot->brought.hold_up(nullptr);
-    kernels_->visit(window_of(rows, at));
-    if (slot) slot->visited.record(nullptr);
+    const EdgeIndex from = at.edges.first;
+    if (which == resident)
+      return process(at, side.rows(side.targets.data(), side.weights.data(), from), BlockMemory::device);
+    if (which == WindowDevice::in_place)
+      return process(at, side.rows(side.outside.targets, weighted(side.outside.weights), from), BlockMemory::host);
+    Slot& slot = *slots_[which];
+    slot.brought.hold_up(nullptr);
+    process(at, rows_in(slot, side), BlockMemory::staging);
+    slot.visited.record(nullptr);
   }
 
   Device&                       device_;
@@ -375,12 +377,13 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   WindowNeeds                   needs_;
   bool                          pulls_;
   std::uint64_t                 vertices_;
-  unsigned                      piece_edges_;
   std::vector<GpuSide>          sides_;
   std::unique_ptr<WindowSupply> supply_;
   Charge                        staged_;  ///< pinned
-  WindowKernels*                kernels_ = nullptr;
-  std::vector<PartAt>           laid_parts_;  ///< of the last layout
+  Executor*                     executor_ = nullptr;
+  WindowKernels*                kernels_  = nullptr;  ///< the same
+  PieceLayout                   layout_;              ///< the last, on the device
+  std::vector<PartAt>           laid_parts_;          ///< of it
   bool                          reads_in_place_;
 
   Stream                               stream_, telling_;
@@ -426,8 +429,8 @@ class WindowBuilder {
 
  private:
   /// The rows of a block: where they are, and, if they are sent, all that is needed for it.
-  void add(const std::vector<Block>& blocks, std::vector<PlainRows>& to, bool sent) {
-    for (const Block& block : blocks) {
+  void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool sent) {
+    for (const RowBlock& block : blocks) {
       auto rows = there_.outside(block, needs_.weighted, graph_);
       rows->drop_heads();
       if (compressed_)
@@ -438,18 +441,18 @@ class WindowBuilder {
     }
   }
 
-  void add_plain(const Block& block, OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
+  void add_plain(const RowBlock& block, OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
     to.push_back({rows.offsets(), rows.offsets() + 1, nullptr, nullptr});
     if (!sent) return;
     SideToCome& come = sides_.emplace_back();
     come.side        = {.host = rows.pinned(), .arcs = block.rows.offsets[topology_.vertices]};
     if (!needs_.weighted) come.side.host.weights = nullptr;
     come.outside = rows.whole();
-    supply_.on_host += come.side.arcs * (needs_.weighted ? 8 : 4);
+    supply_.on_host += come.side.arcs * needs_.edge_bytes();
   }
 
   /// In the order that all compressed rows of a graph have.
-  void add_compressed(const Block& block, const OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
+  void add_compressed(const RowBlock& block, const OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
     std::shared_ptr<CodedBlock> block_there;
     if (sent) {
       block_there = there_.coded(block, topology_, needs_.weighted, graph_, options_.supply.chunk_arcs);
@@ -470,7 +473,7 @@ class WindowBuilder {
   }
 
   /// Offsets in that order, once for each block.
-  const EdgeIndex* ordered(const Block& block, const OutsideRows& rows) {
+  const EdgeIndex* ordered(const RowBlock& block, const OutsideRows& rows) {
     const auto found = std::ranges::find(ordered_, block.rows.offsets, &Ordered::of);
     if (found != ordered_.end()) return found->offsets->data();
     auto offsets = std::make_shared<DeviceArray<EdgeIndex>>(
@@ -502,7 +505,7 @@ class WindowBuilder {
   /// Slots are of words; a part that is visited lies decoded beside them.
   WindowSizes compressed_sizes() {
     constexpr std::uint64_t edges_a_word = 2;  // of rows that compress well
-    const std::uint64_t     edge_bytes   = needs_.weighted ? 8 : 4;
+    const std::uint64_t     edge_bytes   = needs_.edge_bytes();
     const std::uint64_t     room         = there_.device().room() - state_;
     WindowNeeds             words        = needs_;
     words.weighted = false, words.local = false;
@@ -526,7 +529,7 @@ class WindowBuilder {
 
   /// Rows that are read as they are pushed are pulled as well, if they are the same ones.
   void read_in_place(const GpuWindows& windows) {
-    const auto targets = [](const Block& block) { return block.rows.targets; };
+    const auto targets = [](const RowBlock& block) { return block.rows.targets; };
     supply_.push.clear();
     for (std::size_t i = 0; i < windows.sides(); ++i)
       for (const PlainRows& part : windows.in_place(i)) supply_.push.push_back(part);

@@ -61,9 +61,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
     const auto outside = static_cast<double>(rows.on_host - rows.resident),
                all     = static_cast<double>(rows.on_host);
     hand_over_         = {.wanted = true,
-                          .costs  = BringingCosts{options_.supply.rates.value_or(Rates{}), T::weighted},
+                          .costs  = TransferCosts{options_.supply.rates.value_or(Rates{}), T::weighted},
                           .share  = outside / all,
-                          .edges  = outside / (T::weighted ? 8 : 4)};
+                          .edges  = outside / static_cast<double>(edge_bytes(T::weighted))};
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -162,8 +162,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
     return !at_end_.finished;
   }
 
-  /// Edges that are here all the time are visited by `run_fused`; others come in windows.
-  BlockWork process(const Block&) override { return {}; }
+  /// Edges that are here all the time are visited by `run_fused`; others come in windows. What was done is counted
+  /// on the device.
+  BlockWork process(const Block& block) override {
+    if (options_.progress) check_cancelled(*options_.progress);
+    launch({.part = Step::Part::visit, .window = std::get<WindowBlock>(block)});
+    return {};
+  }
 
   FrontierSize finish(IterationStatistics& made, BlockWork& work) override {
     const Count before = at_end_.looked_at;
@@ -202,13 +207,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     return laid;
   }
 
-  void visit(const Window& window) override {
-    if (options_.progress && options_.progress->cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
-    launch({.part = Step::Part::visit, .window = window});
-  }
-
-  const LaidPiece* entries() const override { return entries_.data(); }
-  const EdgeIndex* starts() const override { return entry_starts_.data(); }
+  PieceLayout laid() const override { return {entries_.data(), entry_starts_.data(), 0, view_.sizes.piece_edges}; }
 
   typename T::Global global() const {
     typename T::Global global{};

@@ -19,7 +19,7 @@ namespace spillway::cuda {
 /// them.
 struct HandOver {
   bool          wanted = false;
-  BringingCosts costs;
+  TransferCosts costs;
   double        share = 0;  ///< of all edges that are on the host
   double        edges = 0;  ///< so many
 
@@ -363,19 +363,18 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
 /// to[i] is from[places[i]].
 template <class Value>
 __global__ void rearrange(const Value* from, const Vertex* places, std::uint64_t count, Value* to) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
-    to[i] = from[places[i]];
+  deal<LaneTeam>(count, [&](std::uint64_t i) { to[i] = from[places[i]]; });
 }
 
 /// The rows that only a block should pull.
 template <class P, class Rows>
 __global__ void find_large(const __grid_constant__ View<P, Rows> view, Vertex* found, unsigned* count) {
-  for (std::uint64_t v = blockIdx.x * blockDim.x + threadIdx.x; v < view.vertices; v += gridDim.x * blockDim.x) {
+  const auto is_large = [&](Vertex v) {
     EdgeIndex edges = 0;
     for (int b = 0; b < view.pull_blocks; ++b) edges += view.pull[b].piece(v).length();
-    if (edges >= view.sizes.large_degree) found[atomicAdd(count, 1)] = static_cast<Vertex>(v);
-  }
+    return edges >= view.sizes.large_degree;
+  };
+  list_vertices(view.vertices, is_large, found, count);
 }
 
 }  // namespace spillway::cuda

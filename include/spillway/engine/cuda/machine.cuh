@@ -2,7 +2,7 @@
 // vertices and edges together with its warp and its block. Kernels drive it (kernels.cuh).
 #pragma once
 
-#include <spillway/engine/cuda/warp.cuh>
+#include <spillway/engine/cuda/balance.cuh>
 
 namespace spillway::cuda {
 
@@ -62,13 +62,15 @@ class Machine {
   __device__ void push(unsigned at) {
     begin_phase();
     if constexpr (T::all_active) {
-      push_everyone(at);
+      for (int b = 0; b < view_.push_blocks; ++b)
+        deal<WarpTeam>(view_.vertices,
+                       [&](std::uint64_t v) { push_row<WarpTeam>(view_.push[b], static_cast<Vertex>(v), at); });
     } else {
       const Tally::Lists& now = *lists_at_;
       for (int b = 0; b < view_.push_blocks; ++b) {
-        push_hubs(view_.push[b], now.hubs, at);
-        push_large(view_.push[b], now.large, at);
-        push_small(view_.push[b], now.small, at);
+        push_listed<GridTeam>(view_.push[b], view_.hubs[at % 2], now.hubs, at);
+        push_listed<BlockTeam>(view_.push[b], view_.large[at % 2], now.large, at);
+        push_small(view_.push[b], view_.small[at % 2], now.small, at);
       }
     }
     end_phase(tally(at + 1), slot(1, at));
@@ -126,7 +128,7 @@ class Machine {
   __device__ void lay_out(const Layout& layout, unsigned at);
 
   /// Pieces of active rows that are in the window are pushed, or all in it are pulled into accumulators.
-  __device__ void visit(const Window& window, unsigned at);
+  __device__ void visit(const WindowBlock& window, unsigned at);
 
   /// The next frontier is counted again: while windows were visited, some of it may have been taken.
   __device__ void count_next(unsigned at);
@@ -163,8 +165,8 @@ class Machine {
 
   __device__ Tally& tally(unsigned at) { return view_.tallies[at % 3]; }
 
-  __device__ static unsigned thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
-  __device__ static unsigned threads() { return gridDim.x * blockDim.x; }
+  __device__ static unsigned thread() { return LaneTeam::number(); }
+  __device__ static unsigned threads() { return LaneTeam::count(); }
 
   std::uint32_t       iteration_ = 0;
   Count               bucket_    = 0;
@@ -183,8 +185,8 @@ class Machine {
 
   // --- where we are ---
 
-  __device__ static unsigned warp_index() { return thread() / warp_lanes; }
-  __device__ static unsigned warps() { return threads() / warp_lanes; }
+  __device__ static unsigned warp_index() { return WarpTeam::number(); }
+  __device__ static unsigned warps() { return WarpTeam::count(); }
   __device__ std::uint32_t* staged() const { return shared_.staged[threadIdx.x / warp_lanes]; }
   __device__ static Vertex  vertex_at(std::uint64_t word) {
      return static_cast<Vertex>(word * warp_lanes + lane_index());
@@ -193,8 +195,7 @@ class Machine {
 
   template <class Body>
   __device__ void for_words(Body&& body) {
-    const std::uint64_t words = word_count();
-    for (std::uint64_t index = warp_index(); index < words; index += warps()) body(index);
+    deal<WarpTeam>(word_count(), body);
   }
 
   /// Words of a bitmap that a warp works on at once: what it waits for, it waits for once.
@@ -430,16 +431,15 @@ class Machine {
   /// meet few edges in a push, and gathering waits for nothing.
   static constexpr unsigned push_batch = !T::in_place || sizeof(Message) > 8 ? 1 : sizeof(Message) > 4 ? 2 : 4;
 
-  __device__ void            push_everyone(unsigned at);
-  __device__ void            push_hubs(const Rows& rows, unsigned count, unsigned at);
-  __device__ void            push_large(const Rows& rows, unsigned count, unsigned at);
-  __device__ void            push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride, unsigned at);
-  __device__ void            push_piece(const Rows& rows, Vertex v, Piece piece, unsigned begin, unsigned stride,
-                                        unsigned at);
-  __device__ void            push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at);
-  __device__ void            push_small(const Rows& rows, unsigned count, unsigned at);
-  __device__ void            push_as_one(const Rows& rows, Vertex v, Piece piece, bool mine, unsigned at);
-  __device__ static unsigned owner_of(unsigned k, unsigned before);
+  template <class Team>
+  __device__ void push_listed(const Rows& rows, const Vertex* list, unsigned count, unsigned at);
+  template <class Team>
+  __device__ void push_row(const Rows& rows, Vertex v, unsigned at);
+  template <class Team>
+  __device__ void push_piece(const Rows& rows, Vertex v, Piece piece, unsigned at);
+  __device__ void push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at);
+  __device__ void push_small(const Rows& rows, const Vertex* list, unsigned count, unsigned at);
+  __device__ void push_as_one(const Rows& rows, Vertex v, Piece piece, bool mine, unsigned at);
   /// Where the edges of a lane are: apart, or side by side with those of the other lanes.
   struct Apart {
     Place             place[push_batch];
@@ -503,18 +503,12 @@ class Machine {
 
   // --- in windows (windows.cuh) ---
 
-  __device__ unsigned  pieces_of(unsigned length) const;
-  __device__ EdgeIndex begin_of(const Window& window, Count k) const;
-  __device__ PartAt    place_of(const Layout& layout, EdgeIndex position) const;
-  __device__ Count     begun_before(const Window& window, EdgeIndex position) const;
-  /// A piece of a row, where it is in a window: none of it, some, or all.
-  __device__ OwnRow entry_in(const Window& window, Count k) const;
+  __device__ static OwnRow own_row(const RowPiece& piece);
   template <class Wants>
-  __device__ void  push_entries(const Window& window, Count from, Count to, unsigned at, Wants&& wants);
-  __device__ void  pull_entries(const Window& window, Count from, Count to, unsigned at);
-  __device__ void  push_until_quiet(const Window& window, Count from, Count to, unsigned at);
-  __device__ Piece whole_row_in(const Window& window, Count from, Count to, Vertex v) const;
-  __device__ bool  taken_again(Vertex v, unsigned at);
+  __device__ void push_window(const WindowBlock& window, const PieceRange& range, unsigned at, Wants&& wants);
+  __device__ void pull_window(const WindowBlock& window, const PieceRange& range, unsigned at);
+  __device__ void push_until_quiet(const WindowBlock& window, const PieceRange& range, unsigned at);
+  __device__ bool taken_again(Vertex v, unsigned at);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

@@ -46,9 +46,7 @@ __device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t 
         break;
       }
     mine_.looked_at += i;
-    unsigned left = __ballot_sync(all_lanes, !hit && i < last);
-    for (; left != 0; left &= left - 1) {
-      const auto     lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+    for_each_owner(!hit && i < last, [&](unsigned lane) {
       const Piece    row  = from_lane(piece, lane);
       const unsigned from = from_lane(i, lane), to = row.length();
       for (unsigned base = from / warp_lanes * warp_lanes; base < to; base += warp_lanes) {
@@ -64,7 +62,7 @@ __device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t 
           hit = true, found_at = Rows::place(row, base + finder), source = found, found_in = b;
         break;
       }
-    }
+    });
   }
   const Word closed = __ballot_sync(all_lanes, hit);
   if (closed == 0) return false;
@@ -238,7 +236,7 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::pull_long_rows(unsigned at) {
   const unsigned count = view_.pull_large_count;
   if (view_.fixed) {
-    for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) pull_large(view_.pull_large[i], at);
+    deal<BlockTeam>(count, [&](std::uint64_t i) { pull_large(view_.pull_large[i], at); });
     return;
   }
   if (count == 0) return;

@@ -6,45 +6,32 @@
 namespace spillway::cuda {
 
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_everyone(unsigned at) {
-  for (int b = 0; b < view_.push_blocks; ++b)
-    for (std::uint64_t u = warp_index(); u < view_.vertices; u += warps())
-      push_row(view_.push[b], static_cast<Vertex>(u), lane_index(), warp_lanes, at);
+template <class Team>
+__device__ void Machine<P, Rows>::push_listed(const Rows& rows, const Vertex* list, unsigned count, unsigned at) {
+  deal<Team>(count, [&](std::uint64_t i) { push_row<Team>(rows, list[i], at); });
 }
 
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_hubs(const Rows& rows, unsigned count, unsigned at) {
-  for (unsigned i = 0; i < count; ++i) push_row(rows, view_.hubs[at % 2][i], thread(), threads(), at);
+template <class Team>
+__device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned at) {
+  push_piece<Team>(rows, v, rows.piece(v), at);
 }
 
+/// Warps of a team stay together and take some edges that lie side by side each.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_large(const Rows& rows, unsigned count, unsigned at) {
-  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x)
-    push_row(rows, view_.large[at % 2][i], threadIdx.x, blockDim.x, at);
-}
-
-template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned begin, unsigned stride,
-                                           unsigned at) {
-  push_piece(rows, v, rows.piece(v), begin, stride, at);
-}
-
-/// By `stride` threads, of which this one is number `begin`; warps stay together and take some edges that lie side
-/// by side each.
-template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece piece, unsigned begin,
-                                             unsigned stride, unsigned at) {
+template <class Team>
+__device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece piece, unsigned at) {
   if (piece.length() == 0) return;
   const Message message = sent_by(v);
-  if (begin == 0) mine_.looked_at += piece.length();
+  if (Team::rank() == 0) mine_.looked_at += piece.length();
   unsigned lead = 0;
   if constexpr (Rows::line_edges > 0) {
     lead  = rows.lead(piece);
     piece = Rows::with_lead(piece, lead);
   }
   const unsigned length = piece.length(), lane = lane_index();
-  for (EdgeIndex first = EdgeIndex{begin - lane} * push_batch; first < length;
-       first += EdgeIndex{push_batch} * stride) {
+  for (EdgeIndex first = EdgeIndex{Team::rank() - lane} * push_batch; first < length;
+       first += EdgeIndex{push_batch} * Team::size()) {
     const auto     base = static_cast<unsigned>(first);
     const Together edges{rows.template span<push_batch>(piece, base, staged())};
     Sent           sent[push_batch];
@@ -63,26 +50,20 @@ __device__ void Machine<P, Rows>::push_lines(const Rows& rows, Vertex v, Piece& 
   if constexpr (Rows::line_edges > 0) {
     if (!rows.outside) return;
     const bool is_long = piece.length() >= view_.sizes.line_edges;
-    for (unsigned left = __ballot_sync(all_lanes, is_long); left != 0; left &= left - 1) {
-      const auto lane = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
-      push_piece(rows, from_lane(v, lane), from_lane(piece, lane), lane_index(), warp_lanes, at);
-    }
+    for_each_owner(is_long, [&](unsigned lane) {
+      push_piece<WarpTeam>(rows, from_lane(v, lane), from_lane(piece, lane), at);
+    });
     if (is_long) piece = {};
   }
 }
 
-/// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees. Of few
-/// vertices it takes fewer, so that all warps have some.
+/// A warp takes some vertices and walks the edges of all as one row: lane by lane, whatever the degrees.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_small(const Rows& rows, unsigned count, unsigned at) {
-  const unsigned some  = (count + warps() - 1) / warps();
-  const unsigned group = some < warp_lanes ? some : warp_lanes;
-  if (group == 0) return;
-  for (std::uint64_t base = warp_index() * group; base < count; base += warps() * group) {
-    const bool   mine = lane_index() < group && base + lane_index() < count;
-    const Vertex v    = mine ? view_.small[at % 2][base + lane_index()] : 0;
+__device__ void Machine<P, Rows>::push_small(const Rows& rows, const Vertex* list, unsigned count, unsigned at) {
+  deal_to_lanes(0u, count, [&](std::uint64_t i, bool mine) {
+    const Vertex v = mine ? list[i] : 0;
     push_as_one(rows, v, mine ? rows.piece(v) : Piece{}, mine, at);
-  }
+  });
 }
 
 /// The pieces that lanes have, those with `mine`; the others bring an empty one.
@@ -107,15 +88,6 @@ __device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, Piece 
     }
     push_edges(rows, edges, sent, at);
   }
-}
-
-/// The lane whose edges include the k-th of all: the last one with no more than k before it.
-template <class P, class Rows>
-__device__ unsigned Machine<P, Rows>::owner_of(unsigned k, unsigned before) {
-  unsigned low = 0;
-  for (unsigned half = warp_lanes / 2; half > 0; half /= 2)
-    if (__shfl_sync(all_lanes, before, static_cast<int>(low + half)) <= k) low += half;
-  return low;
 }
 
 template <class P, class Rows>

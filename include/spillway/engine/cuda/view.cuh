@@ -7,7 +7,7 @@
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/executor.hpp>
 #include <spillway/engine/operations.hpp>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 #include <spillway/program.hpp>
 
 namespace spillway::cuda {
@@ -64,23 +64,12 @@ struct Sizes {
 
 /// Which rows are to be laid out in pieces.
 struct Layout {
-  PlainRows rows;      ///< where they lie, in the array of all edges
-  bool      everyone;  ///< not only of active vertices
-  EdgeIndex part_edges;
-  PartAt*   parts;       ///< where parts of so many edges begin among the pieces; or null
-  Count     part_count;  ///< of which there are so many, and the end
-
-  const EdgeIndex* cuts;  ///< where parts begin that are not all of one size; or null
-};
-
-/// Edges that are at hand, of those that were laid out.
-struct Window {
-  PlainRows rows;         ///< where rows lie in the array of all edges; targets and weights: of this window
-  EdgeIndex first, last;  ///< positions in that array, or in the one that pieces make one behind the other…
-  bool      compact;      ///< …this
-  bool      pull;
-  bool      local;     ///< runs to a local fixed point
-  Count     from, to;  ///< pieces that may be in it; where they are equal, pieces are searched for
+  const EdgeIndex* offsets;   ///< where they lie, in the array of all edges
+  bool             everyone;  ///< not only of active vertices
+  EdgeIndex        part_edges;
+  PartAt*          parts;       ///< where parts of so many edges begin among the pieces; or null
+  Count            part_count;  ///< of which there are so many, and the end
+  const EdgeIndex* cuts;        ///< where parts begin that are not all of one size; or null
 };
 
 struct IterationLog {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <spillway/engine/cuda/view.cuh>
-#include <spillway/engine/pieces.hpp>
+#include <spillway/engine/transfer.hpp>
 
 namespace spillway::cuda {
 
@@ -12,10 +12,8 @@ class WindowKernels {
 
   /// The layout's parts say what is returned, if there are any.
   virtual Laid lay_out(const Layout& layout) = 0;
-  virtual void visit(const Window& window)   = 0;
-  /// Of the last layout, on the device.
-  virtual const LaidPiece* entries() const = 0;
-  virtual const EdgeIndex* starts() const  = 0;
+  /// The last layout, on the device; how many pieces it has is known to who asked for it.
+  virtual PieceLayout laid() const = 0;
 };
 
 }  // namespace spillway::cuda

@@ -11,9 +11,15 @@
 
 namespace spillway::cuda {
 
+/// How rows of a window lie: edges that the host has are read where they are.
+inline __device__ PlainRows rows_of(const WindowBlock& window) {
+  const EdgeIndex* const offsets = window.rows.offsets;
+  return {offsets, offsets + 1, window.rows.targets, window.rows.weights, window.memory == BlockMemory::host};
+}
+
 template <class P, class Rows>
-__device__ unsigned Machine<P, Rows>::pieces_of(unsigned length) const {
-  return (length + view_.sizes.piece_edges - 1) / view_.sizes.piece_edges;
+__device__ auto Machine<P, Rows>::own_row(const RowPiece& piece) -> OwnRow {
+  return {piece.vertex, Piece{piece.first, static_cast<unsigned>(piece.length())}};
 }
 
 /// Each warp has some words of the frontier: it counts, and when all have counted it knows where to write. So
@@ -30,13 +36,14 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
       if (word == 0) continue;
       const Vertex v     = vertex_at(index);
       const bool   wants = v < view_.vertices && ((word >> lane_index()) & 1);
-      body(v, wants ? layout.rows.piece(v) : PlainRows::Piece{});
+      body(v, wants ? static_cast<unsigned>(layout.offsets[v + 1] - layout.offsets[v]) : 0u);
     }
   };
-  Laid mine{};
-  for_rows([&](Vertex, const PlainRows::Piece& row) {
-    mine.entries += pieces_of(row.length());
-    mine.edges += row.length();
+  const unsigned size = view_.sizes.piece_edges;
+  Laid           mine{};
+  for_rows([&](Vertex, unsigned length) {
+    mine.entries += PieceLayout::pieces_of(length, size);
+    mine.edges += length;
   });
   mine = {sum_over_warp(mine.entries), sum_over_warp(mine.edges)};
   if (lane_index() == 0) view_.laid[warp_index()] = mine;
@@ -46,10 +53,10 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
   for (unsigned i = lane_index(); i < warp_index(); i += warp_lanes)
     before.entries += view_.laid[i].entries, before.edges += view_.laid[i].edges;
   before = {sum_over_warp(before.entries), sum_over_warp(before.edges)};
-  for_rows([&](Vertex v, const PlainRows::Piece& row) {
-    const unsigned length = row.length(), pieces = pieces_of(length), size = view_.sizes.piece_edges;
-    const Count    place = before.entries + sum_before(Count{pieces});
-    const Count    start = before.edges + sum_before(Count{length});
+  for_rows([&](Vertex v, unsigned length) {
+    const auto  pieces = static_cast<unsigned>(PieceLayout::pieces_of(length, size));
+    const Count place  = before.entries + sum_before(Count{pieces});
+    const Count start  = before.edges + sum_before(Count{length});
     for (unsigned p = 0; p < pieces; ++p) {
       view_.entries[place + p] = {v, p};
       view_.starts[place + p]  = start + EdgeIndex{p} * size;
@@ -63,117 +70,42 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
   }
   if (layout.parts == nullptr) return;
   cooperative_groups::this_grid().sync();
+  const PieceLayout laid{view_.entries, view_.starts, view_.laid_in_all->entries, size};
   for (Count i = thread(); i <= layout.part_count; i += threads())
-    layout.parts[i] = place_of(layout, layout.cuts ? layout.cuts[i] : i * layout.part_edges);
+    layout.parts[i] = laid.part_at(layout.cuts ? layout.cuts[i] : i * layout.part_edges, layout.offsets);
 }
 
-template <class P, class Rows>
-__device__ PartAt Machine<P, Rows>::place_of(const Layout& layout, EdgeIndex position) const {
-  const Window all{.rows    = layout.rows,
-                   .first   = 0,
-                   .last    = 0,
-                   .compact = false,
-                   .pull    = false,
-                   .local   = false,
-                   .from    = 0,
-                   .to      = 0};
-  const Count  begun = begun_before(all, position);
-  if (begun == 0) return {0, 0};
-  const EdgeIndex inside = view_.starts[begun - 1] + (position - begin_of(all, begun - 1));
-  return {begun, inside < view_.starts[begun] ? inside : view_.starts[begun]};
-}
-
-template <class P, class Rows>
-__device__ EdgeIndex Machine<P, Rows>::begin_of(const Window& window, Count k) const {
-  if (window.compact) return view_.starts[k];
-  const LaidPiece entry = view_.entries[k];
-  return window.rows.begins[entry.vertex] + EdgeIndex{entry.piece} * view_.sizes.piece_edges;
-}
-
-template <class P, class Rows>
-__device__ Count Machine<P, Rows>::begun_before(const Window& window, EdgeIndex position) const {
-  Count low = 0, high = view_.laid_in_all->entries;
-  while (low < high) {
-    const Count middle = low + (high - low) / 2;
-    if (begin_of(window, middle) < position)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-template <class P, class Rows>
-__device__ auto Machine<P, Rows>::entry_in(const Window& window, Count k) const -> OwnRow {
-  const Vertex    v      = view_.entries[k].vertex;
-  const EdgeIndex begin  = begin_of(window, k);
-  const EdgeIndex length = view_.starts[k + 1] - view_.starts[k], end = begin + length;
-  const EdgeIndex from = begin < window.first ? window.first : begin, to = end < window.last ? end : window.last;
-  if (from >= to) return {v, Piece{}};
-  return {v, Piece{from - window.first, static_cast<unsigned>(to - from)}};
-}
-
-/// Warps take some entries each and walk the edges of all as one row.
+/// Warps take some pieces each and walk the edges of all as one row.
 template <class P, class Rows>
 template <class Wants>
-__device__ void Machine<P, Rows>::push_entries(const Window& window, Count from, Count to, unsigned at,
-                                               Wants&& wants) {
-  const Count some  = (to - from + warps() - 1) / warps();
-  const Count group = some < warp_lanes ? some : warp_lanes;
-  if (group == 0) return;
-  for (Count base = from + warp_index() * group; base < to; base += warps() * group) {
-    const bool   there = lane_index() < group && base + lane_index() < to;
-    const OwnRow entry = there ? entry_in(window, base + lane_index()) : OwnRow{};
-    const bool   mine  = entry.piece.length() > 0 && wants(entry.vertex);
-    push_as_one(window.rows, mine ? entry.vertex : 0, mine ? entry.piece : Piece{}, mine, at);
-  }
+__device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const PieceRange& range, unsigned at,
+                                              Wants&& wants) {
+  const Rows rows{rows_of(window)};
+  deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
+    const OwnRow own  = there ? own_row(window.piece(k)) : OwnRow{};
+    const bool   mine = own.piece.length() > 0 && wants(own.vertex);
+    push_as_one(rows, mine ? own.vertex : 0, mine ? own.piece : Piece{}, mine, at);
+  });
 }
 
-/// Warps take some entries each, of which every lane owns one.
+/// Warps take some pieces each, of which every lane owns one.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::pull_entries(const Window& window, Count from, Count to, unsigned at) {
-  const Count some  = (to - from + warps() - 1) / warps();
-  const Count group = some < warp_lanes ? some : warp_lanes;
-  if (group == 0) return;
-  const Rows rows{window.rows};
-  for (Count base = from + warp_index() * group; base < to; base += warps() * group) {
-    const bool   there = lane_index() < group && base + lane_index() < to;
-    const OwnRow entry = there ? entry_in(window, base + lane_index()) : OwnRow{};
-    const Vertex v     = entry.vertex;
-    Collected    all   = nothing(v);
-    collect_in_bins(all, rows, entry, at);
-    if (entry.piece.length() == 0) continue;
-    mine_.looked_at += entry.piece.length();
+__device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const PieceRange& range, unsigned at) {
+  const Rows rows{rows_of(window)};
+  deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
+    const OwnRow own = there ? own_row(window.piece(k)) : OwnRow{};
+    const Vertex v   = own.vertex;
+    Collected    all = nothing(v);
+    collect_in_bins(all, rows, own, at);
+    if (own.piece.length() == 0) return;
+    mine_.looked_at += own.piece.length();
     if constexpr (T::in_place)
       mine_.vertices += Combine::improve_atomically(view_.values[v], all) ? 1 : 0;
     else if constexpr (Combine::idempotent)
       Combine::improve_atomically(view_.sums[v], all);
     else
       Combine::merge_atomically(view_.sums[v], all);
-  }
-}
-
-/// The row of a vertex in a window, if it is there from end to end and no longer than a piece.
-template <class P, class Rows>
-__device__ auto Machine<P, Rows>::whole_row_in(const Window& window, Count from, Count to, Vertex v) const
-    -> Piece {
-  const Piece    row    = window.rows.piece(v);
-  const unsigned length = row.length();
-  EdgeIndex      begin  = row.first;
-  if (length > view_.sizes.piece_edges) return {};
-  if (window.compact) {
-    while (from < to) {  // pieces are in the order of their vertices
-      const Count middle = from + (to - from) / 2;
-      if (view_.entries[middle].vertex < v)
-        from = middle + 1;
-      else
-        to = middle;
-    }
-    if (from == view_.laid_in_all->entries || view_.entries[from].vertex != v) return {};
-    begin = view_.starts[from];
-  }
-  if (begin < window.first || begin + length > window.last) return {};
-  return {begin - window.first, length};
+  });
 }
 
 /// True if the vertex has something new and is to push again at once.
@@ -190,13 +122,15 @@ __device__ bool Machine<P, Rows>::taken_again(Vertex v, unsigned at) {
 /// Subway's algorithm 4, in turns: those with something new are taken, then they push; in between nobody writes
 /// what others read. Rows that are here in part, and long ones, wait for the next iteration.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count from, Count to, unsigned at) {
-  if (from >= to) return;
+__device__ void Machine<P, Rows>::push_until_quiet(const WindowBlock& window, const PieceRange& range,
+                                                   unsigned at) {
+  if (range.first >= range.last) return;
+  const Rows          rows{rows_of(window)};
   const auto          meet  = [] { cooperative_groups::this_grid().sync(); };
   Word* const         next  = view_.bits[(at + 1) % 3];
   Word* const         again = view_.bits[(at + 2) % 3];
-  const std::uint64_t first = view_.entries[from].vertex / warp_lanes;
-  const std::uint64_t last  = view_.entries[to - 1].vertex / warp_lanes + 1;
+  const std::uint64_t first = window.layout.entries[range.first].vertex / warp_lanes;
+  const std::uint64_t last  = window.layout.entries[range.last - 1].vertex / warp_lanes + 1;
   for (unsigned round = 0;; ++round) {
     meet();
     unsigned taken = 0;
@@ -204,7 +138,7 @@ __device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count f
       for (Word word = __ldcg(next + index); word != 0; word &= word - 1) {
         const auto v =
             static_cast<Vertex>(index * warp_lanes + static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1));
-        if (whole_row_in(window, from, to, v).length() > 0) taken += taken_again(v, at) ? 1 : 0;
+        if (window.whole_row(v, range).length() > 0) taken += taken_again(v, at) ? 1 : 0;
       }
     if (taken > 0) atomicAdd(view_.taken_again + round % 3, taken);
     meet();
@@ -222,32 +156,28 @@ __device__ void Machine<P, Rows>::push_until_quiet(const Window& window, Count f
       const Vertex v    = mine ? vertex_at(index) : 0;
       __syncwarp();
       if (lane_index() == 0) again[index] = 0;
-      push_as_one(window.rows, v, mine ? whole_row_in(window, from, to, v) : Piece{}, mine, at);
+      push_as_one(rows, v, mine ? own_row(window.whole_row(v, range)).piece : Piece{}, mine, at);
     }
   }
 }
 
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::visit(const Window& window, unsigned at) {
+__device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) {
   begin_phase();
-  everyone_  = T::all_active;
-  Count from = window.from, to = window.to;
-  if (from == to) {
-    const Count begun = begun_before(window, window.first + 1);
-    from = begun > 0 ? begun - 1 : 0, to = begun_before(window, window.last);
-  }
-  Global before{};
+  everyone_              = T::all_active;
+  const PieceRange range = window.pieces();
+  Global           before{};
   if constexpr (T::has_global)
     if (threadIdx.x == 0) before = view_.totals[slot(1, at) * gridDim.x + blockIdx.x];
   if constexpr (T::all_active) {
     if (window.pull)
-      pull_entries(window, from, to, at);
+      pull_window(window, range, at);
     else
-      push_entries(window, from, to, at, [](Vertex) { return true; });
+      push_window(window, range, at, [](Vertex) { return true; });
   } else {
-    push_entries(window, from, to, at, [&](Vertex v) { return test(view_.bits[at % 3], v); });
+    push_window(window, range, at, [&](Vertex v) { return test(view_.bits[at % 3], v); });
     if constexpr (T::may_go_on)
-      if (window.local) push_until_quiet(window, from, to, at);
+      if (window.local) push_until_quiet(window, range, at);
   }
   end_phase(tally(at + 1), slot(1, at));
   if constexpr (T::has_global)
@@ -269,8 +199,8 @@ __device__ void Machine<P, Rows>::count_next(unsigned at) {
 struct Step {
   enum class Part { begin, lay_out, visit, finish } part = Part::begin;
 
-  Layout layout = {};
-  Window window = {};
+  Layout      layout = {};
+  WindowBlock window = {};
 };
 
 /// An iteration in several launches, between which the host brings edges.

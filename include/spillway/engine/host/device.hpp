@@ -2,8 +2,8 @@
 #pragma once
 
 #include <spillway/engine/host/executor.hpp>
-#include <spillway/engine/pieces.hpp>
 #include <spillway/engine/prepared_run.hpp>
+#include <spillway/engine/transfer.hpp>
 
 namespace spillway::host {
 

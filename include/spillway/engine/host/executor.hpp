@@ -60,6 +60,7 @@ class HostExecutor final : public PieceExecutor {
         tuning_(options.tuning),
         progress_(options.progress ? *options.progress : Progress::none()),
         budget_(graph.budget()),
+        window_memory_(budget_, "pieces of rows"),
         input_(std::move(input)),
         values_(std::move(input_.values)),
         locals_(static_cast<std::size_t>(threads_)) {
@@ -86,7 +87,7 @@ class HostExecutor final : public PieceExecutor {
       back_   = {n_, budget, "the active vertices"};
     }
     if (!topology.pull.empty())
-      for (const Block& block : topology.pull) pull_tasks_.push_back(cut(block));
+      for (const RowBlock& block : topology.pull) pull_tasks_.push_back(cut(block));
   }
 
   FrontierSize start() override {
@@ -129,34 +130,12 @@ class HostExecutor final : public PieceExecutor {
   }
 
   BlockWork process(const Block& block) override {
-    if constexpr (in_buckets) {
-      settle(block);
-    } else if (direction_ == Direction::push) {
-      push(block);
-    } else if (sweeps()) {
-      if constexpr (may_sweep) sweep(block, pull_tasks_[blocks_done_]);
-    } else {
-      pull(block, pull_tasks_[blocks_done_]);
-    }
-    ++blocks_done_;
-    BlockWork work = take_work();
-    if (T::all_active) work.active_edges = topology_.arcs / std::max<std::size_t>(pull_tasks_.size(), 1);
-    return work;
-  }
-
-  BlockWork push(const Rows& rows, std::span<const RowPiece> pieces) override {
-    if constexpr (!in_buckets) push_pieces(rows, pieces);
-    return take_work();
+    return std::visit([&](const auto& some) { return visit(some); }, block);
   }
 
   std::span<const Vertex> active() override {
     if constexpr (has_frontier) return front_.span();
     return {};
-  }
-
-  void take_again(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken) override {
-    taken.clear();
-    if constexpr (has_frontier && !T::voting && !prioritised) take_from_next(is_here, taken);
   }
 
   Accumulated accumulated() const override;
@@ -252,6 +231,34 @@ class HostExecutor final : public PieceExecutor {
     std::uint64_t fused_bins = 0;
   };
 
+  // --- blocks ---
+
+  BlockWork visit(const RowBlock& block) {
+    if constexpr (in_buckets) {
+      settle(block);
+    } else if (direction_ == Direction::push) {
+      push(block);
+    } else if (sweeps()) {
+      if constexpr (may_sweep) sweep(block, pull_tasks_[blocks_done_]);
+    } else {
+      pull(block, pull_tasks_[blocks_done_]);
+    }
+    ++blocks_done_;
+    BlockWork work = take_work();
+    if (T::all_active) work.active_edges = topology_.arcs / std::max<std::size_t>(pull_tasks_.size(), 1);
+    return work;
+  }
+
+  BlockWork visit(const PieceBlock& block) {
+    if constexpr (!in_buckets) push_pieces(block.rows, block.pieces);
+    return take_work();
+  }
+
+  BlockWork visit(const WindowBlock& block) {
+    if constexpr (!in_buckets) push_window(block);
+    return take_work();
+  }
+
   // --- state ---
 
   static bool needs_accumulators(const Topology& topology) {
@@ -277,10 +284,10 @@ class HostExecutor final : public PieceExecutor {
   static Accumulator widened(const Update& update) { return detail::converted<Accumulator>(update); }
   static Update      narrowed(const Accumulator& sum) { return detail::converted<Update>(sum); }
 
-  static EdgeIndex degree_in(const std::vector<Block>& blocks, Vertex v) {
+  static EdgeIndex degree_in(const std::vector<RowBlock>& blocks, Vertex v) {
     if (blocks.size() == 1) return blocks.front().rows.degree(v);
     EdgeIndex degree = 0;
-    for (const Block& block : blocks) degree += block.rows.degree(v);
+    for (const RowBlock& block : blocks) degree += block.rows.degree(v);
     return degree;
   }
 
@@ -451,15 +458,17 @@ class HostExecutor final : public PieceExecutor {
   static constexpr EdgeIndex   pick_least    = 16;  ///< in rows of at least this many
   /// Lists up to this long keep the order in which threads found their vertices.
   static constexpr std::uint64_t ordered_lists = 1u << 16;
-  void                           push(const Block& block);
-  void                           push_everyone(const Block& block);
+  void                           push(const RowBlock& block);
+  void                           push_everyone(const RowBlock& block);
   void                           push_pieces(const Rows& rows, std::span<const RowPiece> pieces);
-  void                 take_from_next(const std::function<bool(Vertex)>& is_here, std::vector<Vertex>& taken);
-  void                 push_list(const Block& block);
+  void                           push_window(const WindowBlock& window);
+  void                           push_until_quiet(const WindowBlock& window, const PieceRange& range);
+  void take_again(const WindowBlock& window, const PieceRange& range, std::vector<RowPiece>& taken);
+  void push_list(const RowBlock& block);
   static std::uint64_t share_begin(std::uint64_t size, int share, int shares);
   void push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread, int threads);
   void leave_hub(Vertex v);
-  void push_hubs(const Block& block);
+  void push_hubs(const RowBlock& block);
   /// Where updates go. A copy, so that loops need not look it up again after every store.
   struct Targets {
     Value*       values;
@@ -477,10 +486,10 @@ class HostExecutor final : public PieceExecutor {
 
   // --- pull (pull.hpp) ---
 
-  std::vector<Vertex>       cut(const Block& block) const;
-  void                      sweep(const Block& block, const std::vector<Vertex>& ends);
+  std::vector<Vertex>       cut(const RowBlock& block) const;
+  void                      sweep(const RowBlock& block, const std::vector<Vertex>& ends);
   std::pair<Counts, Counts> sweep_range(const Rows rows, Vertex first, Vertex last) const;
-  void                      pull(const Block& block, const std::vector<Vertex>& ends);
+  void                      pull(const RowBlock& block, const std::vector<Vertex>& ends);
   void                      pull_word(const Rows& rows, std::uint64_t index, Counts& counts, int thread);
   void                      count_active_edges(const Rows& rows, std::uint64_t index, Counts& counts);
   bool                      is_active(Vertex v) const { return T::all_active || everyone_ || active_.test(v); }
@@ -502,7 +511,7 @@ class HostExecutor final : public PieceExecutor {
   FrontierSize  next_bucket();
   void          list_bucket();
   bool          is_open(Vertex v) const;
-  void          settle(const Block& block);
+  void          settle(const RowBlock& block);
   void          settle_own(const Rows& rows, Local& local, int thread);
   void          settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread);
   bool          told_already(Vertex v, const Value& value);
@@ -518,6 +527,7 @@ class HostExecutor final : public PieceExecutor {
   HostTuning                    tuning_;
   Progress&                     progress_;
   std::shared_ptr<MemoryBudget> budget_;
+  Charge                        window_memory_;
   HostInput<Value>              input_;
 
   Buffer<Value>          values_;

@@ -7,7 +7,7 @@ namespace spillway::host {
 
 /// Ranges of about equal work that start at bitmap words.
 template <class P, bool bucketed>
-std::vector<Vertex> HostExecutor<P, bucketed>::cut(const Block& block) const {
+std::vector<Vertex> HostExecutor<P, bucketed>::cut(const RowBlock& block) const {
   std::vector<Vertex> ends{block.first};
   const EdgeIndex*    offsets = block.rows.offsets;
   const auto work = [&](std::uint64_t v) { return offsets[v] - offsets[block.first] + (v - block.first); };
@@ -25,12 +25,12 @@ std::vector<Vertex> HostExecutor<P, bucketed>::cut(const Block& block) const {
 
 /// Gathers, applies and publishes in one pass over the vertices.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::sweep(const Block& block, const std::vector<Vertex>& ends) {
+void HostExecutor<P, bucketed>::sweep(const RowBlock& block, const std::vector<Vertex>& ends) {
   const std::uint64_t tasks = ends.size() - 1;
   partial_.assign(tasks, Global{});
   partial_ahead_.assign(tasks, Global{});
   for_each_task(threads_for(topology_.arcs + n_), tasks, [&](std::uint64_t task, int thread) {
-    if (progress_.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+    check_cancelled(progress_);
     const auto [now, ahead] = sweep_range(block.rows, ends[task], ends[task + 1]);
     partial_[task]          = now.total;
     partial_ahead_[task]    = ahead.total;
@@ -84,13 +84,13 @@ auto HostExecutor<P, bucketed>::sweep_range(const Rows rows, Vertex first, Verte
 }
 
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::pull(const Block& block, const std::vector<Vertex>& ends) {
+void HostExecutor<P, bucketed>::pull(const RowBlock& block, const std::vector<Vertex>& ends) {
   const std::uint64_t tasks = ends.size() - 1;
   everyone_                 = T::all_active || frontier_.vertices == n_;
   if constexpr (T::has_global) partial_.assign(tasks, Global{});
   const int threads = topology_.arcs + n_ < tuning_.serial_work ? 1 : threads_;
   for_each_task(threads, tasks, [&](std::uint64_t task, int thread) {
-    if (progress_.cancelled()) throw Error{ExitCode::interrupted, "interrupted"};
+    check_cancelled(progress_);
     Counts counts;
     if constexpr (T::all_active && !tracks_open)
       for (Vertex v = ends[task]; v < ends[task + 1]; ++v) pull_gather(block.rows, v, counts, thread);

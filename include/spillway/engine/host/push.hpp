@@ -6,7 +6,7 @@
 namespace spillway::host {
 
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push(const Block& block) {
+void HostExecutor<P, bucketed>::push(const RowBlock& block) {
   if constexpr (T::all_active) {
     push_everyone(block);
   } else {
@@ -15,7 +15,7 @@ void HostExecutor<P, bucketed>::push(const Block& block) {
 }
 
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push_everyone(const Block& block) {
+void HostExecutor<P, bucketed>::push_everyone(const RowBlock& block) {
   for_vertices([&](Vertex first, Vertex last, Local& local) {
     for (Vertex v = first; v < last; ++v)
       push_row(v, block.rows, block.rows.offsets[v], block.rows.offsets[v + 1], local);
@@ -35,15 +35,46 @@ void HostExecutor<P, bucketed>::push_pieces(const Rows& rows, std::span<const Ro
     for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
 }
 
+/// The pieces of active rows that are in it; asynchronously again, as long as anybody in it has something new.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
+  check_cancelled(progress_);
+  if constexpr (has_frontier) make_bitmap();
+  const PieceRange range = window.pieces();
+  window_memory_.raise_to((range.last - std::min(range.first, range.last)) * sizeof(RowPiece));
+  std::vector<RowPiece> pieces;
+  for (std::uint64_t k = range.first; k < range.last; ++k) {
+    const RowPiece piece = window.piece(k);
+    if (piece.length() > 0 && is_active(piece.vertex)) pieces.push_back(piece);
+  }
+  push_pieces(window.rows, pieces);
+  if (window.local) push_until_quiet(window, range);
+}
+
+/// Rows that are here in part, and long ones, wait for the next iteration.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_until_quiet(const WindowBlock& window, const PieceRange& range) {
+  if constexpr (has_frontier && !T::voting && !prioritised) {
+    std::vector<RowPiece> pieces;
+    for (take_again(window, range, pieces); !pieces.empty(); take_again(window, range, pieces)) {
+      check_cancelled(progress_);
+      push_pieces(window.rows, pieces);
+      ++counters_.local_rounds;
+    }
+  }
+}
+
 /// Whoever is taken leaves the next frontier: what it has received counts now.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::take_from_next(const std::function<bool(Vertex)>& is_here,
-                                               std::vector<Vertex>&               taken) {
+void HostExecutor<P, bucketed>::take_again(const WindowBlock& window, const PieceRange& range,
+                                           std::vector<RowPiece>& taken) {
   const auto    next  = back_.span();
   std::uint64_t kept  = 0;
   Local&        local = local_of(0);
+  taken.clear();
   for (const Vertex v : next) {
-    if (!is_here(v)) {
+    const RowPiece row = window.whole_row(v, range);
+    if (row.length() == 0) {
       next[kept++] = v;
       continue;
     }
@@ -54,7 +85,7 @@ void HostExecutor<P, bucketed>::take_from_next(const std::function<bool(Vertex)>
       --local.vertices;  // was counted when it was found
     }
     if constexpr (stores_messages || Publishes<P>) publish(v, local);
-    taken.push_back(v);
+    taken.push_back(row);
   }
   back_.clear();
   back_.grow(kept);
@@ -63,7 +94,7 @@ void HostExecutor<P, bucketed>::take_from_next(const std::function<bool(Vertex)>
 /// Threads begin with a share each and then help the others. A share is what the same thread found, mostly, so
 /// that what it writes is in its own cache: on a grid that is worth a third of the time.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push_list(const Block& block) {
+void HostExecutor<P, bucketed>::push_list(const RowBlock& block) {
   const auto list    = front_.span();
   const int  threads = threads_for(frontier_.edges + list.size());
   for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(list.size(), i, threads);
@@ -107,7 +138,7 @@ void HostExecutor<P, bucketed>::leave_hub(Vertex v) {
 }
 
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push_hubs(const Block& block) {
+void HostExecutor<P, bucketed>::push_hubs(const RowBlock& block) {
   for (const Vertex v : hubs_) {
     const EdgeIndex first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
     const EdgeIndex grain = std::max<EdgeIndex>(tuning_.hub_degree / 4, 1);

@@ -1,0 +1,184 @@
+// The units of topology that executors process. How rows are cut into pieces, and which pieces a window holds, is
+// written once, for CPU and GPU.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include <spillway/program.hpp>
+#include <spillway/types.hpp>
+
+namespace spillway {
+
+/// Rows of adjacency, wherever they rest. `weights` are raw bits, or null.
+struct Rows {
+  const EdgeIndex*     offsets = nullptr;
+  const Vertex*        targets = nullptr;
+  const std::uint32_t* weights = nullptr;
+
+  SPILLWAY_HD EdgeIndex degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
+  std::uint64_t         edge_bytes() const { return spillway::edge_bytes(weights != nullptr); }
+};
+
+/// Where the edges of a block lie. Staging memory is for another block as soon as this one is processed.
+enum class BlockMemory : std::uint8_t { host, device, staging };
+
+/// The adjacency of the vertices from `first` to before `last`. When pushing, rows are of the vertices that send;
+/// when pulling, of those that receive.
+struct RowBlock {
+  Rows        rows;
+  Vertex      first  = 0;
+  Vertex      last   = 0;
+  BlockMemory memory = BlockMemory::host;
+
+  EdgeIndex     arcs() const { return rows.offsets[last - first]; }
+  std::uint64_t bytes() const { return arcs() * rows.edge_bytes(); }
+};
+
+/// A stretch of a vertex's row: places in the rows that are at hand.
+struct RowPiece {
+  Vertex    vertex;
+  EdgeIndex first, last;
+
+  SPILLWAY_HD EdgeIndex length() const { return last - first; }
+};
+
+/// Pieces of rows that push, whoever is active.
+struct PieceBlock {
+  Rows                      rows;
+  std::span<const RowPiece> pieces;
+  BlockMemory               memory = BlockMemory::host;
+
+  std::uint64_t bytes() const {
+    EdgeIndex edges = 0;
+    for (const RowPiece& piece : pieces) edges += piece.length();
+    return edges * rows.edge_bytes();
+  }
+};
+
+/// A piece of a row as it is laid out: its edges from `piece` times PieceLayout::piece_edges on, at most as many.
+struct LaidPiece {
+  Vertex        vertex;
+  std::uint32_t piece;
+};
+
+/// Edges that are at hand: places in the array of all edges, or in the one that pieces make one behind the other.
+struct EdgeRange {
+  EdgeIndex first   = 0;
+  EdgeIndex last    = 0;
+  bool      compact = false;  ///< the latter
+};
+
+/// A place in the array of all edges, among the pieces that are laid out: how many begin before it, and how many
+/// of their edges lie before it.
+struct PartAt {
+  std::uint64_t pieces, edges;
+};
+
+/// Some of the pieces, one behind the other.
+struct PieceRange {
+  std::uint64_t first = 0, last = 0;
+};
+
+/// Rows in pieces, so that a hub is nothing special to anybody; in the order of their vertices. `offsets` are
+/// those of the rows in the array of all edges.
+struct PieceLayout {
+  const LaidPiece* entries     = nullptr;
+  const EdgeIndex* starts      = nullptr;  ///< of each where they lie one behind the other, and the end of all
+  std::uint64_t    count       = 0;
+  unsigned         piece_edges = 1;  ///< at most
+
+  SPILLWAY_HD static EdgeIndex pieces_of(EdgeIndex length, unsigned piece_edges) {
+    return (length + piece_edges - 1) / piece_edges;
+  }
+
+  SPILLWAY_HD EdgeIndex begin(std::uint64_t k, const EdgeIndex* offsets, bool compact) const {
+    if (compact) return starts[k];
+    return offsets[entries[k].vertex] + EdgeIndex{entries[k].piece} * piece_edges;
+  }
+
+  SPILLWAY_HD std::uint64_t begun_before(EdgeIndex position, const EdgeIndex* offsets, bool compact) const {
+    std::uint64_t low = 0, high = count;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (begin(middle, offsets, compact) < position)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  SPILLWAY_HD PartAt part_at(EdgeIndex position, const EdgeIndex* offsets) const {
+    const std::uint64_t begun = begun_before(position, offsets, false);
+    if (begun == 0) return {0, 0};
+    const EdgeIndex inside = starts[begun - 1] + (position - begin(begun - 1, offsets, false));
+    return {begun, inside < starts[begun] ? inside : starts[begun]};
+  }
+
+  /// What of a piece is in a range, counted from where that begins: all, some or nothing.
+  SPILLWAY_HD RowPiece piece_in(const EdgeRange& range, std::uint64_t k, const EdgeIndex* offsets) const {
+    const EdgeIndex at = begin(k, offsets, range.compact), end = at + (starts[k + 1] - starts[k]);
+    const EdgeIndex first = at < range.first ? range.first : at, last = end < range.last ? end : range.last;
+    if (first >= last) return {entries[k].vertex, 0, 0};
+    return {entries[k].vertex, first - range.first, last - range.first};
+  }
+
+  /// The row of a vertex, if it is no longer than a piece and in the range from end to end, or nothing. It
+  /// is looked for among these pieces.
+  SPILLWAY_HD RowPiece whole_row_in(const EdgeRange& range, Vertex v, const EdgeIndex* offsets,
+                                    PieceRange among) const {
+    EdgeIndex       at     = offsets[v];
+    const EdgeIndex length = offsets[v + 1] - at;
+    if (length > piece_edges) return {v, 0, 0};
+    if (range.compact) {
+      while (among.first < among.last) {
+        const std::uint64_t middle = among.first + (among.last - among.first) / 2;
+        if (entries[middle].vertex < v)
+          among.first = middle + 1;
+        else
+          among.last = middle;
+      }
+      if (among.first == count || entries[among.first].vertex != v) return {v, 0, 0};
+      at = starts[among.first];
+    }
+    if (at < range.first || at + length > range.last) return {v, 0, 0};
+    return {v, at - range.first, at - range.first + length};
+  }
+};
+
+/// A window: some of the edges of rows that are laid out in pieces. Those of active vertices push, or all are
+/// pulled into accumulators.
+struct WindowBlock {
+  Rows        rows;  ///< offsets in the array of all edges; targets and weights are those of the window
+  PieceLayout layout;
+  EdgeRange   edges;
+  PieceRange  may    = {};  ///< be in it; where there are none, pieces are searched for
+  bool        pull   = false;
+  bool        local  = false;  ///< until nobody whose row is in it has anything new (Subway, section 3.2)
+  BlockMemory memory = BlockMemory::staging;
+
+  std::uint64_t bytes() const { return (edges.last - edges.first) * rows.edge_bytes(); }
+
+  SPILLWAY_HD PieceRange pieces() const {
+    if (may.first != may.last) return may;
+    const std::uint64_t begun = layout.begun_before(edges.first + 1, rows.offsets, edges.compact);
+    return {begun > 0 ? begun - 1 : 0, layout.begun_before(edges.last, rows.offsets, edges.compact)};
+  }
+  SPILLWAY_HD RowPiece piece(std::uint64_t k) const { return layout.piece_in(edges, k, rows.offsets); }
+  SPILLWAY_HD RowPiece whole_row(Vertex v, const PieceRange& among) const {
+    return layout.whole_row_in(edges, v, rows.offsets, among);
+  }
+};
+
+using Block = std::variant<RowBlock, PieceBlock, WindowBlock>;
+
+inline std::uint64_t bytes_of(const Block& block) {
+  return std::visit([](const auto& some) { return some.bytes(); }, block);
+}
+inline BlockMemory memory_of(const Block& block) {
+  return std::visit([](const auto& some) { return some.memory; }, block);
+}
+
+}  // namespace spillway

@@ -1,0 +1,51 @@
+// Edges that come to a device in windows: sizes, what was sent, and what each way of bringing them costs.
+#pragma once
+
+#include <cstdint>
+
+#include <spillway/engine/block.hpp>
+#include <spillway/options.hpp>
+#include <spillway/program.hpp>
+#include <spillway/result.hpp>
+#include <spillway/types.hpp>
+
+namespace spillway {
+
+/// Pieces, and the edges of all of them.
+struct Laid {
+  std::uint64_t entries, edges;
+};
+
+/// Of a row that is laid out, gathered and visited as one.
+constexpr unsigned piece_edges(const RunOptions& options) {
+  constexpr unsigned most = 1u << 20;  // the edges of 32 pieces are counted in 32 bits
+  return options.supply.piece < 1 ? 1 : options.supply.piece < most ? options.supply.piece : most;
+}
+
+/// Seconds that it takes to bring edges in each way. Rows with weights lie in two arrays.
+class TransferCosts {
+ public:
+  constexpr TransferCosts() : TransferCosts(Rates{}, false) {}
+  constexpr TransferCosts(const Rates& rates, bool weighted)
+      : rates_(rates), edge_bytes_(static_cast<double>(edge_bytes(weighted))), arrays_(weighted ? 2 : 1) {}
+
+  SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }
+  SPILLWAY_HD constexpr double bytes_sent(double bytes) const { return bytes / rates_.sent; }
+  SPILLWAY_HD constexpr double gathered(double edges, double pieces) const {
+    return edges * edge_bytes_ / rates_.gathered + pieces * arrays_ / rates_.gathered_pieces;
+  }
+  /// A row that begins and ends anywhere is some requests more than its bytes.
+  SPILLWAY_HD constexpr double read(double edges, double pieces) const {
+    return edges * edge_bytes_ / rates_.read + pieces * arrays_ / rates_.read_pieces;
+  }
+  SPILLWAY_HD constexpr double step() const { return rates_.step; }
+
+ private:
+  Rates  rates_;
+  double edge_bytes_, arrays_;
+};
+
+/// Refuses what cannot be answered rightly in windows.
+void refuse_in_windows(const RunOptions& options, bool order_shows, bool local);
+
+}  // namespace spillway
