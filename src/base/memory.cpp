@@ -144,29 +144,30 @@ std::string sufficient_size(std::uint64_t bytes) {
 namespace {
 
 std::string refusal_text(const std::string& what, std::uint64_t needed, std::uint64_t limit, bool stated,
-                         const std::string& ways_out) {
+                         bool suffices, const std::string& ways_out) {
   const std::string least = sufficient_size(needed);
   const std::string text =
       stated ? fmt::format(
-                   "not enough memory for {}: needs {} of host memory, and --host-memory allows {}; give "
-                   "--host-memory {}",
-                   what, least, human_bytes(limit), least)
+                   "not enough memory for {}: needs {}{} of host memory, and --host-memory allows {}; give "
+                   "--host-memory {}{}",
+                   what, suffices ? "" : "at least ", least, human_bytes(limit), least, suffices ? "" : " or more")
              : fmt::format(
-                   "not enough memory for {}: needs {} of host memory, and this machine has {} free; free "
+                   "not enough memory for {}: needs {}{} of host memory, and this machine has {} free; free "
                    "some, or use a machine with more",
-                   what, least, human_bytes(limit));
+                   what, suffices ? "" : "at least ", least, human_bytes(limit));
   return ways_out.empty() ? text : text + ". Or: " + ways_out;
 }
 
 }  // namespace
 
 MemoryRefusal::MemoryRefusal(std::string what, std::uint64_t needed, std::uint64_t limit, bool stated,
-                             std::string ways_out)
-    : Error(ExitCode::does_not_fit, refusal_text(what, needed, limit, stated, ways_out)),
+                             bool suffices, std::string ways_out)
+    : Error(ExitCode::does_not_fit, refusal_text(what, needed, limit, stated, suffices, ways_out)),
       what_(std::move(what)),
       needed_(needed),
       limit_(limit),
       stated_(stated),
+      suffices_(suffices),
       ways_out_(std::move(ways_out)) {}
 
 Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what)

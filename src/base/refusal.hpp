@@ -12,10 +12,11 @@
 
 namespace spillway {
 
-/// Error{does_not_fit} of a MemoryBudget. `needed` is the least limit that is known to be necessary so far.
+/// Error{does_not_fit} of a MemoryBudget. `needed` is the least limit that is known to be necessary so far; the
+/// message says "at least" until somebody who knows all that is to come has had a say.
 class SPILLWAY_API MemoryRefusal : public Error {
  public:
-  MemoryRefusal(std::string what, std::uint64_t needed, std::uint64_t limit, bool stated,
+  MemoryRefusal(std::string what, std::uint64_t needed, std::uint64_t limit, bool stated, bool suffices = false,
                 std::string ways_out = {});
 
   std::uint64_t needed() const noexcept { return needed_; }
@@ -23,18 +24,22 @@ class SPILLWAY_API MemoryRefusal : public Error {
 
   /// The same refusal by one that knows of more to come: the number grows, never shrinks.
   MemoryRefusal raised_to(std::uint64_t needed) const {
-    return {what_, std::max(needed, needed_), limit_, stated_, ways_out_};
+    return {what_, std::max(needed, needed_), limit_, stated_, suffices_ && needed <= needed_, ways_out_};
+  }
+  /// By one that knows all that is to come: the number suffices, unless more was asked for already.
+  MemoryRefusal covered_by(std::uint64_t needed) const {
+    return {what_, std::max(needed, needed_), limit_, stated_, needed >= needed_, ways_out_};
   }
   /// With what else can be done, as sentences: "--form residual needs no in-edges".
   MemoryRefusal with_ways_out(std::string ways_out) const {
-    return {what_, needed_, limit_, stated_, std::move(ways_out)};
+    return {what_, needed_, limit_, stated_, suffices_, std::move(ways_out)};
   }
 
  private:
   std::string   what_;
   std::uint64_t needed_ = 0;
   std::uint64_t limit_  = 0;
-  bool          stated_ = false;
+  bool          stated_ = false, suffices_ = false;
   std::string   ways_out_;
 };
 

@@ -10,10 +10,16 @@ namespace {
 
 bool pulls(const RunArguments& arguments) { return arguments.direction == "pull" || arguments.deterministic; }
 
+/// As they were given.
+std::string options_of(const Transform& transform) {
+  return std::string{transform.undirected ? " --undirected" : ""} + (transform.symmetrize ? " --symmetrize" : "") +
+         (transform.dedup ? " --dedup" : "") + (transform.drop_loops ? " --drop-loops" : "");
+}
+
 /// The command that makes a file of which nothing counts, with in-edges where runs would build them.
-std::string conversion(const std::string& path, bool in_edges) {
-  return fmt::format("'spillway convert {} GRAPH.spill{}'", path == "-" ? "FILE" : path,
-                     in_edges ? " --in-edges" : "");
+std::string conversion(const LoadArguments& load, bool in_edges) {
+  return fmt::format("'spillway convert {} GRAPH.spill{}{}'", load.path == "-" ? "FILE" : load.path,
+                     options_of(load.transform), in_edges ? " --in-edges" : "");
 }
 
 /// All ways that exist for this algorithm on this graph, in one sentence.
@@ -26,14 +32,26 @@ std::string ways_out(const RunArguments& arguments, const ParameterValues& value
   const bool mapped = size.format == "spill" && !arguments.load.transform.any();
   if (builds_in)
     ways.push_back(fmt::format("{} stores in-edges, so that no run builds them{}",
-                               conversion(arguments.load.path, true),
+                               conversion(arguments.load, true),
                                mapped ? "" : ", in a file that is mapped and not counted"));
   else if (!mapped)
     ways.push_back(
-        fmt::format("{} makes a file that is mapped and not counted", conversion(arguments.load.path, false)));
+        fmt::format("{} makes a file that is mapped and not counted", conversion(arguments.load, false)));
   std::string text;
   for (const std::string& way : ways) text += (text.empty() ? "" : "; ") + way;
   return text;
+}
+
+/// Whether the forecast knows of all that the command does. How many vertices wait in buckets differs from run to
+/// run, and how large a graph will be that is the answer only the run finds out.
+bool is_foreseen(const RunArguments& arguments) {
+  const Algorithm& algorithm = *arguments.algorithm;
+  const bool       grows     = algorithm.makes_a_graph || algorithm.name == "sssp" || algorithm.name == "kcore";
+  return !grows && !arguments.verify && !arguments.load.transform.symmetrize && arguments.method == "auto";
+}
+
+MemoryRefusal raised(const MemoryRefusal& refusal, const RunArguments& arguments, std::uint64_t needed) {
+  return is_foreseen(arguments) ? refusal.covered_by(needed) : refusal.raised_to(needed);
 }
 
 /// --weights puts an array beside the rows, and the run sees a graph that has it.
@@ -52,7 +70,7 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
   const ParameterValues values = completed_parameters(*arguments.algorithm, arguments.given);
   const RunMemory       run    = memory_of_run(arguments.algorithm->name, values, size, nullptr,
                                                thread_count(common.threads), pulls(arguments));
-  return refusal.raised_to(size.held_bytes + added + run.peak)
+  return raised(refusal, arguments, size.held_bytes + added + run.peak)
       .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }
 
@@ -63,7 +81,8 @@ MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& argume
   if (weights == Weights::to_come) held += add_asked_weights(arguments, size);
   const RunMemory run = memory_of_run(arguments.algorithm->name, values, size, &graph,
                                       thread_count(common.threads), pulls(arguments));
-  return refusal.raised_to(held + run.peak).with_ways_out(ways_out(arguments, values, size, run.builds_in));
+  return raised(refusal, arguments, held + run.peak)
+      .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }
 
 }  // namespace spillway::cli

@@ -21,13 +21,16 @@ struct GraphSize {
   std::uint64_t loading_bytes = 0;      ///< host memory that loading holds at its peak; 0 where it is mapped
   std::uint64_t held_bytes    = 0;      ///< of which the graph itself stays
   std::string   format        = {};
+  bool          foreseen      = false;  ///< all that loading will hold is
 };
 
 /// A graph could not be loaded within the budget; this much of it is known.
 class SPILLWAY_API LoadRefusal : public MemoryRefusal {
  public:
   LoadRefusal(const MemoryRefusal& refusal, GraphSize size)
-      : MemoryRefusal(refusal.raised_to(size.loading_bytes)), size_(std::move(size)) {}
+      : MemoryRefusal(size.foreseen ? refusal.covered_by(size.loading_bytes)
+                                    : refusal.raised_to(size.loading_bytes)),
+        size_(std::move(size)) {}
 
   const GraphSize& size() const noexcept { return size_; }
 

@@ -281,7 +281,9 @@ Graph open(const std::string& path, const LoadOptions& options) {
     try {
       return format.read(job);
     } catch (const MemoryRefusal& refusal) {
-      throw LoadRefusal{refusal, size_of_refused(format, job)};
+      GraphSize size = size_of_refused(format, job);
+      size.foreseen = size.loading_bytes > 0 && !options.transform.symmetrize;  // which holds both sides at once
+      throw LoadRefusal{refusal, size};
     }
   }();
   check_unchanged(sample);

@@ -50,6 +50,10 @@ HostWindows::HostWindows(PieceExecutor& executor, const Topology& topology, cons
     sides.push_back({.host = block.rows, .arcs = arcs_.back()});
     if (!needs.weighted) sides.back().host.weights = nullptr;
   }
+  // What is laid out grows with the frontier: a run that begins has room for the largest.
+  const EdgeIndex     most   = arcs_.empty() ? 0 : std::ranges::max(arcs_);
+  const std::uint64_t pieces = vertices_ + most / piece_edges(options);
+  laid_memory_.raise_to(vertices_ * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex)));
   make_room(sides, budget);
   supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
 }
@@ -103,7 +107,6 @@ Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& 
     std::ranges::for_each(active, count);
   const auto most = vertices_ + arcs_[side] / size;
   if (pieces > most) offsets_changed();
-  laid_memory_.raise_to(active.size() * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex)));
   active_.assign(active.begin(), active.end());
   std::ranges::sort(active_);
   entries_.clear();

@@ -29,8 +29,9 @@ class Budgets : public testing::CommandLineTest {
     const std::size_t end    = message.find(" of host memory");
     if (end == std::string::npos) return {};
     const std::size_t begin = message.rfind(before, end);
-    return begin == std::string::npos ? std::string{}
-                                      : message.substr(begin + before.size(), end - begin - before.size());
+    if (begin == std::string::npos) return {};
+    const std::string size = message.substr(begin + before.size(), end - begin - before.size());
+    return size.starts_with("at least ") ? size.substr(9) : size;
   }
 
   /// Refused with next to nothing; with the number of the refusal it runs, and holds nearly that much. Where the

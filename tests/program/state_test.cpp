@@ -6,6 +6,8 @@
 
 #include "program/trying.hpp"
 
+#include <spillway/generate.hpp>
+
 namespace spillway {
 namespace {
 
@@ -440,6 +442,35 @@ TEST(Continuation, WalksRecordedFrontiersBackwards) {
       }
     }
   });
+}
+
+/// The smallest vertex that reaches each.
+struct Smallest {
+  using Value   = Vertex;
+  using Combine = Min<Vertex>;
+
+  Vertex init(Vertex v) const { return v; }
+  Vertex compute(Vertex from, const Edge<>&) const { return from; }
+  bool   apply(Vertex& value, Vertex update) const { return Combine::improve(value, update); }
+};
+
+/// A supply may give vertices more state than the answer has: here vertex 1's arcs leave from a part of it that is
+/// vertex 4 of the state.
+TEST(StateSize, MayBeLargerThanTheAnswer) {
+  const Graph                  graph = generate("grid", {{"rows", "2"}, {"columns", "2"}});  // for its budget
+  const std::vector<EdgeIndex> offsets{0, 1, 2, 2, 2, 4};
+  const std::vector<Vertex>    targets{1, 4, 2, 3};
+  const RowBlock               block{.rows = {offsets.data(), targets.data(), nullptr}, .first = 0, .last = 5};
+  const Topology               topology{.vertices = 5, .arcs = 4, .push = {block}, .pull = {}, .answers = 4};
+  const RunOptions             options{.device = {.kind = cpu_kind()}};
+  const ProgramFacts           facts{};
+  Continuation<Vertex>         continuation;
+  const Smallest               program;
+  const RunRequest<Smallest>   request{program, graph, topology, options, facts, 100, continuation};
+  host::HostDevice<Smallest>   device{request, 1};
+  const auto                   outcome = run_on(device, request);
+  ASSERT_EQ(outcome.values.size(), 4u);
+  for (const Vertex value : outcome.values.span()) EXPECT_EQ(value, 0u);
 }
 
 }  // namespace

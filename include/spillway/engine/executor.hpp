@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -20,10 +21,15 @@ namespace spillway {
 
 /// All blocks of one iteration, for each direction. `pull` is empty where no rows for it are at hand.
 struct Topology {
-  std::uint64_t         vertices = 0;
+  std::uint64_t         vertices = 0;  ///< that have rows and state
   EdgeIndex             arcs     = 0;  ///< edges that a full iteration visits
   std::vector<RowBlock> push;
   std::vector<RowBlock> pull;
+  /// Of the vertices, the first so many are in the answer, or those of a map (cuda::VertexMap); none said: all.
+  /// The others are state that a supply has added, such as parts of a hub.
+  std::optional<std::uint64_t> answers = {};
+
+  std::uint64_t answer_size() const { return answers.value_or(vertices); }
 };
 
 struct FrontierSize {

@@ -137,10 +137,9 @@ Topology topology_of(const Graph& graph) {
 Components components(const Graph& graph, const RunOptions& options) {
   const std::uint64_t n        = graph.vertex_count();
   const Topology      topology = topology_of(graph);
-  Session             session{graph, options, topology};
+  Session session{graph, options, topology, /*weighted=*/false, cuda::RowForm::parts, 3 * n * sizeof(Vertex)};
   cuda::Device&       device = session.device();
-  const auto          parts  = session.parts(graph, options, topology, 3 * n * sizeof(Vertex));
-  const auto&         rows   = parts.push;
+  const auto&         rows   = session.parts().push;
   const auto          what   = "the components";
   DeviceArray<Vertex> parents{device, n, what};
   const Forest        forest{parents.data()};

@@ -35,7 +35,7 @@ Degrees degrees(const Graph& graph, const RunOptions& options) {
   cuda::Device&      device = session.device();
   DeviceArray<Count> leaving{device, n, what}, arriving{device, n, what};
   if (counts) {
-    const Rows& rows = session.rows().push[0];
+    const Rows rows = session.rows().push[0];
     arriving.clear();
     SPILLWAY_LAUNCH(row_lengths, blocks_for(n), block_threads, rows.offsets, n, leaving.data());
     SPILLWAY_LAUNCH(count_arrivals, blocks_for(graph.arc_count()), block_threads, rows.targets, graph.arc_count(),

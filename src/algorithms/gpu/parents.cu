@@ -157,10 +157,11 @@ ShortestPaths<Distance> parents(const Graph& graph, Vertex source, const std::sh
   if (graph.has_in()) topology.pull = {block_of(graph.in())};
   Session session{graph, options, topology, /*weighted=*/true};
 
-  const Rows&       out  = session.rows().push[0];
-  const bool        back = !session.rows().pull.empty();
+  const RowsOfSides rows = session.rows();
+  const Rows&       out  = rows.push[0];
+  const bool        back = !rows.pull.empty();
   Parents<Distance> search{session.device(), n, values.data(), source};
-  search.take_nearer_ones(back ? session.rows().pull[0] : out, back);
+  search.take_nearer_ones(back ? rows.pull[0] : out, back);
   if (const Count left = search.orphans(out); left != 0) search.take_equal_ones(out, left, progress);
   session.computed();
 

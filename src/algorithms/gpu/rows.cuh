@@ -56,7 +56,7 @@ inline Topology neighbor_topology(const Graph& graph) {
   return topology;
 }
 
-inline Neighborhoods neighborhoods_of(const cuda::DeviceTopology& rows) {
+inline Neighborhoods neighborhoods_of(const RowsOfSides& rows) {
   return {rows.push[0], rows.pull.empty() ? Rows{} : rows.pull[0]};
 }
 

@@ -53,39 +53,43 @@ class Timestamp {
   cudaEvent_t event_ = nullptr;
 };
 
+/// Rows on the device, or where it reads them, out- and in-edges apart.
+struct RowsOfSides {
+  std::vector<Rows> push, pull;
+};
+
 class Session {
  public:
-  Session(const Graph& graph, const RunOptions& options, const Topology& topology, bool weighted = false)
-      : graph_(cuda::DeviceGraph::of(graph, options.device)) {
-    constexpr std::uint64_t bytes_a_vertex = 48;  // that algorithms hold, about
+  /// `form`: whole rows, or `parts()` of them. `state`: bytes that the algorithm holds beside rows in host memory.
+  Session(const Graph& graph, const RunOptions& options, Topology topology, bool weighted = false,
+          cuda::RowForm form = cuda::RowForm::whole, std::uint64_t state = 0)
+      : topology_(std::move(topology)),
+        options_(in_place(options)),
+        session_(graph, topology_, options_, needs_of(topology_, weighted, form, state)) {
     device().enter();
-    auto [rows, alone] =
-        cuda::whole_rows(*graph_, graph, topology, weighted, options, topology.vertices * bytes_a_vertex);
-    rows_ = std::move(rows), alone_ = std::move(alone);
+    auto supplied = session_.rows();
+    parts_        = std::get<cuda::Supply<cuda::PlainRows>>(std::move(supplied.rows));
+    so_far_       = std::move(supplied.so_far);
     begin_.emplace(), end_.emplace();
     device().wait();
-    (outside() ? prepare_ms_ : transfer_ms_) = clock_.lap();
+    clock_.lap();
     begin_->record();
   }
   Session(const Session&)            = delete;
   Session& operator=(const Session&) = delete;
 
-  cuda::Device&               device() { return graph_->device(); }
-  const cuda::DeviceTopology& rows() const { return rows_; }
+  cuda::Device& device() { return session_.device(); }
 
-  /// Rows in the parts that they lie in: where they do not fit, the first edges of each are on the device. Asked
-  /// for before anything is computed.
-  cuda::Supply<cuda::PlainRows> parts(const Graph& graph, const RunOptions& options, const Topology& topology,
-                                      std::uint64_t state) {
-    if (!outside()) return cuda::resident_supply(rows_);
-    clock_.lap();
-    const cuda::Room room{.state = state, .edges = options.supply.resident.value_or(~std::uint64_t{0})};
-    auto             parts = cuda::plain_supply(*graph_, graph, topology, false, room);
-    resident_ = parts.resident, on_host_ = parts.on_host;
-    rows_.uploaded += parts.uploaded;
-    prepare_ms_ += clock_.lap();
-    begin_->record();
-    return parts;
+  /// Rows in the parts that they lie in: where they do not fit, the first edges of each are on the device.
+  const cuda::Supply<cuda::PlainRows>& parts() const { return parts_; }
+
+  RowsOfSides rows() const {
+    const auto whole = [](const std::vector<cuda::PlainRows>& parts) {
+      std::vector<Rows> rows;
+      for (const cuda::PlainRows& part : parts) rows.push_back({part.begins, part.targets, part.weights});
+      return rows;
+    };
+    return {whole(parts_.push), whole(parts_.pull)};
   }
 
   /// Computing is over; what follows brings the answer back.
@@ -99,15 +103,9 @@ class Session {
   RunStatistics statistics(std::uint64_t vertices, std::uint64_t arcs, std::uint64_t kernels) {
     const float   in_kernels = end_->milliseconds_since(*begin_);
     RunStatistics statistics;
-    statistics.run_ms          = run_ms_;
-    statistics.transfer_ms     = transfer_ms_ + clock_.lap();
-    statistics.device          = "cuda:" + std::to_string(device().index());
-    statistics.device_bytes    = device().peak();
-    statistics.uploaded_bytes  = rows_.uploaded;
-    statistics.prepare_ms      = prepare_ms_;
-    statistics.method          = outside() ? std::string{edges_in_place()->name} : std::string{};
-    statistics.edges_resident  = resident_;
-    statistics.edges_outside   = on_host_;
+    statistics.run_ms      = run_ms_;
+    statistics.transfer_ms = so_far_.transfer_ms + clock_.lap();
+    cuda::note_supply(device(), parts_, so_far_, statistics);
     statistics.iterations      = 1;
     statistics.edges_processed = arcs;
     statistics.per_iteration.push_back({.active_vertices = vertices,
@@ -120,15 +118,30 @@ class Session {
   }
 
  private:
-  bool outside() const { return alone_.owns_lock(); }
+  /// Methods that transfer edges while a run lasts are for programs.
+  static RunOptions in_place(RunOptions options) {
+    if (options.method->transfers) options.method = edges_in_place();
+    options.supply.compress = Compress::off;
+    return options;
+  }
 
-  Stopwatch                          clock_;
-  std::shared_ptr<cuda::DeviceGraph> graph_;
-  std::unique_lock<std::mutex>       alone_;  ///< held where rows are outside
-  cuda::DeviceTopology               rows_;
-  std::optional<Timestamp>           begin_, end_;  ///< of computing
-  double                             transfer_ms_ = 0, prepare_ms_ = 0, run_ms_ = 0;
-  std::uint64_t                      resident_ = 0, on_host_ = 0;  ///< bytes of edges, if they are outside
+  static cuda::ProgramNeeds needs_of(const Topology& topology, bool weighted, cuda::RowForm form,
+                                     std::uint64_t state) {
+    constexpr std::uint64_t bytes_a_vertex = 48;  // that algorithms hold, about
+    const std::uint64_t     beside         = topology.vertices * bytes_a_vertex;
+    return {.facts = {.weighted = weighted}, .form = form, .state_bytes = [=](Method method) {
+              return method->all_resident ? beside : state;
+            }};
+  }
+
+  Topology                      topology_;
+  RunOptions                    options_;
+  cuda::Session                 session_;
+  cuda::Supply<cuda::PlainRows> parts_;
+  RunStatistics                 so_far_;  ///< of preparing
+  Stopwatch                     clock_;
+  std::optional<Timestamp>      begin_, end_;  ///< of computing
+  double                        run_ms_ = 0;
 };
 
 }  // namespace spillway::gpu

@@ -14,11 +14,21 @@ class Event {
   Event(const Event&)            = delete;
   Event& operator=(const Event&) = delete;
 
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "sending edges"); }
-  void hold_up(cudaStream_t stream) { check(cudaStreamWaitEvent(stream, event_, 0), "sending edges"); }
-  void wait() { check(cudaEventSynchronize(event_), "sending edges"); }
+  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), doing); }
+  void hold_up(cudaStream_t stream) { check(cudaStreamWaitEvent(stream, event_, 0), doing); }
+  void wait() { check(cudaEventSynchronize(event_), doing); }
+  /// Likewise, for who gives up: whatever has failed.
+  void settle() noexcept { cudaEventSynchronize(event_); }
+  bool is_over() {
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) return false;
+    check(status, doing);
+    return true;
+  }
 
  private:
+  static constexpr auto doing = "computing or copying";
+
   cudaEvent_t event_ = nullptr;
 };
 

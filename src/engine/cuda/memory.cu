@@ -12,6 +12,7 @@
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/parallel.hpp>
 #include "engine/cuda/device_graph.hpp"
+#include "engine/cuda/staging.hpp"
 
 namespace spillway::cuda {
 namespace {
@@ -59,29 +60,19 @@ void refuse_long_rows(const RowBlock& block) {
                         "the graph has a vertex of 2^31 arcs or more, too many for a GPU; use --device cpu"};
 }
 
-/// Two buffers take turns: threads fill one while the other is on the bus.
-struct Device::Staging {
+/// Threads fill one of two while the other is on the bus.
+struct Device::Staging : StagingRing {
   static constexpr std::uint64_t bytes   = 16u << 20;
   static constexpr int           threads = 8;
 
+  Staging() : StagingRing(2, bytes) {}
+
   /// Nothing where the machine has no memory to pin.
   static std::unique_ptr<Staging> made() {
-    auto staging = std::make_unique<Staging>();
-    for (int i = 0; i < 2; ++i)
-      if (cudaMallocHost(&staging->buffers[i], bytes) != cudaSuccess ||
-          cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming) != cudaSuccess) {
-        cudaGetLastError();
-        return nullptr;
-      }
-    return staging;
-  }
-  Staging()                          = default;
-  Staging(const Staging&)            = delete;
-  Staging& operator=(const Staging&) = delete;
-  ~Staging() {
-    for (int i = 0; i < 2; ++i) {
-      if (buffers[i]) cudaFreeHost(buffers[i]);
-      if (done[i]) cudaEventDestroy(done[i]);
+    try {
+      return std::make_unique<Staging>();
+    } catch (const Error&) {
+      return nullptr;
     }
   }
 
@@ -90,33 +81,20 @@ struct Device::Staging {
       std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
     });
   }
-
-  void*       buffers[2] = {};
-  cudaEvent_t done[2]    = {};
 };
 
-struct Device::CancelWord {
+struct Device::CancelWord : StagingRing::Buffer {
+  CancelWord() : Buffer(sizeof(unsigned)) {}
+
   static std::unique_ptr<CancelWord> made() {
-    auto  word   = std::make_unique<CancelWord>();
-    void* memory = nullptr;
-    if (cudaMallocHost(&memory, sizeof(unsigned)) != cudaSuccess ||
-        (word->value = static_cast<unsigned*>(memory),
-         cudaEventCreateWithFlags(&word->done, cudaEventDisableTiming) != cudaSuccess)) {
-      cudaGetLastError();
+    try {
+      return std::make_unique<CancelWord>();
+    } catch (const Error&) {
       return nullptr;
     }
-    return word;
-  }
-  CancelWord()                             = default;
-  CancelWord(const CancelWord&)            = delete;
-  CancelWord& operator=(const CancelWord&) = delete;
-  ~CancelWord() {
-    if (value) cudaFreeHost(value);
-    if (done) cudaEventDestroy(done);
   }
 
-  unsigned*   value = nullptr;
-  cudaEvent_t done  = nullptr;
+  unsigned* value() const { return memory.as<unsigned>(); }
 };
 
 std::unique_ptr<Device::CancelWord> Device::take_cancel_word() {
@@ -129,33 +107,28 @@ std::unique_ptr<Device::CancelWord> Device::take_cancel_word() {
 
 Cancellation::Cancellation(Device& device, Progress* progress) : device_(device), progress_(progress) {
   if (progress_) word_ = device_.take_cancel_word();
-  if (word_) *word_->value = 0;
+  if (word_) *word_->value() = 0;
 }
 
 Cancellation::~Cancellation() {
   if (!word_) return;
-  cudaEventSynchronize(word_->done);  // after an error a kernel may still read it
+  word_->copied.settle();  // after an error a kernel may still read it
   const std::scoped_lock lock{device_.mutex_};
   device_.idle_cancel_words_.push_back(std::move(word_));
 }
 
-const volatile unsigned* Cancellation::on_device() const { return word_ ? word_->value : nullptr; }
+const volatile unsigned* Cancellation::on_device() const { return word_ ? word_->value() : nullptr; }
 
 bool Cancellation::wait() {
   if (!word_) {
     device_.wait();
     return false;
   }
-  check(cudaEventRecord(word_->done, nullptr), "computing");
+  word_->copied.record(nullptr);
   for (;;) {
-    if (progress_->cancelled()) *static_cast<volatile unsigned*>(word_->value) = 1;
-    const cudaError_t status = cudaEventQuery(word_->done);
-    if (status == cudaErrorNotReady) {
-      std::this_thread::yield();
-      continue;
-    }
-    check(status, "computing");
-    return *word_->value != 0;
+    if (progress_->cancelled()) *static_cast<volatile unsigned*>(word_->value()) = 1;
+    if (word_->copied.is_over()) return *word_->value() != 0;
+    std::this_thread::yield();
   }
 }
 
@@ -278,11 +251,12 @@ void Device::upload(void* to, const void* from, std::uint64_t bytes) {
   in_parts([&] {
     for (std::uint64_t at = 0, i = 0; at < bytes; at += Staging::bytes, ++i) {
       const std::uint64_t part   = std::min(Staging::bytes, bytes - at);
-      void* const         buffer = staging_->buffers[i % 2];
-      check(cudaEventSynchronize(staging_->done[i % 2]), doing);
-      Staging::copy(buffer, static_cast<const char*>(from) + at, part);
-      check(cudaMemcpyAsync(static_cast<char*>(to) + at, buffer, part, cudaMemcpyHostToDevice, nullptr), doing);
-      check(cudaEventRecord(staging_->done[i % 2], nullptr), doing);
+      auto&               buffer = (*staging_)[i];
+      char* const         staged = buffer.memory.as<char>();
+      buffer.copied.wait();
+      Staging::copy(staged, static_cast<const char*>(from) + at, part);
+      check(cudaMemcpyAsync(static_cast<char*>(to) + at, staged, part, cudaMemcpyHostToDevice, nullptr), doing);
+      buffer.copied.record(nullptr);
     }
   });
 }
@@ -298,12 +272,13 @@ void Device::download(void* to, const void* from, std::uint64_t bytes) {
   const auto          size = [&](std::uint64_t i) { return std::min(Staging::bytes, bytes - i * Staging::bytes); };
   const auto          bring = [&](std::uint64_t i) {
     const char* const part = static_cast<const char*>(from) + i * Staging::bytes;
-    check(cudaMemcpyAsync(staging_->buffers[i % 2], part, size(i), cudaMemcpyDeviceToHost, nullptr), doing);
-    check(cudaEventRecord(staging_->done[i % 2], nullptr), doing);
+    check(cudaMemcpyAsync((*staging_)[i].memory.as<char>(), part, size(i), cudaMemcpyDeviceToHost, nullptr),
+                   doing);
+    (*staging_)[i].copied.record(nullptr);
   };
   const auto take = [&](std::uint64_t i) {
-    check(cudaEventSynchronize(staging_->done[i % 2]), doing);
-    Staging::copy(static_cast<char*>(to) + i * Staging::bytes, staging_->buffers[i % 2], size(i));
+    (*staging_)[i].copied.wait();
+    Staging::copy(static_cast<char*>(to) + i * Staging::bytes, (*staging_)[i].memory.as<char>(), size(i));
   };
   in_parts([&] {
     for (std::uint64_t i = 0; i <= parts; ++i) {

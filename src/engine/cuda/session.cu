@@ -34,7 +34,7 @@ struct Session::State {
             .voting           = facts.voting,
             .prioritised      = needs.prioritised,
             .improving        = needs.improving,
-            .fixed            = options.deterministic && facts.order_shows,
+            .form             = needs.form,
             .passes           = needs.passes,
             .state            = state,
             .state_in_windows = in_windows};
@@ -136,18 +136,25 @@ void make_resident(SupplyJob& job) {
   job.made.rows              = resident_supply(std::move(rows));
 }
 
-/// Rows in host memory, some of them on the device.
-void make_in_place(SupplyJob& job) {
+/// What is kept of rows outside is for one run at a time. Returns what that needs beside them.
+std::uint64_t alone_outside(SupplyJob& job) {
   const std::uint64_t state = job.state();
   job.alone                 = job.there.alone_outside();
   job.device().require_at_all(state, "the state of the vertices");
+  return state;
+}
+
+/// Rows in host memory, some of them on the device.
+void make_in_place(SupplyJob& job) {
+  const std::uint64_t  state = alone_outside(job);
   const Stopwatch      clock;
   const ProgramFacts&  facts  = job.needs.facts;
   const SupplyOptions& supply = job.made.options.supply;
-  const Room           room{.state     = state,
-                            .edges     = job.fixed() ? 0 : supply.resident.value_or(~std::uint64_t{0}),
-                            .some_rows = !facts.voting};
-  if (job.coded)
+  const Room           room{
+                .state = state, .edges = supply.resident.value_or(~std::uint64_t{0}), .some_rows = !facts.voting};
+  if (job.needs.form == RowForm::whole)
+    job.made.rows = whole_supply(job.there, job.graph, job.topology, facts.weighted, state);
+  else if (job.coded)
     job.made.rows = coded_supply(job.there, job.graph, job.topology, facts.weighted, room, supply.chunk_arcs);
   else
     job.made.rows = plain_supply(job.there, job.graph, job.topology, facts.weighted, room);
@@ -157,9 +164,7 @@ void make_in_place(SupplyJob& job) {
 
 /// Rows that come in windows.
 void make_in_windows(SupplyJob& job) {
-  const std::uint64_t state = job.state();
-  job.alone                 = job.there.alone_outside();
-  job.device().require_at_all(state, "the state of the vertices");
+  const std::uint64_t state = alone_outside(job);
   const Stopwatch     clock;
   const ProgramFacts& facts = job.needs.facts;
   const bool          pulls =

@@ -17,15 +17,6 @@ struct Room {
   bool some_rows = true;
 };
 
-/// Whole rows, for algorithms that are no programs: on the device if it has room for `beside` bytes as well, or
-/// else where the graph has them.
-struct WholeRows {
-  DeviceTopology               rows;
-  std::unique_lock<std::mutex> alone;  ///< held where they are outside
-};
-WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
-                     const RunOptions& options, std::uint64_t beside);
-
 /// What the choice of a supply depends on.
 struct Wish {
   const Topology&   topology;
@@ -35,9 +26,9 @@ struct Wish {
 
   bool          weighted, all_active, voting, prioritised;
   bool          improving;  ///< values are, in place, by whatever comes
-  bool          fixed;      ///< sums are to come out the same whatever room there is: rows are read in their order
-  double        passes;     ///< over all edges, about
-  std::uint64_t state;      ///< bytes that the run needs for itself…
+  RowForm       form;
+  double        passes;            ///< over all edges, about
+  std::uint64_t state;             ///< bytes that the run needs for itself…
   std::uint64_t state_in_windows;  ///< …if edges are sent
 };
 
@@ -60,7 +51,11 @@ Supply<PlainRows> resident_supply(DeviceTopology rows);
 Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room);
 
-/// Likewise, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
+/// Every row where the graph has it, as one.
+Supply<PlainRows> whole_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               std::uint64_t state);
+
+/// Likewise in parts, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
 Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
                                const Room& room, std::uint64_t chunk_arcs);
 
@@ -80,9 +75,7 @@ struct SupplyJob {
   std::unique_lock<std::mutex>& alone;  ///< to be held while rows outside are used
   SuppliedRows&                 made;   ///< its options are settled
 
-  Device& device() const { return there.device(); }
-  /// Sums are to come out the same, however much room there is today.
-  bool          fixed() const { return made.options.deterministic && needs.facts.order_shows; }
+  Device&       device() const { return there.device(); }
   std::uint64_t state() const { return needs.state_bytes(made.options.method); }
 };
 

@@ -87,21 +87,23 @@ Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Top
   return supply;
 }
 
-WholeRows whole_rows(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
-                     const RunOptions& options, std::uint64_t beside) {
-  if (options.method->all_resident ||
-      (options.method.automatic() && there.has_room_for(topology, weighted, beside)))
-    return {there.topology(topology, weighted), {}};
-  auto           alone = there.alone_outside();
-  DeviceTopology outside;
-  const auto     add = [&](const RowBlock& block, std::vector<Rows>& to) {
-    auto rows = there.outside(block, weighted, graph);
-    to.push_back(rows->whole());
-    outside.held.push_back(std::move(rows));
+Supply<PlainRows> whole_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
+                               std::uint64_t state) {
+  Supply<PlainRows>          supply;
+  std::vector<const Vertex*> counted;
+  if (there.device().room() < state) there.drop_idle_heads();
+  there.device().require(state, "the state of the vertices");
+  const auto add = [&](const RowBlock& block, std::vector<PlainRows>& to) {
+    auto       rows  = there.outside(block, weighted, graph);
+    const Rows whole = rows->whole();
+    to.push_back({whole.offsets, whole.offsets + 1, whole.targets, weighted ? whole.weights : nullptr, true});
+    if (std::ranges::find(counted, block.rows.targets) == counted.end()) supply.on_host += rows->bytes();
+    counted.push_back(block.rows.targets);
+    supply.held.push_back(std::move(rows));
   };
-  for (const RowBlock& block : topology.push) add(block, outside.push);
-  for (const RowBlock& block : topology.pull) add(block, outside.pull);
-  return {std::move(outside), std::move(alone)};
+  for (const RowBlock& block : topology.push) add(block, supply.push);
+  for (const RowBlock& block : topology.pull) add(block, supply.pull);
+  return supply;
 }
 
 namespace {
@@ -125,7 +127,8 @@ double passes_to_pay(const Rates& rates) { return rates.read / coding / spared; 
 /// would have.
 bool worth_coding(DeviceGraph& there, const Wish& wish, Choice& choice, Reasons& reasons) {
   if (wish.options.supply.compress == Compress::on) return true;
-  if (wish.options.supply.compress == Compress::off || wish.fixed || there.cannot_code) return false;
+  if (wish.options.supply.compress == Compress::off || wish.form != RowForm::any || there.cannot_code)
+    return false;
   const Topology& topology = wish.topology;
   const RowBlock& block    = topology.push.empty() ? topology.pull.front() : topology.push.front();
   if (there.has_coded(block, wish.weighted)) return true;
@@ -170,8 +173,8 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
   if (free) reasons.because("not enough GPU memory for all edges and the vertex state");
   Choice choice{.method = options.method->transfers ? options.method : edges_in_place()};
   // Nothing is left to choose: what a machine can do need not be known.
-  const bool settled = !free && !options.method->transfers &&
-                       (options.supply.compress != Compress::automatic || wish.fixed || there.cannot_code);
+  const bool no_code = options.supply.compress != Compress::automatic || there.cannot_code;
+  const bool settled = !options.method->transfers && (wish.form != RowForm::any || (!free && no_code));
   if (options.supply.rates)
     choice.rates = *options.supply.rates;
   else if (!settled)
@@ -181,11 +184,11 @@ Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
     return choice;
   }
   choice.coded = worth_coding(there, wish, choice, reasons);
-  if (choice.coded && free && wish.all_active && !wish.fixed && room_for_windows(there, wish)) {
+  if (choice.coded && free && wish.all_active && wish.form == RowForm::any && room_for_windows(there, wish)) {
     choice.method = whole_partitions();
     reasons.because("all edges are needed in every iteration: whole partitions are transferred, compressed");
   }
-  if (choice.coded || !free || wish.fixed) return choice;
+  if (choice.coded || !free || wish.form != RowForm::any) return choice;
   // Values are improved until they are right, and ways are short: once or twice most edges are active.
   const bool dense = wish.improving && wish.topology.arcs >= few_neighbours * wish.topology.vertices;
   if (wish.voting) {
@@ -227,7 +230,7 @@ Plan planned_supply(DeviceGraph& there, const Wish& wish) {
   plan.arcs        = wish.topology.arcs;
   if (!choice.method->all_resident) plan.rates = choice.rates;
   plan.why = reasons.why;
-  if (wish.fixed && !choice.method->all_resident) return plan;  // nothing is kept
+  if (wish.form == RowForm::whole && !choice.method->all_resident) return plan;  // nothing is kept
   const std::uint64_t taken =
       plan.state_bytes + (choice.method->all_resident ? 0 : places_of(wish, choice.method));
   plan.resident_bytes = std::min({plan.edge_bytes, plan.room - std::min(plan.room, taken),

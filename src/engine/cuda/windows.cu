@@ -1,12 +1,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "engine/cuda/compressed_windows.hpp"
 #include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/outside.hpp"
+#include "engine/cuda/staging.hpp"
 #include "supply/windows.hpp"
 
 #include <spillway/error.hpp>
@@ -44,39 +45,6 @@ struct Slot {
   Event                      brought, visited;
 };
 
-class PinnedMemory {
- public:
-  explicit PinnedMemory(std::uint64_t bytes) {
-    if (cudaMallocHost(&memory_, bytes) == cudaSuccess) return;
-    cudaGetLastError();
-    throw DeviceError{ExitCode::does_not_fit,
-                      "host memory cannot be pinned to send edges from; raise `ulimit -l`, or use --device cpu"};
-  }
-  ~PinnedMemory() { cudaFreeHost(memory_); }
-  PinnedMemory(const PinnedMemory&)            = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
-
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(memory_);
-  }
-
- private:
-  void* memory_ = nullptr;
-};
-
-/// Where the host gathers edges that are sent next.
-struct Stage {
-  Stage(std::uint64_t edges, bool weighted) : memory(edges * edge_bytes(weighted)) {
-    at.targets = memory.as<Vertex>();
-    if (weighted) at.weights = memory.as<std::uint32_t>() + edges;
-  }
-
-  PinnedMemory memory;
-  EdgePointers at;
-  Event        sent;
-};
-
 /// What the host is told of a layout: some pieces, while it works on those before.
 struct Told {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
@@ -85,15 +53,12 @@ struct Told {
     return pieces * sizeof(LaidPiece) + (pieces + 1) * sizeof(EdgeIndex);
   }
 
-  explicit Told(std::uint64_t pieces) : most(pieces), memory(bytes_of(pieces)) {}
+  StagingRing::Buffer& buffer;
+  std::uint64_t        most;  ///< pieces
+  std::uint64_t        first = none, count = 0;
 
-  EdgeIndex* starts() const { return memory.as<EdgeIndex>(); }
+  EdgeIndex* starts() const { return buffer.memory.as<EdgeIndex>(); }
   LaidPiece* entries() const { return reinterpret_cast<LaidPiece*>(starts() + most + 1); }
-
-  std::uint64_t most;
-  PinnedMemory  memory;
-  std::uint64_t first = none, count = 0;
-  Event         here;
 };
 
 /// What a GPU has of one block.
@@ -215,9 +180,9 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     const auto          bytes = [&] { return told + stages_at_once * sizes_.stage_edges * needs_.edge_bytes(); };
     while (sizes_.stage_edges > small && !budget.has_room(2 * bytes())) sizes_.stage_edges /= 2;
     staged_.raise_to(bytes());
-    for (unsigned i = 0; i < stages_at_once; ++i)
-      stages_.push_back(std::make_unique<Stage>(sizes_.stage_edges, needs_.weighted));
-    for (auto& some : told_) some = std::make_unique<Told>(pieces_told(options));
+    stages_.emplace(stages_at_once, sizes_.stage_edges * needs_.edge_bytes());
+    telling_room_.emplace(2, Told::bytes_of(pieces_told(options)));
+    for (unsigned i = 0; i < 2; ++i) told_.push_back({(*telling_room_)[i], pieces_told(options)});
   }
 
   /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
@@ -254,8 +219,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   Laid lay_out(std::size_t which, bool everyone, std::vector<PartAt>& parts) override {
     const GpuSide& side = sides_[which];
     if (side.parts.size() == 0) parts.clear();
-    for (const auto& told : told_)
-      if (told) told->first = Told::none;
+    for (Told& told : told_) told.first = Told::none;
     const Laid laid = kernels_->lay_out({.offsets    = side.offsets,
                                          .everyone   = everyone,
                                          .part_edges = sizes_.slot_edges,
@@ -271,11 +235,11 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   }
 
   PieceLayout pieces(std::uint64_t first, std::uint64_t last) override {
-    const std::size_t which = told_[1]->first == first ? 1 : 0;
-    if (told_[which]->first != first) ask_for(*told_[which], first, last);
-    Told &now = *told_[which], &next = *told_[1 - which];
+    const std::size_t which = told_[1].first == first ? 1 : 0;
+    Told &            now = told_[which], &next = told_[1 - which];
+    if (now.first != first) ask_for(now, first, last);
     if (first + now.count < last) ask_for(next, first + now.count, last);
-    now.here.wait();
+    now.buffer.copied.wait();
     return {now.entries(), now.starts(), now.count, layout_.piece_edges};
   }
 
@@ -287,7 +251,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     told.first = first, told.count = std::min(last - first, told.most);
     copied(told.entries(), layout_.entries, told.count);
     copied(told.starts(), layout_.starts, told.count + 1);
-    told.here.record(telling_);
+    told.buffer.copied.record(telling_);
   }
 
   void reuse(std::size_t slot) override { slots_[slot]->visited.hold_up(stream_); }
@@ -299,15 +263,19 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   }
 
   EdgePointers stage(std::size_t, EdgeIndex) override {
-    Stage& stage = *stages_[++next_stage_ % stages_.size()];
-    stage.sent.wait();
-    return stage.at;
+    (*stages_)[++turn_].copied.wait();
+    return staged();
   }
 
   void send_staged(std::size_t slot, EdgeIndex at, EdgeIndex count) override {
-    Stage& stage = *stages_[next_stage_ % stages_.size()];
-    copy(*slots_[slot], at, stage.at.targets, stage.at.weights, count);
-    stage.sent.record(stream_);
+    copy(*slots_[slot], at, staged().targets, staged().weights, count);
+    (*stages_)[turn_].copied.record(stream_);
+  }
+
+  /// Where the host gathers edges that are sent next.
+  EdgePointers staged() {
+    const PinnedMemory& memory = (*stages_)[turn_].memory;
+    return {memory.as<Vertex>(), needs_.weighted ? memory.as<std::uint32_t>() + sizes_.stage_edges : nullptr};
   }
 
   void copy(Slot& slot, EdgeIndex at, const Vertex* targets, const std::uint32_t* weights, EdgeIndex count) {
@@ -386,12 +354,12 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   std::vector<PartAt>           laid_parts_;          ///< of it
   bool                          reads_in_place_;
 
-  Stream                               stream_, telling_;
-  std::vector<std::unique_ptr<Slot>>   slots_;
-  std::unique_ptr<Slot>                decoded_;  ///< the part that is visited, if edges are compressed
-  std::vector<std::unique_ptr<Stage>>  stages_;
-  std::array<std::unique_ptr<Told>, 2> told_;
-  std::size_t                          next_stage_ = 0;
+  Stream                             stream_, telling_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::unique_ptr<Slot>              decoded_;  ///< the part that is visited, if edges are compressed
+  std::optional<StagingRing>         stages_, telling_room_;
+  std::vector<Told>                  told_;  ///< two, or none
+  std::uint64_t                      turn_ = 0;
 };
 
 /// Gathers what a run in windows is made of.

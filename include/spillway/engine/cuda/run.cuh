@@ -99,18 +99,11 @@ class CudaRun final : public PreparedRun<P> {
     if (request_.continuation.keep) {
       outcome.resident = std::make_shared<KeptValues<Value>>(session_.graph(), std::move(values_));
     } else {
-      outcome.values = {request_.topology.vertices, request_.graph.budget(), "the values of the vertices"};
-      values_.download(outcome.values.data());
+      outcome.values = {request_.topology.answer_size(), request_.graph.budget(), "the values of the vertices"};
+      device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
     }
-    statistics.prepare_ms     = so_far_.prepare_ms;
-    statistics.transfer_ms    = so_far_.transfer_ms + clock_.lap();
-    statistics.method         = so_far_.method;
-    statistics.compressed     = so_far_.compressed;
-    statistics.device         = "cuda:" + std::to_string(device().index());
-    statistics.device_bytes   = device().peak();
-    statistics.uploaded_bytes = rows_.uploaded;
-    statistics.edges_resident = rows_.resident;
-    statistics.edges_outside  = rows_.on_host;
+    statistics.transfer_ms = so_far_.transfer_ms + clock_.lap();
+    note_supply(device(), rows_, so_far_, statistics);
   }
 
  private:
@@ -205,7 +198,9 @@ class CudaDevice final : public RunDevice<P> {
   Device& device() const { return session_.device(); }
 
   ProgramNeeds needs() const {
+    const bool same_bits = request_.options.deterministic && T::order_shows;
     return {.facts          = request_.facts,
+            .form           = same_bits ? RowForm::whole : RowForm::any,
             .prioritised    = Prioritises<P>,
             .improving      = T::in_place,
             .may_reorder    = Machine<P, PlainRows>::may_reorder,

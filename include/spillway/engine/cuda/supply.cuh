@@ -25,9 +25,17 @@ struct Supply {
   std::shared_ptr<EdgeSupply>              windows;       ///< what brings edges while a run lasts
 };
 
-/// What the supplies need to know of a program.
+/// What a run makes of its rows.
+enum class RowForm {
+  any,    ///< compressed, in windows, in parts
+  parts,  ///< as they are, where they are; a row may lie in two parts
+  whole,  ///< likewise, each as one: it is looked up in, or added up in its order
+};
+
+/// What the supplies need to know of a program, or of another algorithm.
 struct ProgramNeeds {
   ProgramFacts  facts;
+  RowForm       form           = RowForm::any;
   bool          prioritised    = false;
   bool          improving      = false;  ///< values are, in place, by whatever comes
   bool          may_reorder    = false;
@@ -39,6 +47,20 @@ struct ProgramNeeds {
   std::function<std::uint64_t(Method)> state_bytes;
 };
 
+/// What every run on a GPU says of its rows.
+template <class Form>
+void note_supply(Device& device, const Supply<Form>& rows, const RunStatistics& so_far,
+                 RunStatistics& statistics) {
+  statistics.prepare_ms     = so_far.prepare_ms;
+  statistics.method         = so_far.method;
+  statistics.compressed     = so_far.compressed;
+  statistics.device         = "cuda:" + std::to_string(device.index());
+  statistics.device_bytes   = device.peak();
+  statistics.uploaded_bytes = rows.uploaded;
+  statistics.edges_resident = rows.resident;
+  statistics.edges_outside  = rows.on_host;
+}
+
 /// Rows in the form that the chosen supply has them in, and what bringing them took.
 struct SuppliedRows {
   std::variant<Supply<PlainRows>, Supply<CodedRows>> rows;
@@ -47,7 +69,7 @@ struct SuppliedRows {
   RunStatistics so_far;
 };
 
-/// A program's hold on a GPU and on what that keeps of a graph: chooses the supply and has it bring the rows.
+/// A run's hold on a GPU and on what that keeps of a graph: chooses the supply and has it bring the rows.
 class Session {
  public:
   Session(const Graph& graph, const Topology& topology, const RunOptions& options, ProgramNeeds needs);

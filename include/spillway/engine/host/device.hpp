@@ -7,11 +7,19 @@
 
 namespace spillway::host {
 
+/// Of the state, what is asked for.
+template <class Value>
+Buffer<Value> answer_of(Buffer<Value> values, const Topology& topology) {
+  if (topology.answer_size() < values.size()) values.shrink(topology.answer_size());
+  return values;
+}
+
 template <class P, bool bucketed>
 class HostRun final : public PreparedRun<P> {
  public:
   HostRun(const RunRequest<P>& request, double delta)
-      : options_(request.options),
+      : topology_(request.topology),
+        options_(request.options),
         executor_(request.program, request.graph, request.topology, options_,
                   HostInput<ValueOf<P>>{.values = std::move(request.continuation.values),
                                         .replay = request.continuation.replay,
@@ -27,7 +35,7 @@ class HostRun final : public PreparedRun<P> {
   const RunOptions& options() const override { return options_; }
 
   void deliver(Outcome<P>& outcome) override {
-    outcome.values            = executor_.take_values();
+    outcome.values            = answer_of(executor_.take_values(), topology_);
     outcome.global            = executor_.global();
     outcome.history           = executor_.take_history();
     outcome.statistics.run_ms = running_.milliseconds();
@@ -35,6 +43,7 @@ class HostRun final : public PreparedRun<P> {
 
  private:
   Stopwatch                   running_;
+  const Topology&             topology_;
   RunOptions                  options_;
   HostExecutor<P, bucketed>   executor_;
   std::unique_ptr<EdgeSupply> supply_;
@@ -61,7 +70,7 @@ class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
   const RunOptions& options() const override { return options_; }
 
   void deliver(Outcome<P>& outcome) override {
-    outcome.values            = parts_.front()->take_values();
+    outcome.values            = answer_of(parts_.front()->take_values(), request_.topology);
     outcome.global            = parts_.front()->global();
     outcome.history           = parts_.front()->take_history();
     outcome.statistics.run_ms = running_.milliseconds();

@@ -60,7 +60,6 @@ class HostExecutor final : public PieceExecutor {
         tuning_(options.tuning),
         progress_(options.progress ? *options.progress : Progress::none()),
         budget_(graph.budget()),
-        window_memory_(budget_, "pieces of rows"),
         input_(std::move(input)),
         values_(std::move(input_.values)),
         locals_(static_cast<std::size_t>(threads_)) {
@@ -250,7 +249,8 @@ class HostExecutor final : public PieceExecutor {
   }
 
   BlockWork visit(const PieceBlock& block) {
-    if constexpr (!in_buckets) push_pieces(block.rows, block.pieces);
+    if constexpr (!in_buckets)
+      push_pieces(block.rows, block.pieces.size(), [&](std::uint64_t i) { return block.pieces[i]; });
     return take_work();
   }
 
@@ -460,9 +460,10 @@ class HostExecutor final : public PieceExecutor {
   static constexpr std::uint64_t ordered_lists = 1u << 16;
   void                           push(const RowBlock& block);
   void                           push_everyone(const RowBlock& block);
-  void                           push_pieces(const Rows& rows, std::span<const RowPiece> pieces);
-  void                           push_window(const WindowBlock& window);
-  void                           push_until_quiet(const WindowBlock& window, const PieceRange& range);
+  template <class PieceAt>
+  void push_pieces(const Rows& rows, std::uint64_t count, PieceAt&& piece_at);
+  void push_window(const WindowBlock& window);
+  void push_until_quiet(const WindowBlock& window, const PieceRange& range);
   void take_again(const WindowBlock& window, const PieceRange& range, std::vector<RowPiece>& taken);
   void push_list(const RowBlock& block);
   static std::uint64_t share_begin(std::uint64_t size, int share, int shares);
@@ -527,7 +528,6 @@ class HostExecutor final : public PieceExecutor {
   HostTuning                    tuning_;
   Progress&                     progress_;
   std::shared_ptr<MemoryBudget> budget_;
-  Charge                        window_memory_;
   HostInput<Value>              input_;
 
   Buffer<Value>          values_;

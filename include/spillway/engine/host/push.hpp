@@ -24,12 +24,14 @@ void HostExecutor<P, bucketed>::push_everyone(const RowBlock& block) {
 
 /// Pieces are short, or there are many of them: some at a time to whoever comes.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push_pieces(const Rows& rows, std::span<const RowPiece> pieces) {
+template <class PieceAt>
+void HostExecutor<P, bucketed>::push_pieces(const Rows& rows, std::uint64_t count, PieceAt&& piece_at) {
   const std::uint64_t grain   = tuning_.push_grain;
-  const int           threads = threads_for(pieces.size() * grain);
-  for_each_task(threads, (pieces.size() + grain - 1) / grain, [&](std::uint64_t task, int thread) {
-    for (const RowPiece& piece : pieces.subspan(task * grain, std::min(grain, pieces.size() - task * grain)))
-      push_row(piece.vertex, rows, piece.first, piece.last, local_of(thread));
+  const int           threads = threads_for(count * grain);
+  for_each_task(threads, (count + grain - 1) / grain, [&](std::uint64_t task, int thread) {
+    for (std::uint64_t i = task * grain; i < std::min(count, (task + 1) * grain); ++i)
+      if (const RowPiece piece = piece_at(i); piece.length() > 0)
+        push_row(piece.vertex, rows, piece.first, piece.last, local_of(thread));
   });
   if constexpr (has_frontier)
     for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
@@ -41,13 +43,10 @@ void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
   check_cancelled(progress_);
   if constexpr (has_frontier) make_bitmap();
   const PieceRange range = window.pieces();
-  window_memory_.raise_to((range.last - std::min(range.first, range.last)) * sizeof(RowPiece));
-  std::vector<RowPiece> pieces;
-  for (std::uint64_t k = range.first; k < range.last; ++k) {
-    const RowPiece piece = window.piece(k);
-    if (piece.length() > 0 && is_active(piece.vertex)) pieces.push_back(piece);
-  }
-  push_pieces(window.rows, pieces);
+  push_pieces(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
+    const RowPiece piece = window.piece(range.first + i);
+    return is_active(piece.vertex) ? piece : RowPiece{piece.vertex, 0, 0};
+  });
   if (window.local) push_until_quiet(window, range);
 }
 
@@ -58,7 +57,7 @@ void HostExecutor<P, bucketed>::push_until_quiet(const WindowBlock& window, cons
     std::vector<RowPiece> pieces;
     for (take_again(window, range, pieces); !pieces.empty(); take_again(window, range, pieces)) {
       check_cancelled(progress_);
-      push_pieces(window.rows, pieces);
+      push_pieces(window.rows, pieces.size(), [&](std::uint64_t i) { return pieces[i]; });
       ++counters_.local_rounds;
     }
   }

@@ -1,0 +1,55 @@
+// Pinned host memory between the host's and the device's: the bus is eight times faster from there.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/cuda/event.hpp"
+
+#include <spillway/error.hpp>
+
+namespace spillway::cuda {
+
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(std::uint64_t bytes) {
+    if (cudaMallocHost(&memory_, bytes) == cudaSuccess) return;
+    cudaGetLastError();
+    throw DeviceError{ExitCode::does_not_fit,
+                      "host memory cannot be pinned to send edges from; raise `ulimit -l`, or use --device cpu"};
+  }
+  ~PinnedMemory() { cudaFreeHost(memory_); }
+  PinnedMemory(const PinnedMemory&)            = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(memory_);
+  }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+/// Buffers that take turns: the host fills or reads one while others are on the bus.
+class StagingRing {
+ public:
+  struct Buffer {
+    explicit Buffer(std::uint64_t bytes) : memory(bytes) {}
+
+    PinnedMemory memory;
+    Event        copied;  ///< what was last asked of it
+  };
+
+  StagingRing(unsigned count, std::uint64_t bytes) {
+    for (unsigned i = 0; i < count; ++i) buffers_.push_back(std::make_unique<Buffer>(bytes));
+  }
+
+  /// The one whose turn the i-th is.
+  Buffer& operator[](std::uint64_t i) { return *buffers_[i % buffers_.size()]; }
+
+ private:
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+}  // namespace spillway::cuda
