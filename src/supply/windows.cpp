@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "supply/residency.hpp"
+
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
@@ -38,7 +40,7 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
   WindowSizes         sizes;
   sizes.local             = needs.local && goes_asynchronously(options, vertices, arcs);
   sizes.slots             = sizes.local ? 1 : slots_at_once;
-  const std::uint64_t may = std::min(room, options.supply.resident.value_or(room));
+  const std::uint64_t may = resident_bytes(room, 0, options.supply.resident);
   // What is for edges is mostly for those that stay; windows that are small do not keep the bus busy.
   const std::uint64_t turn =
       std::min(usual_window, std::max(may / 4 / sizes.slots, std::min(small_window, room / 4 / sizes.slots)));

@@ -150,8 +150,7 @@ void make_in_place(SupplyJob& job) {
   const Stopwatch      clock;
   const ProgramFacts&  facts  = job.needs.facts;
   const SupplyOptions& supply = job.made.options.supply;
-  const Room           room{
-                .state = state, .edges = supply.resident.value_or(~std::uint64_t{0}), .some_rows = !facts.voting};
+  const Room           room{.state = state, .resident = supply.resident, .some_rows = !facts.voting};
   if (job.needs.form == RowForm::whole)
     job.made.rows = whole_supply(job.there, job.graph, job.topology, facts.weighted, state);
   else if (job.coded)

@@ -11,8 +11,8 @@ namespace spillway::cuda {
 
 /// What a run leaves for edges.
 struct Room {
-  std::uint64_t state;  ///< bytes that it needs for itself
-  std::uint64_t edges;  ///< that edges may take on the device, if there is as much
+  std::uint64_t                state;     ///< bytes that it needs for itself
+  std::optional<std::uint64_t> resident;  ///< --resident
   /// Some rows may be kept where there is no room for the beginnings of all, which are all that votes need.
   bool some_rows = true;
 };

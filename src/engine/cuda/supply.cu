@@ -6,6 +6,7 @@
 #include "engine/cuda/coding.hpp"
 #include "engine/cuda/outside.hpp"
 #include "engine/rows.hpp"
+#include "supply/residency.hpp"
 
 #include <spillway/engine/parallel.hpp>
 #include <spillway/plan.hpp>
@@ -34,8 +35,8 @@ Supply<Form> supplied(DeviceGraph& there, const Topology& topology, const Room& 
   }
   device.require(room.state, "the state of the vertices");
   // What is held now is given up where it does not serve.
-  const std::uint64_t there_is = device.room() + held, left = there_is > needed ? there_is - needed : 0;
-  const std::uint64_t share = kept.empty() ? 0 : std::min(left, room.edges) / kept.size();
+  const std::uint64_t stay  = resident_bytes(device.room() + held, needed, room.resident);
+  const std::uint64_t share = kept.empty() ? 0 : stay / kept.size();
   for (const auto& [targets, rows] : kept) {
     if (rows->keep_heads(device, share)) supply.uploaded += rows->held_bytes();
     supply.resident += rows->resident_bytes();
@@ -157,9 +158,8 @@ bool room_for_windows(DeviceGraph& there, const Wish& wish) {
 /// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& there, const Wish& wish) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/experiments.md)
-  const std::uint64_t     room   = there.room();
-  const std::uint64_t     left   = room - std::min(room, wish.state + places_of(wish, edges_in_place()));
-  return std::min(left, wish.options.supply.resident.value_or(left)) >= edge_bytes(wish) / enough;
+  const std::uint64_t     beside = wish.state + places_of(wish, edges_in_place());
+  return resident_bytes(there.room(), beside, wish.options.supply.resident) >= edge_bytes(wish) / enough;
 }
 
 Choice choice_of(DeviceGraph& there, const Wish& wish, Reasons& reasons) {
@@ -233,8 +233,7 @@ Plan planned_supply(DeviceGraph& there, const Wish& wish) {
   if (wish.form == RowForm::whole && !choice.method->all_resident) return plan;  // nothing is kept
   const std::uint64_t taken =
       plan.state_bytes + (choice.method->all_resident ? 0 : places_of(wish, choice.method));
-  plan.resident_bytes = std::min({plan.edge_bytes, plan.room - std::min(plan.room, taken),
-                                  wish.options.supply.resident.value_or(~std::uint64_t{0})});
+  plan.resident_bytes = std::min(plan.edge_bytes, resident_bytes(plan.room, taken, wish.options.supply.resident));
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/outside.hpp"
 #include "engine/cuda/staging.hpp"
+#include "supply/residency.hpp"
 #include "supply/windows.hpp"
 
 #include <spillway/error.hpp>
@@ -489,9 +490,7 @@ class WindowBuilder {
     there_.device().require(state_ + needs, "the state of the vertices and windows of compressed edges");
     for (SideToCome& come : sides_) come.side.cuts = come.compressed->cut(bounds);
     // Where parts begin is on the device as well now.
-    const std::uint64_t now = there_.device().room(), taken = state_ + needs;
-    const std::uint64_t may = std::min(room, options_.supply.resident.value_or(room));
-    sizes.left              = std::min(may, now - std::min(now, taken));
+    sizes.left = resident_bytes(there_.device().room(), state_ + needs, options_.supply.resident);
     return sizes;
   }
 

@@ -77,7 +77,9 @@ class Loop {
 
  public:
   __device__ Loop(const View<P, Rows>& view, const Launch& launch, typename Machine::Shared& shared)
-      : view_(view), launch_(launch), machine_(view, shared), state_(*view.control) {}
+      : view_(view), launch_(launch), shared_(shared), machine_(view, shared), state_(*view.control) {
+    if (first()) shared_.looked = 0;
+  }
 
   __device__ void run() {
     for (; made_ < launch_.iterations && !state_.finished; ++made_) {
@@ -102,9 +104,9 @@ class Loop {
  protected:
   __device__ void turn_to_iteration() {
     at_                 = static_cast<unsigned>(state_.iterations % 6);
-    began_              = first() ? nanoseconds() : 0;
     now_                = machine_.tally(at_);
     machine_.iteration_ = static_cast<std::uint32_t>(state_.iterations);
+    if (first()) shared_.began = nanoseconds();
   }
 
   /// Of one thread, once in a while: the word is on the other side of the bus, and the next barrier waits for it
@@ -115,8 +117,8 @@ class Loop {
 #else
     constexpr Count pause = 1'000'000;  // ns
 #endif
-    if (!first() || launch_.cancel == nullptr || began_ - looked_ < pause) return false;
-    looked_ = began_;
+    if (!first() || launch_.cancel == nullptr || shared_.began - shared_.looked < pause) return false;
+    shared_.looked = shared_.began;
     return *launch_.cancel != 0;
   }
 
@@ -262,7 +264,7 @@ class Loop {
       machine_.count_in(*view_.census, at_, pull_);
       if constexpr (T::has_global) view_.history[made_] = total_;
       view_.log[made_] = {now_.vertices,   T::all_active ? view_.arcs : now_.edges,
-                          next.looked_at,  nanoseconds() - began_,
+                          next.looked_at,  nanoseconds() - shared_.began,
                           pull_ ? 1u : 0u, ballot_ ? 1u : 0u};
     }
     state_.open_vertices -= next.closed_vertices;
@@ -278,17 +280,16 @@ class Loop {
     if (view_.filter == Filter::online && state_.overflowed) state_.finished = 1;
   }
 
-  const View<P, Rows>& view_;
-  const Launch&        launch_;
-  Machine              machine_;
-  Control              state_;
-  Tally                now_{};      ///< what the frontier is
-  Global               total_{};    ///< of the iteration
-  Count                made_  = 0;  ///< iterations of this launch
-  Count                began_ = 0;
-  unsigned             at_    = 0;  ///< which of the tallies and bitmaps are whose
-  bool                 pull_ = false, ballot_ = false, replayed_ = false;
-  Count                looked_ = 0;  ///< when at the host's word
+  const View<P, Rows>&      view_;
+  const Launch&             launch_;
+  typename Machine::Shared& shared_;
+  Machine                   machine_;
+  Control                   state_;
+  Tally                     now_{};     ///< what the frontier is
+  Global                    total_{};   ///< of the iteration
+  Count                     made_ = 0;  ///< iterations of this launch
+  unsigned                  at_   = 0;  ///< which of the tallies and bitmaps are whose
+  bool                      pull_ = false, ballot_ = false, replayed_ = false;
 };
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a

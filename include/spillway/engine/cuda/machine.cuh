@@ -39,6 +39,7 @@ class Machine {
   struct Shared {
     Count         vertices, edges, closed_vertices, closed_edges, looked_at;
     Count         lowest;
+    Count         began, looked;  ///< when the iteration did, and when at the host's word; the first thread's own
     Global        totals[block_warps];
     Global        total;
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
