@@ -24,11 +24,11 @@ class SPILLWAY_API MemoryRefusal : public Error {
 
   /// The same refusal by one that knows of more to come: the number grows, never shrinks.
   MemoryRefusal raised_to(std::uint64_t needed) const {
-    return {what_, std::max(needed, needed_), limit_, stated_, suffices_ && needed <= needed_, ways_out_};
+    return {what_, std::max(needed, needed_), limit_, stated_, false, ways_out_};
   }
   /// By one that knows all that is to come: the number suffices, unless more was asked for already.
   MemoryRefusal covered_by(std::uint64_t needed) const {
-    return {what_, std::max(needed, needed_), limit_, stated_, needed >= needed_, ways_out_};
+    return {what_, std::max(needed, needed_), limit_, stated_, suffices_ || needed >= needed_, ways_out_};
   }
   /// With what else can be done, as sentences: "--form residual needs no in-edges".
   MemoryRefusal with_ways_out(std::string ways_out) const {

@@ -34,6 +34,12 @@ void detail::check_replay(const Schedule* replay, const Graph& graph) {
         replay->vertex_bound() - 1, graph.vertex_count());
 }
 
+void check_state_size(const Topology& topology, bool continues) {
+  if (topology.answer_size() > topology.vertices) throw internal_error("the answer is larger than the state");
+  if (continues && topology.answer_size() != topology.vertices)
+    throw internal_error("a run whose state is larger than its answer goes on from no other, and none from it");
+}
+
 void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {
   vertices_ = {vertices, budget, "the recorded frontiers"};
   resident_.reset();

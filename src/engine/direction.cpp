@@ -7,10 +7,10 @@ namespace spillway {
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,
                            const RunOptions& options) {
   if (facts.push_only || topology.pull.empty()) return Direction::push;
-  if (topology.push.empty() || facts.all_active || (options.deterministic && facts.order_shows))
-    return options.direction == Direction::push && !topology.push.empty() && !options.deterministic
-               ? Direction::push
-               : Direction::pull;
+  const bool same_bits = options.deterministic && facts.order_shows;
+  if (topology.push.empty() || facts.all_active || same_bits)
+    return options.direction == Direction::push && !topology.push.empty() && !same_bits ? Direction::push
+                                                                                        : Direction::pull;
   if (options.direction != Direction::automatic) return options.direction;
   const DirectionFacts question{.voting        = facts.voting,
                                 .gathers       = facts.gathers,

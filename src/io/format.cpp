@@ -282,7 +282,9 @@ Graph open(const std::string& path, const LoadOptions& options) {
       return format.read(job);
     } catch (const MemoryRefusal& refusal) {
       GraphSize size = size_of_refused(format, job);
-      size.foreseen = size.loading_bytes > 0 && !options.transform.symmetrize;  // which holds both sides at once
+      // Rows of foreign files may have to be sorted, and --symmetrize holds both sides at once.
+      const bool sorts = !format.is_edge_list && format.name != "spill";
+      size.foreseen    = size.loading_bytes > 0 && !options.transform.symmetrize && !sorts;
       throw LoadRefusal{refusal, size};
     }
   }();

@@ -28,11 +28,12 @@ void say_why_on_cpu(Plan& plan, const RunOptions& options) {
 
 void plan_windows(Plan& plan, const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
                   const MemoryBudget& budget) {
-  const WindowNeeds   needs = WindowNeeds::of(facts);
-  const std::uint64_t room = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget, /*planning=*/true);
-  EdgeIndex           most = 0, kept = 0;
+  const WindowNeeds needs = WindowNeeds::of(facts);
+  EdgeIndex         most = 0, kept = 0;
   for (const RowBlock& block : topology.push) most = std::max(most, block.arcs());
-  const WindowSizes sizes = WindowSizes::of(room, most, topology.vertices, needs, options);
+  const std::uint64_t to_come = plan.state_bytes + WindowSizes::layout_bytes(topology.vertices, most, options);
+  const std::uint64_t room    = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget, to_come);
+  const WindowSizes   sizes   = WindowSizes::of(room, most, topology.vertices, needs, options);
   for (const RowBlock& block : topology.push)
     kept += sizes.resident_edges(block.arcs(), sizes.left / topology.push.size(), needs);
   plan.room           = options.device.memory;

@@ -15,15 +15,20 @@ constexpr auto what_windows = "windows of edges";
 
 }  // namespace
 
+std::uint64_t WindowSizes::layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const RunOptions& options) {
+  const std::uint64_t pieces = vertices + arcs / piece_edges(options);
+  return vertices * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex));
+}
+
 /// No more than three quarters of what the host has left: the rest is for lists.
 std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,
-                                       const MemoryBudget& budget, bool planning) {
+                                       const MemoryBudget& budget, std::uint64_t to_come) {
   const std::uint64_t needed = state + least(needs), limit = options.device.memory;
   if (limit > 0 && needed > limit)
     throw does_not_fit(
         "the state of the vertices and windows of edges need {} ({} bytes), --device-memory allows {}; raise it",
         human_bytes(needed), with_commas(needed), human_bytes(limit));
-  const std::uint64_t used = budget.used() + (planning ? state : 0);  // a run has its state by now
+  const std::uint64_t used = budget.used() + to_come;
   const std::uint64_t left = budget.limit() - std::min(budget.limit(), used);
   const std::uint64_t room = std::max(least(needs), left / 4 * 3);
   return limit > 0 ? std::min(limit - state, room) : room;
@@ -51,9 +56,8 @@ HostWindows::HostWindows(PieceExecutor& executor, const Topology& topology, cons
     if (!needs.weighted) sides.back().host.weights = nullptr;
   }
   // What is laid out grows with the frontier: a run that begins has room for the largest.
-  const EdgeIndex     most   = arcs_.empty() ? 0 : std::ranges::max(arcs_);
-  const std::uint64_t pieces = vertices_ + most / piece_edges(options);
-  laid_memory_.raise_to(vertices_ * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex)));
+  laid_memory_.raise_to(
+      WindowSizes::layout_bytes(vertices_, arcs_.empty() ? 0 : std::ranges::max(arcs_), options));
   make_room(sides, budget);
   supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
 }

@@ -44,6 +44,11 @@ const SupplyMethod& entry_of(Method method) {
   throw internal_error("the method '{}' is not registered", method->name);
 }
 
+void refuse_block(const char* kind) {
+  throw internal_error("this executor does not process {}; the method that supplies it does not suit the program",
+                       kind);
+}
+
 std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
                                         const ProgramFacts& facts, const RunOptions& options,
                                         const std::shared_ptr<MemoryBudget>& budget) {

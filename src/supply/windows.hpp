@@ -119,9 +119,12 @@ struct WindowSizes {
 
   /// That must be there in any case.
   static std::uint64_t least(const WindowNeeds& needs);
-  /// What is left for edges on a CPU that holds `state`; Error{does_not_fit} where it is less than the least.
+  /// What a CPU holds to lay out the rows of a side.
+  static std::uint64_t layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const RunOptions& options);
+  /// What is left for edges on a CPU with so much state, and `to_come` that it does not hold yet;
+  /// Error{does_not_fit} where it is less than the least.
   static std::uint64_t room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,
-                                   const MemoryBudget& budget, bool planning = false);
+                                   const MemoryBudget& budget, std::uint64_t to_come = 0);
   /// `room`: bytes for edges; `arcs`: of the largest side.
   static WindowSizes of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                         const RunOptions& options);

@@ -140,6 +140,19 @@ TEST_F(Budgets, TheNumberSufficesForLargeFilesOfEveryKind) {
   expect_truth("run sssp g.spill --source 1 --weights unit --device cpu", 2);
 }
 
+/// "At least" where something is not foreseen, and only there.
+TEST_F(Budgets, TheNumberIsPromisedWhereAllIsForeseen) {
+  make_graphs();
+  const auto refusal = [&](const std::string& command) {
+    return spillway(command + " --device cpu --host-memory 64KiB").err;
+  };
+  for (const char* command : {"run bfs list.wel --source 1", "run pagerank directed.spill", "run cc names.txt"})
+    EXPECT_EQ(refusal(command).find("at least"), std::string::npos) << refusal(command);
+  for (const char* command : {"run sssp list.wel --source 1", "run pagerank directed.spill --verify",
+                              "run pagerank list.wel --symmetrize"})
+    EXPECT_NE(refusal(command).find("needs at least "), std::string::npos) << refusal(command);
+}
+
 TEST_F(Budgets, GenerateRefusesAtOnceWithANumberThatSuffices) {
   const auto             begin   = std::chrono::steady_clock::now();
   const testing::Outcome refused = spillway("generate kron --scale 30 k.spill --host-memory 1GiB");

@@ -473,5 +473,31 @@ TEST(StateSize, MayBeLargerThanTheAnswer) {
   for (const Vertex value : outcome.values.span()) EXPECT_EQ(value, 0u);
 }
 
+/// Walks of three steps that end at each vertex: exact in any order, and everyone is active.
+struct Walks {
+  using Value                                   = std::uint32_t;
+  using Combine                                 = Sum<std::uint32_t>;
+  static constexpr bool          all_active     = true;
+  static constexpr std::uint64_t max_iterations = 3;
+
+  Value init(Vertex) const { return 1; }
+  Value compute(Value from, const Edge<>&) const { return from; }
+  bool  apply(Value& value, Value update) const {
+     value = update;
+     return true;
+  }
+};
+
+/// Edges that come in windows are pushed, whatever else is asked for.
+TEST(Determinism, HoldsInWindows) {
+  const Graph graph    = generate("kron", {{"scale", "7"}});
+  const auto  expected = run(Walks{}, graph, {.device = {.kind = cpu_kind()}});
+  const auto  found =
+      run(Walks{}, graph,
+          {.deterministic = true, .device = {.kind = cpu_kind()}, .method = method_named("partitions")});
+  EXPECT_EQ(found.statistics.iterations, 3u);
+  EXPECT_TRUE(std::ranges::equal(found.values.span(), expected.values.span()));
+}
+
 }  // namespace
 }  // namespace spillway

@@ -24,15 +24,16 @@ struct Rows {
 /// Where the edges of a block lie. Staging memory is for another block as soon as this one is processed.
 enum class BlockMemory : std::uint8_t { host, device, staging };
 
-/// The adjacency of the vertices from `first` to before `last`. When pushing, rows are of the vertices that send;
-/// when pulling, of those that receive.
+/// The adjacency of the vertices from `first` to before `last`, of all whose offsets there are. When pushing, rows
+/// are of the vertices that send; when pulling, of those that receive.
 struct RowBlock {
   Rows        rows;
   Vertex      first  = 0;
   Vertex      last   = 0;
   BlockMemory memory = BlockMemory::host;
 
-  EdgeIndex     arcs() const { return rows.offsets[last - first]; }
+  /// Offsets are in host memory, wherever the edges are.
+  EdgeIndex     arcs() const { return rows.offsets[last] - rows.offsets[first]; }
   std::uint64_t bytes() const { return arcs() * rows.edge_bytes(); }
 };
 
@@ -154,15 +155,15 @@ struct WindowBlock {
   Rows        rows;  ///< offsets in the array of all edges; targets and weights are those of the window
   PieceLayout layout;
   EdgeRange   edges;
-  PieceRange  may    = {};  ///< be in it; where there are none, pieces are searched for
-  bool        pull   = false;
-  bool        local  = false;  ///< until nobody whose row is in it has anything new (Subway, section 3.2)
-  BlockMemory memory = BlockMemory::staging;
+  PieceRange  candidates = {};  ///< that may be in it; none: they are searched for
+  bool        pull       = false;
+  bool        local      = false;  ///< until nobody whose row is in it has anything new (Subway, section 3.2)
+  BlockMemory memory     = BlockMemory::staging;
 
   std::uint64_t bytes() const { return (edges.last - edges.first) * rows.edge_bytes(); }
 
   SPILLWAY_HD PieceRange pieces() const {
-    if (may.first != may.last) return may;
+    if (candidates.first != candidates.last) return candidates;
     const std::uint64_t begun = layout.begun_before(edges.first + 1, rows.offsets, edges.compact);
     return {begun > 0 ? begun - 1 : 0, layout.begun_before(edges.last, rows.offsets, edges.compact)};
   }
@@ -173,6 +174,9 @@ struct WindowBlock {
 };
 
 using Block = std::variant<RowBlock, PieceBlock, WindowBlock>;
+
+/// An executor cannot process a block of this kind for the program at hand: a supply's mistake.
+[[noreturn]] void refuse_block(const char* kind);
 
 inline std::uint64_t bytes_of(const Block& block) {
   return std::visit([](const auto& some) { return some.bytes(); }, block);

@@ -50,9 +50,15 @@ class RunDevice {
   virtual bool retreats(const Error& /*error*/) { return false; }
 };
 
+/// Values and frontiers that runs leave to each other are those of the answer.
+void check_state_size(const Topology& topology, bool continues);
+
 /// Prepares, iterates and delivers.
 template <class P>
 Outcome<P> run_once(RunDevice<P>& device, const RunRequest<P>& request) {
+  const auto& from = request.continuation;
+  check_state_size(request.topology,
+                   from.values.size() > 0 || from.resident || from.keep || from.replay || from.record);
   const auto run     = device.prepare();
   const auto iterate = [&] {
     return run_loop(run->executor(), run->supply(), request.topology, request.facts, run->options(),

@@ -159,28 +159,28 @@ struct Upward {
 /// other half come before it.
 __global__ void merge_rows(Neighborhoods graph, std::uint64_t n, const Vertex* split, const Vertex* leaving,
                            Upward edges) {
-  for (std::uint64_t u = first_item() / warp_lanes; u < n; u += item_stride() / warp_lanes) {
+  deal<WarpTeam>(n, [&](std::uint64_t u) {
     const auto          v     = static_cast<Vertex>(u);
     const EdgeIndex     first = edges.offsets[v], length = edges.offsets[v + 1] - first, half = leaving[v];
     const Vertex* const to   = split + first;
     const Vertex* const from = to + half;
     const Neighbors     all  = graph.of(v);
-    for (EdgeIndex i = lane_index(); i < length; i += warp_lanes) {
+    deal_edges<WarpTeam>(0, length, [&](EdgeIndex i) {
       const bool      leaves = i < half;
       const Vertex    w      = to[i];
       const EdgeIndex others = leaves ? place_in(from, length - half, w) : place_in(to, half, w);
       const EdgeIndex place  = first + others + (leaves ? i : i - half);
       edges.targets[place]   = w;
       edges.both[place]      = leaves && contains(all.in, all.in_degree(), w);
-    }
-  }
+    });
+  });
 }
 
 // --- triangles ---
 
 /// A warp looks the shorter of two rows up in the longer one, for every edge.
 __global__ void count_arcs(Upward edges, std::uint64_t n, Count* arcs) {
-  for (std::uint64_t v = first_item() / warp_lanes; v < n; v += item_stride() / warp_lanes) {
+  deal<WarpTeam>(n, [&](std::uint64_t v) {
     const EdgeIndex first = edges.offsets[v], mine = edges.offsets[v + 1] - first;
     Count           at_v = 0;
     for (EdgeIndex e = first; e < first + mine; ++e) {
@@ -203,7 +203,7 @@ __global__ void count_arcs(Upward edges, std::uint64_t n, Count* arcs) {
     }
     at_v = sum_over_warp(at_v);
     if (lane_index() == 0 && at_v != 0) atomicAdd(arcs + v, at_v);
-  }
+  });
 }
 
 /// The edges that point upwards, and how many neighbours each vertex has.

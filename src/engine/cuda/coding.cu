@@ -98,18 +98,15 @@ __global__ void count_groups(Chunk chunk, EdgeIndex* groups) {
 }
 
 __global__ void measure(Chunk chunk, EdgeIndex all) {
-  for (EdgeIndex which = first_item() / warp_lanes; which <= all; which += item_stride() / warp_lanes) {
-    if (which == all) {
-      if (lane_index() == 0) chunk.words[all] = 0;
-      continue;
-    }
+  if (first_item() == 0) chunk.words[all] = 0;
+  deal<WarpTeam>(all, [&](EdgeIndex which) {
     const Loaded   at    = loaded(chunk, which);
     const unsigned words = at.words(chunk.weight_bits);
-    if (lane_index() != 0) continue;
+    if (lane_index() != 0) return;
     chunk.words[which]  = words;
     const EdgeIndex bin = at.index < head_bins ? at.index : head_bins - 1;
     atomicAdd(chunk.shares + bin, static_cast<unsigned long long>(words + 2));
-  }
+  });
 }
 
 __device__ unsigned header_words(const Chunk& chunk, std::uint64_t row, EdgeIndex groups) {
@@ -141,7 +138,7 @@ __device__ void put_bits(std::uint32_t* words, unsigned first, std::uint32_t val
 }
 
 __global__ void write_groups(Chunk chunk, EdgeIndex all) {
-  for (EdgeIndex which = first_item() / warp_lanes; which < all; which += item_stride() / warp_lanes) {
+  deal<WarpTeam>(all, [&](EdgeIndex which) {
     const Loaded         at    = loaded(chunk, which);
     const EdgeIndex      first = chunk.groups[at.row], groups = chunk.groups[at.row + 1] - first;
     const unsigned       header = header_words(chunk, at.row, groups);
@@ -157,7 +154,7 @@ __global__ void write_groups(Chunk chunk, EdgeIndex all) {
     if (mine && chunk.weight_bits > 0)
       put_bits(words + at.how.unary + at.how.low_words(at.count), lane_index() * chunk.weight_bits,
                chunk.weights[at.first + lane_index()], chunk.weight_bits);
-    if (lane_index() != 0) continue;
+    if (lane_index() != 0) return;
     if (groups == 1) {
       row[0] = at.how.bits() | (header == 2 ? Group::far_bit : at.smallest << Group::target_at);
       if (header == 2) row[1] = at.smallest;
@@ -168,7 +165,7 @@ __global__ void write_groups(Chunk chunk, EdgeIndex all) {
       entry[0] = at.smallest;
       entry[1] = at.how.bits() | static_cast<std::uint32_t>(where) << Group::where_at;
     }
-  }
+  });
 }
 
 /// Where the chunk's rows are, which lie from word `before` on.
@@ -238,7 +235,7 @@ __global__ void measure_heads(Heads heads, EdgeIndex* words) {
 /// A warp for every row. `starts` are sums by now.
 __global__ void copy_heads(Heads heads, const EdgeIndex* starts, std::uint32_t* code, Piece* head_pieces,
                            Piece* tail_pieces) {
-  for (std::uint64_t i = first_item() / warp_lanes; i < heads.vertices; i += item_stride() / warp_lanes) {
+  deal<WarpTeam>(heads.vertices, [&](std::uint64_t i) {
     const auto                 v    = static_cast<Vertex>(i);
     const Piece                row  = heads.rows.pieces[v];
     const std::uint64_t        kept = heads.head_groups(v), groups = heads.groups_of(v);
@@ -249,7 +246,7 @@ __global__ void copy_heads(Heads heads, const EdgeIndex* starts, std::uint32_t* 
       const std::uint64_t words = heads.end(v) - heads.start(v);
       for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) to[k] = from[k];
       if (lane_index() == 0) head_pieces[v] = {place, row.edges_and_header}, tail_pieces[v] = {row.first, 0};
-      continue;
+      return;
     }
     const std::uint64_t words = kept > 0 ? heads.head_words(v) : 0, nearer = 2 * (groups - kept);
     for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) {
@@ -257,13 +254,13 @@ __global__ void copy_heads(Heads heads, const EdgeIndex* starts, std::uint32_t* 
       if (k < 2 * kept && k % 2 == 1) word -= static_cast<std::uint32_t>(nearer << Group::where_at);
       to[k] = word;
     }
-    if (lane_index() != 0) continue;
+    if (lane_index() != 0) return;
     const auto edges = static_cast<std::uint32_t>(kept * group);
     head_pieces[v]   = {place, edges};
     // A row of one group that stays outside keeps its short header.
     tail_pieces[v] = {static_cast<std::uint32_t>(row.first + (2 * kept >> heads.rows.shift)),
                       row.edges_and_header - edges};
-  }
+  });
 }
 
 template <class T>

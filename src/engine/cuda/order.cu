@@ -38,30 +38,26 @@ __global__ void less_the_first(const EdgeIndex* offsets, std::uint64_t count, Ed
   for (std::uint64_t i = first_item(); i < count; i += item_stride()) from_zero[i] = offsets[i] - offsets[0];
 }
 
+template <class Team>
 __device__ void move_row(const Rows& from, EdgeIndex first, EdgeIndex last, const Vertex* place, EdgeIndex to,
-                         Vertex* targets, std::uint32_t* weights, unsigned lane, unsigned lanes) {
-  for (EdgeIndex i = first + lane; i < last; i += lanes) {
+                         Vertex* targets, std::uint32_t* weights) {
+  deal_edges<Team>(first, last, [&](EdgeIndex i) {
     targets[to + i - first] = place[from.targets[i]];
     if (weights != nullptr) weights[to + i - first] = from.weights[i];
-  }
+  });
 }
 
 /// The rows of `original[0]` to `original[n - 1]`; the first one begins at `offsets[0]`, which is at `targets`.
 __global__ void move_rows(Rows from, const Vertex* original, const Vertex* place, std::uint64_t n,
                           const EdgeIndex* offsets, Vertex* targets, std::uint32_t* weights) {
   const EdgeIndex start = offsets[0];
-  for (std::uint64_t i = blockIdx.x; i < n; i += gridDim.x) {
+  const auto      move  = [&]<class Team>(Team, std::uint64_t i, bool long_rows) {
     const EdgeIndex first = from.offsets[original[i]], last = from.offsets[original[i] + 1];
-    if (last - first >= block_row)
-      move_row(from, first, last, place, offsets[i] - start, targets, weights, threadIdx.x, blockDim.x);
-  }
-  const std::uint64_t warps = item_stride() / warp_lanes;
-  for (std::uint64_t i = first_item() / warp_lanes; i < n; i += warps) {
-    const EdgeIndex first = from.offsets[original[i]], last = from.offsets[original[i] + 1];
-    if (last - first < block_row)
-      move_row(from, first, last, place, offsets[i] - start, targets, weights, threadIdx.x % warp_lanes,
-               warp_lanes);
-  }
+    if ((last - first >= block_row) == long_rows)
+      move_row<Team>(from, first, last, place, offsets[i] - start, targets, weights);
+  };
+  deal<BlockTeam>(n, [&](std::uint64_t i) { move(BlockTeam{}, i, true); });
+  deal<WarpTeam>(n, [&](std::uint64_t i) { move(WarpTeam{}, i, false); });
 }
 
 EdgeIndex sum_of_first(Device& device, const DeviceArray<std::uint32_t>& degrees, std::uint64_t count) {

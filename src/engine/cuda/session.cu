@@ -151,7 +151,7 @@ void make_in_place(SupplyJob& job) {
   const ProgramFacts&  facts  = job.needs.facts;
   const SupplyOptions& supply = job.made.options.supply;
   const Room           room{.state = state, .resident = supply.resident, .some_rows = !facts.voting};
-  if (job.needs.form == RowForm::whole)
+  if (job.needs.form == RowForm::whole && !job.coded)
     job.made.rows = whole_supply(job.there, job.graph, job.topology, facts.weighted, state);
   else if (job.coded)
     job.made.rows = coded_supply(job.there, job.graph, job.topology, facts.weighted, room, supply.chunk_arcs);

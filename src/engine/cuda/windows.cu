@@ -297,13 +297,13 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   }                                                                                        // reach into it
 
   void process(const WindowAt& at, const Rows& rows, BlockMemory memory) {
-    executor_->process(WindowBlock{.rows   = rows,
-                                   .layout = layout_,
-                                   .edges  = at.edges,
-                                   .may    = pieces_in(at),
-                                   .pull   = pulls_,
-                                   .local  = at.local,
-                                   .memory = memory});
+    executor_->process(WindowBlock{.rows       = rows,
+                                   .layout     = layout_,
+                                   .edges      = at.edges,
+                                   .candidates = pieces_in(at),
+                                   .pull       = pulls_,
+                                   .local      = at.local,
+                                   .memory     = memory});
   }
 
   const std::uint32_t* weighted(const std::uint32_t* weights) const { return needs_.weighted ? weights : nullptr; }

@@ -166,7 +166,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
   /// on the device.
   BlockWork process(const Block& block) override {
     if (options_.progress) check_cancelled(*options_.progress);
-    launch({.part = Step::Part::visit, .window = std::get<WindowBlock>(block)});
+    const auto* const window = std::get_if<WindowBlock>(&block);
+    if (!takes_windows || window == nullptr) refuse_block("rows that are not in a window");
+    launch({.part = Step::Part::visit, .window = *window});
     return {};
   }
 

@@ -249,13 +249,20 @@ class HostExecutor final : public PieceExecutor {
   }
 
   BlockWork visit(const PieceBlock& block) {
-    if constexpr (!in_buckets)
+    if constexpr (in_buckets)
+      refuse_block("pieces of rows");
+    else
       push_pieces(block.rows, block.pieces.size(), [&](std::uint64_t i) { return block.pieces[i]; });
     return take_work();
   }
 
   BlockWork visit(const WindowBlock& block) {
-    if constexpr (!in_buckets) push_window(block);
+    if constexpr (in_buckets)
+      refuse_block("a window");
+    else if (block.pull)
+      refuse_block("a window to be pulled");
+    else
+      push_window(block);
     return take_work();
   }
 

@@ -55,6 +55,8 @@ template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_until_quiet(const WindowBlock& window, const PieceRange& range) {
   if constexpr (has_frontier && !T::voting && !prioritised) {
     std::vector<RowPiece> pieces;
+    Charge                memory{budget_, "reactivated rows"};
+    memory.raise_to(n_ * sizeof(RowPiece));
     for (take_again(window, range, pieces); !pieces.empty(); take_again(window, range, pieces)) {
       check_cancelled(progress_);
       push_pieces(window.rows, pieces.size(), [&](std::uint64_t i) { return pieces[i]; });
