@@ -20,4 +20,12 @@ std::optional<LoneArc> find_lone_arc(const Csr& csr, int threads, const Progress
 /// True when `back` holds the arcs of `csr` turned round, but for an accident once in 2^64. It takes no memory.
 bool are_transposed(const Csr& csr, const Csr& back, int threads, const Progress& progress);
 
+/// True when nearly all of some arcs, spread over the graph, have their reverse: the input lists edges from both
+/// ends. Loops do not count. Rows must ascend.
+bool lists_both_ways(const Csr& csr);
+
+/// The same of rows that an edge of the input became two arcs of. Edges from both ends leave an even number of
+/// arcs between two vertices, and edges listed once do not.
+bool doubles_both_ways(const Csr& csr);
+
 }  // namespace spillway

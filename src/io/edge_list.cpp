@@ -5,6 +5,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/symmetry.hpp"
 #include "io/edge_inspection.hpp"
 #include "io/fields.hpp"
 #include "io/reading.hpp"
@@ -183,7 +184,7 @@ class Guesses {
       add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
     tell_columns();
     tell_weights(result, layout);
-    tell_unfollowed(result.csr.vertex_count());
+    tell_unfollowed(result.csr);
     tell_missing_ids(result);
     tell_marked_names(result);
     tell_one_way(result);
@@ -219,9 +220,10 @@ class Guesses {
   }
 
   /// What the text says of itself, and is not followed.
-  void tell_unfollowed(std::uint64_t vertices) {
-    using Counted              = EdgeInspection::Counted;
-    const Transform& transform = job_.options.transform;
+  void tell_unfollowed(const Csr& csr) {
+    using Counted                 = EdgeInspection::Counted;
+    const Transform&    transform = job_.options.transform;
+    const std::uint64_t vertices  = csr.vertex_count();
     if (inspection_.may_begin_with_counts(text_.edges_read))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
@@ -232,14 +234,10 @@ class Guesses {
                       inspection_.first_line(), printable(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
-        !said.empty() && !transform.undirected && !transform.symmetrize && !inspection_.lists_both_ways())
+        !said.empty() && !transform.undirected && !transform.symmetrize && !lists_both_ways(csr))
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
-    if (transform.undirected && !transform.dedup && inspection_.lists_both_ways())
-      add("direction",
-          "edges seem to be listed from both ends, and --undirected reads each line as two arcs: they are "
-          "doubled (leave it out, or say --dedup)");
     if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));

@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/symmetry.hpp"
 #include "io/byte_stream.hpp"
 #include "io/reading.hpp"
 
@@ -119,6 +120,19 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
     throw usage_error("{}: --weight-type {} asked for, but its weights are {}", path,
                       to_string(*options.weight_type), to_string(result.weight_type));
   }
+}
+
+/// Edges that a file of whatever format lists from both ends are doubled where each is read as two arcs.
+void note_doubled(const ReadResult& result, ReadJob& job) {
+  const Transform& transform = job.context.transform;
+  if (!transform.undirected || transform.dedup || job.undirected_by.empty()) return;
+  if (!doubles_both_ways(result.csr)) return;
+  job.notes.push_back(fmt::format(
+      "edges seem to be listed from both ends, and {} reads each as two arcs: they are "
+      "doubled ({})",
+      job.undirected_by,
+      job.undirected_by == "--undirected" ? "leave it out, or say --dedup" : "--dedup keeps one of each"));
+  if (job.list) job.list->guessed.emplace_back("direction");
 }
 
 /// A file is opened more than once while it is read: all must have been the same.
@@ -285,6 +299,7 @@ Graph open(const std::string& path, const LoadOptions& options) {
     }
   }();
   check_unchanged(sample);
+  note_doubled(result, job);
   settle_weights(result, options, path);
 
   Graph::Parts parts;
