@@ -24,6 +24,15 @@ class EdgeTextReader {
   /// Lines that were edges.
   std::uint64_t edges() const { return edges_; }
 
+  /// What was noticed of lines that were edges, each by the first line that shows it.
+  void note_sightings() const {
+    if (rounded_ && job_.options.weight_type != WeightType::f32)
+      job_.notes.push_back(fmt::format(
+          "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
+          "4294967295 are kept as they are, if all are whole)",
+          rounded_.text, line_of(rounded_)));
+  }
+
   ReadResult read() {
     return with_weight(text_.weight_type, [&](auto weight) {
       using Weight             = decltype(weight);
@@ -47,18 +56,19 @@ class EdgeTextReader {
     edges_ = 0;
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
     on_threads(job_.context.threads, [&](int thread) {
-      LineChunk  chunk;
-      WideWeight wide;
-      auto       add = adder(thread);
+      LineChunk chunk;
+      Seen      seen;
+      auto      add = adder(thread);
       try {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
         while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
-          wide = {};
-          edges_ += lines.parse(chunk, wide, add);
-          report(chunk, wide);
+          seen.wide = {};
+          edges_ += lines.parse(chunk, seen, add);
+          report(chunk, seen.wide);
+          report(chunk, seen.rounded, rounded_);
         }
       } catch (const LineProblem& problem) {
-        report(chunk, wide);
+        report(chunk, seen.wide);
         report(chunk, problem);
       } catch (...) {
         first_problem_ = 0;
@@ -85,6 +95,27 @@ class EdgeTextReader {
     if (chunk.offset >= first_wide_) return;
     first_wide_ = chunk.offset;
     wide_ = {Finding::mistake, fmt::format(wide_weight_message, wide.text), source_.line_of(chunk, wide.place)};
+  }
+
+  /// The first of all threads' sightings. Its line is counted when all are known.
+  struct FirstSighting {
+    LineChunk     chunk{.offset = UINT64_MAX};  ///< its text is gone
+    std::uint64_t within = 0;                   ///< lines of the chunk before this one
+    std::string   text;
+
+    explicit operator bool() const { return !text.empty(); }
+  };
+
+  void report(const LineChunk& chunk, Sighting& sighting, FirstSighting& first) {
+    if (!sighting.place) return;
+    const std::scoped_lock lock{mutex_};
+    if (chunk.offset < first.chunk.offset)
+      first = {chunk, static_cast<std::uint64_t>(std::count(chunk.begin, sighting.place, '\n')), sighting.text};
+    sighting.place = nullptr;
+  }
+
+  std::uint64_t line_of(const FirstSighting& first) const {
+    return source_.lines_before(first.chunk) + first.within + 1;
   }
 
   /// What the file as a whole comes to. A weight that is too wide counts as a mistake in its line, unless a line
@@ -263,6 +294,7 @@ class EdgeTextReader {
   Reread                     problem_{};
   std::uint64_t              first_wide_ = UINT64_MAX;  ///< offset of the first piece with a weight too wide
   Reread                     wide_{};
+  FirstSighting              rounded_;
   std::atomic<bool>          lower_seen_{false}, upper_seen_{false};
 };
 
@@ -299,17 +331,6 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
 
-/// Whole weights that became floats, because others are fractions or because the format says so, may be others
-/// now.
-void note_rounding(const EdgeText& text, const ReadResult& result, ReadJob& job) {
-  constexpr double exact_up_to = 1u << 24;
-  if (text.written_as_floats) return;
-  if (text.weight_type != WeightType::f32 || job.options.weight_type == WeightType::f32) return;
-  const WeightRange range = weight_range(result.csr, text.weight_type, job.context.threads);
-  if (std::max(std::abs(range.least), std::abs(range.most)) >= exact_up_to)
-    job.notes.emplace_back(text.floats_guessed ? rounding_note : stated_rounding_note);
-}
-
 }  // namespace
 
 ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
@@ -320,7 +341,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
       EdgeTextReader reader{text, job};
       ReadResult     result = reader.read();
       text.edges_read       = reader.edges();
-      note_rounding(text, result, job);
+      reader.note_sightings();
       return result;
     } catch (const MemoryRefusal&) {
       job.size = forecast(text, job);
@@ -338,8 +359,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
           if (text.names_delimiter) text.layout.delimiter = text.names_delimiter;
           break;
         case Finding::fractions:
-          text.weight_type    = WeightType::f32;
-          text.floats_guessed = true;
+          text.weight_type = WeightType::f32;
           break;
         case Finding::mistake:
           throw internal_error("a mistake does not ask for another reading");

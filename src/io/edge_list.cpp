@@ -97,17 +97,14 @@ void settle_weights(EdgeText& text, const OwnBanner& banner, const EdgeInspectio
                         to_string(*job.options.weight_type));
     return;
   }
-  text.layout.weight  = *column;
-  text.weight_type    = inspection.weight_type_at(*column);
-  text.floats_guessed = text.weight_type == WeightType::f32;
+  text.layout.weight = *column;
+  text.weight_type   = inspection.weight_type_at(*column);
   // Somebody may have added a column to a list that was written without weights.
   if (banner.weights && banner.weights != WeightType::none) {
-    text.weight_type       = *banner.weights;
-    text.weights_stated    = true;
-    text.written_as_floats = banner.weights == WeightType::f32;
+    text.weight_type    = *banner.weights;
+    text.weights_stated = true;
   }
   if (job.options.weight_type) text.weight_type = *job.options.weight_type, text.weights_stated = true;
-  if (text.weights_stated) text.floats_guessed = false;
 }
 
 /// Columns and separators, once they are known.

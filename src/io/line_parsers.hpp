@@ -7,9 +7,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "io/decimals.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
 #include "io/line_source.hpp"
@@ -44,6 +46,24 @@ struct WideWeight {
   }
 };
 
+/// The first of its kind that a thread meets. Each thread reads forwards, so that the first of the file is the
+/// first of some thread, and none has to look further.
+struct Sighting {
+  const char* place = nullptr;  ///< until it is reported
+  std::string text;
+  bool        found = false;
+
+  void note(const char* where, std::string_view word) {
+    if (!found) place = where, text = word, found = true;
+  }
+};
+
+/// What a thread notices beside edges.
+struct Seen {
+  WideWeight wide;     ///< of this piece
+  Sighting   rounded;  ///< a weight that lost digits
+};
+
 inline constexpr const char* wide_weight_message =
     "weight {} does not fit 32 bits (at most 4294967295); read weights as floats with --weight-type f32, or none "
     "with --weight-column none";
@@ -65,26 +85,12 @@ inline std::string word_at(const char* p, char delimiter) {
   return end == p ? "the end of the line" : fmt::format("'{}'", printable({p, static_cast<std::size_t>(end - p)}));
 }
 
-/// The value of `length` (1 to 8) decimal digits that `digits` holds as numbers 0 to 9, first digit lowest: pairs,
-/// then fours, then eights are joined by one multiplication each (Lemire's SWAR scheme).
-inline std::uint64_t joined_digits(std::uint64_t digits, unsigned length) {
-  digits <<= 64 - 8 * length;
-  digits = digits * 10 + (digits >> 8);
-  return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u +
-          (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-         32;
-}
-
 /// A decimal number; `p` is moved past it. Eight bytes are looked at together, since the lengths of ids are what
 /// no branch predictor can guess; longer numbers take a plain loop.
 inline bool parse_digits(const char*& p, std::uint64_t& value) {
-  static_assert(std::endian::native == std::endian::little && readable_past >= sizeof(std::uint64_t));
-  std::uint64_t bytes;
-  std::memcpy(&bytes, p, sizeof bytes);
-  const std::uint64_t digits = bytes ^ 0x3030303030303030u;
-  // Adding 0x76 carries into the top bit of every byte above 9; a carry spoils only bytes behind such a one.
-  const std::uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
-  const auto          length = static_cast<unsigned>(std::countr_zero(others)) / 8;
+  static_assert(readable_past >= sizeof(std::uint64_t));
+  std::uint64_t  digits;
+  const unsigned length = digits_at(p, digits);
   if (length > 0 && length < 8) [[likely]] {
     value = joined_digits(digits, length);
     p += length;
@@ -105,7 +111,7 @@ struct NoWeight {
 struct IntegerWeight {
   static constexpr WeightType type = WeightType::u32;
 
-  static std::uint32_t parse(const char*& p, char delimiter, bool fixed, WideWeight& wide) {
+  static std::uint32_t parse(const char*& p, char delimiter, bool fixed, Seen& seen) {
     const char* const first = p;
     std::uint64_t     value = 0;
     const bool        good  = parse_digits(p, value);
@@ -114,7 +120,7 @@ struct IntegerWeight {
       return static_cast<std::uint32_t>(value);
     if (!ends) refuse(first, delimiter, fixed);
     if (fixed) throw LineProblem{first, fmt::format(wide_weight_message, word_at(first, delimiter))};
-    wide.note(first, word_at(first, delimiter));
+    seen.wide.note(first, word_at(first, delimiter));
     return 0;
   }
 
@@ -135,24 +141,39 @@ struct IntegerWeight {
 struct FloatWeight {
   static constexpr WeightType type = WeightType::f32;
 
-  static std::uint32_t parse(const char*& p, char delimiter, bool, WideWeight&) {
+  static std::uint32_t parse(const char*& p, char delimiter, bool, Seen& seen) {
     float             value = 0;
     const char* const first = p;
-    const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
+    PlainNumber       plain;
+    if (plain.parse(p) && ends(*p, delimiter) && plain.to_float(value)) [[likely]] {
+      if (!seen.rounded.found && plain.loses_digits(value)) [[unlikely]]
+        note_rounded(seen, {first, static_cast<std::size_t>(p - first)}, value);
+      return std::bit_cast<std::uint32_t>(value);
+    }
+    p              = first;
+    const auto end = fast_float::from_chars(p, end_of_line(p), value);
     if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
-    if (!is_blank(*end.ptr) && *end.ptr != '\n' && *end.ptr != delimiter)
+    if (!ends(*end.ptr, delimiter))
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!std::isfinite(value))
       throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
     if (value == 0 && !is_zero(first, end.ptr)) [[unlikely]]
       throw LineProblem{first, fmt::format("weight {} is too small for a 32-bit float, which would make it 0",
                                            word_at(first, delimiter))};
+    const std::string_view text{first, static_cast<std::size_t>(end.ptr - first)};
+    if (!seen.rounded.found && loses_digits(text, value)) note_rounded(seen, text, value);
     p = end.ptr;
     return std::bit_cast<std::uint32_t>(value);
   }
 
  private:
+  static bool ends(char c, char delimiter) { return is_blank(c) || c == '\n' || c == delimiter; }
+
+  [[gnu::noinline]] static void note_rounded(Seen& seen, std::string_view text, float value) {
+    seen.rounded.note(text.data(), fmt::format("{} became {}", printable(text), value));
+  }
+
   /// That zeros are all its digits, up to the exponent.
   static bool is_zero(const char* p, const char* end) {
     for (; p < end && *p != 'e' && *p != 'E'; ++p)
@@ -176,7 +197,7 @@ class NumberLines {
 
   /// add(source, target, weight bits, place) for every edge; returns how many.
   template <class Add>
-  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
+  std::uint64_t parse(const LineChunk& chunk, Seen& seen, Add&& add) const {
     std::uint64_t edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
       if (!is_digit(*p)) [[unlikely]] {
@@ -198,7 +219,7 @@ class NumberLines {
       std::uint32_t       weight = 0;
       if constexpr (Weight::type != WeightType::none) {
         p      = past_delimiter(p, "a weight");
-        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, wide);
+        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, seen);
       }
       p = past_line(p);
       add(source, target, weight, line);
@@ -307,7 +328,7 @@ class FieldLines {
   explicit FieldLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
 
   template <class Add>
-  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
+  std::uint64_t parse(const LineChunk& chunk, Seen& seen, Add&& add) const {
     std::vector<std::string> fields;
     std::uint64_t            edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
@@ -325,7 +346,7 @@ class FieldLines {
       const Key     source = key(fields, layout_.source, line, "source");
       const Key     target = key(fields, layout_.target, line, "target");
       std::uint32_t weight = 0;
-      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line, wide);
+      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line, seen);
       add(source, target, weight, line);
       ++edges;
     }
@@ -406,15 +427,17 @@ class FieldLines {
     }
   }
 
-  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line, WideWeight& wide) const {
+  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line, Seen& seen) const {
     // Parsers stop at a newline, and may look past it.
     const std::string text =
         field(fields, layout_.weight, line, "weight") + '\n' + std::string(readable_past, '\0');
     const char* place = text.c_str();
     try {
-      WideWeight          found;
+      Seen found;
+      found.rounded.found      = seen.rounded.found;
       const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated, found);
-      if (found.place) wide.note(line, found.text);
+      if (found.wide.place) seen.wide.note(line, found.wide.text);
+      if (found.rounded.place) seen.rounded.note(line, found.rounded.text);
       if (*skip_blanks(place) == '\n') return bits;
     } catch (const LineProblem& problem) {
       throw LineProblem{line, problem.message, problem.finding};

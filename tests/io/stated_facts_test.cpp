@@ -2,7 +2,12 @@
 // note, or refused; never passed over in silence.
 #include <gtest/gtest.h>
 
+#include <charconv>
+#include <cmath>
+#include <random>
 #include <sstream>
+
+#include "io/decimals.hpp"
 
 #include "support.hpp"
 
@@ -383,7 +388,7 @@ TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
   const TemporaryFolder folder;
   const Graph           graph = open(folder.write(
                 "f.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 123456789\n2 3 4294967295\n"));
-  expect_says(notes_of(graph), "round whole ones above 16,777,216");
+  expect_says(notes_of(graph), "123456789 became 123456790 in line 3");
   for (const char* name : {"f.csv", "f.tsv", "f.wel", "g.mtx"}) {
     const std::string path = folder / name;
     save(graph, path);
@@ -391,10 +396,61 @@ TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
   }
 }
 
+TEST(StatedFacts, TheFirstWeightThatLosesDigitsIsTold) {
+  expect_says(notes_of(read("source,target,weight\n0,1,1724887.05\n1,2,10000000.01\n")),
+              "1724887.05 became 1724887 in line 2");
+  expect_says(notes_of(read("0 1 16777217\n1 2 0.5\n")), "16777217 became 16777216 in line 1");
+  for (const char* text : {"0 1 0.1234567\n1 2 16777216\n", "0 1 1234567890\n1 2 4294967295\n",
+                           "0 1 1.5000000000\n1 2 -33554432\n", "0 1 0.000000123456\n1 2 3.4028235e+38\n"})
+    EXPECT_EQ(notes_of(read(text)).find("became"), std::string::npos) << text;
+  EXPECT_EQ(notes_of(read("0,1,0.123456789\n", {.weight_column = "3", .weight_type = WeightType::f32})), "");
+  // Columns in another order are read by another reader.
+  expect_says(notes_of(read("weight,source,target\n0.5,0,1\n0.123456789,1,2\n")),
+              "0.123456789 became 0.12345679 in line 3");
+  // Far into the file, in lines of several threads.
+  std::string many = "source,target,weight\n";
+  for (int i = 0; i < 200'000; ++i)
+    many += fmt::format("{},{},{}\n", i, i + 1, i > 120'000 ? "0.987654321" : "0.25");
+  for (const int threads : {1, 2, 5})
+    expect_says(notes_of(read(many, {.threads = threads})), "0.987654321 became 0.9876543 in line 120003 ");
+}
+
+TEST(StatedFacts, DigitsAreLostWhereTheShortestTextHasOthers) {
+  std::mt19937_64 random{7};
+  int             plainly  = 0;
+  const auto      value_of = [](std::string_view text) {
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  for (int i = 0; i < 200'000; ++i) {
+    const int  digits = 1 + static_cast<int>(random() % 11), exponent = static_cast<int>(random() % 60) - 30;
+    const auto significand = random() % static_cast<std::uint64_t>(std::pow(10, digits));
+    const std::string text =
+        exponent < -25 || exponent > 0
+            ? fmt::format("{}e{}", significand, exponent)
+            : fmt::format("{:.{}f}", static_cast<double>(significand) / std::pow(10, -exponent), -exponent);
+    float value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    if (!std::isnormal(value)) continue;
+    EXPECT_EQ(loses_digits(text, value), value_of(text) != value_of(fmt::format("{}", value))) << text;
+    EXPECT_FALSE(loses_digits(fmt::format("{}", value), value)) << value;
+    const std::string padded = text + "\n        ";
+    const char*       place  = padded.data();
+    PlainNumber       plain;
+    float             quick = 0;
+    if (!plain.parse(place) || *place != '\n' || !plain.to_float(quick)) continue;
+    EXPECT_EQ(quick, value) << text;
+    EXPECT_EQ(plain.loses_digits(value), loses_digits(text, value)) << text;
+    ++plainly;
+  }
+  EXPECT_GT(plainly, 50'000);
+}
+
 TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
   const TemporaryFolder folder;
   folder.write("g.v", "1\n2\n");
-  expect_says(notes_of(open(folder.write("g.e", "1 2 123456789\n"))), "round whole ones above 16,777,216");
+  expect_says(notes_of(open(folder.write("g.e", "1 2 123456789\n"))), "123456789 became 123456790 in line 1");
   EXPECT_EQ(notes_of(open(folder.write("g.e", "1 2 5\n"))).find("round"), std::string::npos);
   expect_says(notes_of(open(folder.write("g.e", "1 2 5\n"))), "there is no g.properties");
 }
