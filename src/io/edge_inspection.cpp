@@ -219,8 +219,23 @@ bool EdgeInspection::tabs_leave_empty_cells() const {
   return count > 1 && empty > 0;
 }
 
+/// Blanks inside the cells of a header belong to its words ("Edge Weight") where tabs make as many cells above the
+/// numbers as below; or one less, where R numbered the rows.
+bool EdgeInspection::header_has_blanks_between_tabs() const {
+  if (lines_.size() < 2) return false;
+  const std::vector<Fields> by_tabs = trial({'\t'}), by_blanks = trial({' '});
+  const Fields&             top = by_tabs[0];
+  if (by_blanks[0].size() <= top.size() || top.size() < 2 || !fits({'\t'}, /*every_column=*/true)) return false;
+  const std::size_t columns = by_tabs[1].size();
+  if (top.size() == columns) return true;
+  bool counts = top.size() + 1 == columns;
+  for (std::size_t i = 1; i < by_tabs.size() && counts; ++i)
+    counts = !by_tabs[i].empty() && by_tabs[i][0] == std::to_string(i);
+  return counts;
+}
+
 Separator EdgeInspection::choose_separator() const {
-  if (tabs_leave_empty_cells()) return {'\t'};
+  if (tabs_leave_empty_cells() || header_has_blanks_between_tabs()) return {'\t'};
   if (const auto grouped = separator_of_grouped()) return *grouped;
   for (const char c : {' ', ',', ';', '|'})
     if (fits({c}, /*every_column=*/true)) return {c};

@@ -119,6 +119,7 @@ class EdgeInspection {
   void                     refuse_repeated_header() const;
   bool                     parts_ids_with_commas(char separator) const;
   bool                     tabs_leave_empty_cells() const;
+  bool                     header_has_blanks_between_tabs() const;
   void                     refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
                                                 std::optional<unsigned> weights) const;
   std::optional<unsigned>  weight_by_name(std::optional<unsigned> from, std::optional<unsigned> to) const;

@@ -101,6 +101,28 @@ TEST(StatedFacts, EmptyCellsBetweenTabsShiftNothing) {
   EXPECT_EQ(arcs_of(read("1\t2\t\n2\t3\t\n")), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
 }
 
+TEST(StatedFacts, BlanksInAHeaderBetweenTabsArePartOfItsWords) {
+  const Arcs arcs{{"1", "2", 3}, {"2", "3", 4}};
+  for (const char* text : {"Source\tTarget\tEdge Weight\n1\t2\t3\n2\t3\t4\n",
+                           "source node\ttarget node\tweight\n1\t2\t3\n2\t3\t4\n"}) {
+    const std::vector<LoadOptions> ways{{.weight_column = "3"},
+                                        {.weight_column = "3", .header = HeaderMode::present},
+                                        {.source_column = "1", .target_column = "2", .weight_column = "3"}};
+    for (const LoadOptions& options : ways) EXPECT_EQ(arcs_of(read(text, options, "list.tsv")), arcs) << text;
+  }
+  const Graph pairs = read("source node\ttarget node\n1\t2\n2\t3\n");
+  EXPECT_EQ(arcs_of(pairs), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
+  EXPECT_EQ(pairs.report().list->header, (std::vector<std::string>{"source node", "target node"}));
+  EXPECT_EQ(arcs_of(read("from node\tto node\n1\t2\n2\t3\n",
+                         {.source_column = "to node", .target_column = "from node"})),
+            (Arcs{{"2", "1", 0}, {"3", "2", 0}}));
+  // Mixed separators above mixed ones, and above tabs, are what they were.
+  EXPECT_EQ(arcs_of(read("from to\tweight\n1 2\t3\n2 3\t4\n")), arcs);
+  EXPECT_EQ(arcs_of(read("from to\tweight\n1\t2\t3\n3\t3\t4\n")), (Arcs{{"1", "2", 3}, {"3", "3", 4}}));
+  for (const char* text : {"from node\tto\n1\t10\t20\n", "from node\tto\n1\t10\t20\n2\t20\t30\n"})
+    expect_says(refusal(text), "has 2 columns, and this line has 3; if the first column only numbers the lines");
+}
+
 TEST(StatedFacts, CommentsAmongNamesAreTold) {
   expect_says(notes_of(read("source,target\nAnn,Bob\n#Bob,Cy\nCy,Dan\n")), "'#Bob' is the name of a vertex");
   expect_says(notes_of(read("source,target\nAnn,Bob\nCy,Dan # guess\n")), "'Dan # guess' is the name");
