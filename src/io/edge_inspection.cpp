@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/header_words.hpp"
+#include "io/line_parsers.hpp"
 #include "io/reading.hpp"
 
 namespace spillway {
@@ -533,15 +534,14 @@ void EdgeInspection::scan_ids() {
 void EdgeInspection::require_usable_ids() const {
   const Fields& top    = data(0);
   const auto    refuse = [&](const std::string& id, std::string_view why) {
-    throw bad_input("{}:{}: '{}' {}; if it is the name of a vertex, say --ids string", sample_.path, first_line(),
-                       printable(id), why);
+    throw bad_input("{}:{}: '{}' {}{}", sample_.path, first_line(), printable(id), why,
+                       id_advice(id, "; if it is the name of a vertex, say --ids string"));
   };
   const bool numbers = is_numeric(top[source_]) && is_numeric(top[target_]);
   for (const unsigned column : {source_, target_}) {
     const std::string& id = top[column];
     if (id.empty()) continue;  // reading says so
-    if (numbers && !is_digits(id))
-      refuse(id, "is not a vertex id: ids that are numbers are whole and have no sign (0, 1, 2, ...)");
+    if (numbers && !is_digits(id)) refuse(id, "is not a vertex id (0, 1, 2, ...)");
     if (numbers) continue;
     if (id.front() == '<') refuse(id, "looks like HTML or XML, not like an edge list");
     if (is_punctuation(id))

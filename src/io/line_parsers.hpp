@@ -68,6 +68,9 @@ inline constexpr const char* wide_weight_message =
     "weight {} does not fit 32 bits (at most 4294967295); read weights as floats with --weight-type f32, or none "
     "with --weight-column none";
 
+inline constexpr const char* unclosed_quote =
+    "a quote is not closed on this line, or text follows a closing quote";
+
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 inline const char* skip_blanks(const char* p) {
@@ -101,6 +104,17 @@ inline bool parse_digits(const char*& p, std::uint64_t& value) {
   const auto number = parse_number({first, static_cast<std::size_t>(p - first)});  // may not fit 64 bits
   value             = number.value_or(0);
   return number.has_value();
+}
+
+/// What to do about an id that is no whole number; `hint` where it may be a name.
+inline std::string id_advice(std::string_view id, const std::string& hint) {
+  if (hint.empty() || id.empty() || id.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return hint;
+  if (id.front() == '-' || id.front() == '+')
+    return "; ids have no sign: renumber them from 0, or remove the line if it stands for a missing value (--ids "
+           "string makes names of all ids)";
+  return "; write ids as whole numbers (pandas: astype('int64'), R: options(scipen = 999)); --ids string makes "
+         "names "
+         "of all ids, and of 2 and 2.0 different ones";
 }
 
 /// Weight bits of the type that T names; `p` is moved past it.
@@ -259,11 +273,14 @@ class NumberLines {
   [[noreturn]] void refuse_id(const char* first, const char* end, const char* what) const {
     if (layout_.delimiter != ' ' && (*first == layout_.delimiter || *first == '\n'))
       throw LineProblem{first, fmt::format("expected {}, but its column is empty", what)};
-    const std::string word        = word_at(first, layout_.delimiter);
-    const bool        digits_only = end != first && ends_field(*end);
-    throw LineProblem{
-        first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string", word)
-                           : fmt::format("expected {} (a number), found {}{}", what, word, text_.hint)};
+    const std::string word = word_at(first, layout_.delimiter);
+    if (end != first && ends_field(*end))
+      throw LineProblem{first,
+                        fmt::format("id {} does not fit 64 bits; read ids as names with --ids string", word)};
+    const char* past = end;
+    while (!ends_field(*past)) ++past;
+    throw LineProblem{first, fmt::format("expected {} (a number), found {}{}", what, word,
+                                         id_advice({first, static_cast<std::size_t>(past - first)}, text_.hint))};
   }
 
   const char* past_delimiter(const char* p, const char* what) const {
@@ -294,9 +311,11 @@ class NumberLines {
 
   /// Past the line. A text in quotes that goes on in the next one would make edges of what follows.
   const char* past_quotes(const char* p) const {
-    const char* const end = end_of_line(p);
-    if (std::memchr(p, '"', static_cast<std::size_t>(end - p)) && std::count(p, end, '"') % 2 != 0)
-      throw LineProblem{p, "a quote is not closed on this line"};
+    const char* const        end  = end_of_line(p);
+    const auto               rest = static_cast<std::size_t>(end - p);
+    std::vector<std::string> fields;
+    if (std::memchr(p, '"', rest) && !split_fields({p, rest}, layout_.delimiter, fields)) [[unlikely]]
+      throw LineProblem{p, unclosed_quote};
     return end + 1;
   }
 
@@ -338,7 +357,7 @@ class FieldLines {
       p                      = end + 1;
       if (word == end || is_comment(*word)) continue;
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
-        throw LineProblem{line, "a quote is not closed on this line, or text follows a closing quote"};
+        throw LineProblem{line, unclosed_quote};
       check_columns(fields, line);
       if constexpr (names) check_seams(fields, line, end);
       if (names && (fields[0] == "#" || fields[0] == "%"))
@@ -423,7 +442,7 @@ class FieldLines {
         return *number;
       }
       throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'{}", what,
-                                          column + 1, printable(text), text_.hint)};
+                                          column + 1, printable(text), id_advice(text, text_.hint))};
     }
   }
 

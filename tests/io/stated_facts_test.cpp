@@ -404,6 +404,27 @@ TEST(StatedFacts, CommentsBehindNumbersAreNoColumns) {
     EXPECT_EQ(arcs_of(read(text)), expected) << text;
 }
 
+TEST(StatedFacts, IdsThatAreNoWholeNumbersAreToldWhatToDo) {
+  const char* whole =
+      "write ids as whole numbers (pandas: astype('int64'), R: options(scipen = 999)); --ids string "
+      "makes names of all ids, and of 2 and 2.0 different ones";
+  for (const char* text : {"1,2.0\n2,3.0\n", "1.0,2\n", "1 1e+05\n2 3\n", "source,target\n1,2\n2,3.0\n",
+                           "weight,source,target\n5,1,2\n5,2,3.0\n"})
+    expect_says(refusal(text), whole);
+  for (const char* text : {"-1 2\n2 3\n", "1 2\n2 -1\n", "source,target\n1,+2\n"})
+    expect_says(refusal(text), "ids have no sign: renumber them from 0, or remove the line");
+  expect_says(refusal("1 2\n2 x3\n"), "if ids are names, say --ids string");
+}
+
+TEST(StatedFacts, AQuoteOpensOnlyAtTheBeginningOfACell) {
+  const Arcs arcs{{"1", "2", 0}, {"2", "3", 0}};
+  for (const char* cell :
+       {"5\" pipe", "six \"quoted\" words and one \"more", "\"a \"\"b\"\" c\"", "\"x\"", " \"y, z\""})
+    EXPECT_EQ(arcs_of(read(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell))), arcs) << cell;
+  for (const char* cell : {"\"5 pipe", "\"5\" pipe", "\"a\"\""})
+    expect_says(refusal(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell)), ":3: a quote is not closed");
+}
+
 // --- weights ---
 
 TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
