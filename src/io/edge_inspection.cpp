@@ -112,14 +112,15 @@ void EdgeInspection::split_lines() {
       if (!sample_.whole && !lines_.empty()) break;  // cut off in the middle
       end = text.size();
     }
-    std::string_view line = text.substr(begin, end - begin);
-    line                  = without_trailing_comment(line);
+    const std::string_view whole = text.substr(begin, end - begin);
+    std::string_view       line  = without_trailing_comment(whole);
+    const bool             cut   = line.size() < whole.size();
     // A tab at the end may stand before an empty column.
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     const auto first            = line.find_first_not_of(" \t\r");
     const bool states_separator = begin == 0 && line.size() == 5 && line.starts_with("sep=");  // Excel's
     if (first != std::string_view::npos && !is_comment(line.substr(first)) && !states_separator)
-      lines_.push_back({line, begin});
+      lines_.push_back({line, begin, cut});
     begin = end + 1;
   }
 }
@@ -389,7 +390,8 @@ void EdgeInspection::place_columns() {
   if (!header_.empty() && header_.size() != columns())
     throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}{}", sample_.path,
                     first_line(), line_number(0), header_.size(), columns(),
-                    header_.size() + 1 == columns() && data(0)[0] == "1"
+                    lines_[first_].cut ? remark_hint
+                    : header_.size() + 1 == columns() && data(0)[0] == "1"
                         ? "; if the first column only numbers the lines, write the table without it (in R: "
                           "row.names = FALSE)"
                         : "");

@@ -99,6 +99,7 @@ class EdgeInspection {
   struct Line {
     std::string_view text;
     std::uint64_t    offset;
+    bool             cut;  ///< a comment followed
   };
 
   void                     split_lines();

@@ -31,6 +31,16 @@ class EdgeTextReader {
           "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
           "4294967295 are kept as they are, if all are whole)",
           rounded_.text, line_of(rounded_)));
+    if (remark_)
+      job_.notes.push_back(
+          fmt::format("'{}' in line {}, and whatever follows # or % behind the numbers of a line, is a "
+                      "comment (put it into quotes if it is a column)",
+                      shown(remark_.text), line_of(remark_)));
+    if (divider_)
+      job_.notes.push_back(
+          fmt::format("'{}' in line {} is a comment, though edges stand before it; formats that divide "
+                      "their parts so (TGF, LGL) have to be converted to lists of edges",
+                      shown(divider_.text), line_of(divider_)));
   }
 
   ReadResult read() {
@@ -50,7 +60,7 @@ class EdgeTextReader {
   }
 
  private:
-  /// Parses all pieces on all threads; adder(thread) gives what takes (source, target, weight, place) there.
+  /// Parses all pieces on all threads; adder(thread, seen) gives what takes (source, target, weight, place) there.
   template <class Lines, class Adder>
   void parse(const Lines& lines, Adder&& adder) {
     edges_ = 0;
@@ -58,17 +68,18 @@ class EdgeTextReader {
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk chunk;
       Seen      seen;
-      auto      add = adder(thread);
+      auto      add = adder(thread, seen);
       try {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
         while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
           seen.wide = {};
           edges_ += lines.parse(chunk, seen, add);
           report(chunk, seen.wide);
-          report(chunk, seen.rounded, rounded_);
+          report(chunk, seen);
         }
       } catch (const LineProblem& problem) {
         report(chunk, seen.wide);
+        report(chunk, seen);
         report(chunk, problem);
       } catch (...) {
         first_problem_ = 0;
@@ -114,6 +125,20 @@ class EdgeTextReader {
     sighting.place = nullptr;
   }
 
+  void report(const LineChunk& chunk, Seen& seen) {
+    report(chunk, seen.rounded, rounded_);
+    report(chunk, seen.remark, remark_);
+    report(chunk, seen.divider, divider_);
+    report(chunk, seen.lower, lower_);
+    report(chunk, seen.upper, upper_);
+  }
+
+  /// As a note has it: a tab is a blank.
+  static std::string shown(std::string text) {
+    std::ranges::replace(text, '\t', ' ');
+    return printable(text);
+  }
+
   std::uint64_t line_of(const FirstSighting& first) const {
     return source_.lines_before(first.chunk) + first.within + 1;
   }
@@ -124,9 +149,21 @@ class EdgeTextReader {
     const bool found = first_problem_ != UINT64_MAX,
                wide  = first_wide_ <= first_problem_ && first_wide_ != UINT64_MAX;
     if (found && problem_.finding != Finding::mistake) throw problem_;
-    if (!found && !wide) return;
+    const auto stray = stray_entry();
+    if (!found && !wide && !stray) return;
     const Reread& first = wide ? wide_ : problem_;
+    if (stray && ((!found && !wide) || *stray < first.line))
+      throw bad_input(
+          "{}:{}: a symmetric matrix states one triangle only, and this entry is in the other; if the file lists "
+          "every entry, its symmetry is 'general'",
+          job_.path(), *stray);
     throw bad_input("{}:{}: {}", job_.path(), first.line, first.text);
+  }
+
+  /// The line of the first entry that is in another triangle than those before it.
+  std::optional<std::uint64_t> stray_entry() const {
+    if (!lower_ || !upper_) return std::nullopt;
+    return std::max(line_of(lower_), line_of(upper_));
   }
 
   template <class Lines>
@@ -135,14 +172,14 @@ class EdgeTextReader {
       const std::uint64_t limit = text_.vertices.value_or(text_.dense ? max_vertices : text_.id_limit);
       const std::uint64_t first = text_.first_id;
       const bool          skew = text_.layout.negate_reverse, one_triangle = text_.layout.one_triangle;
-      parse(lines, [&](int thread) {
+      parse(lines, [&](int thread, Seen& seen) {
         return [&, limit, first, skew, one_triangle, &appender = collector.appender(thread)](
                    std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
           // Below first_id the subtraction wraps to a number past every limit.
           const std::uint64_t u = source - first, v = target - first;
           if (u >= limit || v >= limit) [[unlikely]]
             out_of_range(u >= limit ? source : target, place);
-          if (one_triangle && u != v) note_triangle(u > v, place);
+          if (one_triangle && u != v) (u > v ? seen.lower : seen.upper).note(place, "entry");
           appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
           if (skew) add_negated(appender, u, v, weight, place);
         };
@@ -162,16 +199,6 @@ class EdgeTextReader {
                    const char* place) const {
     if (u == v) throw LineProblem{place, "a skew-symmetric matrix has no entries on its diagonal"};
     appender.add(static_cast<Vertex>(v), static_cast<Vertex>(u), negated(text_.weight_type, weight));
-  }
-
-  /// Each triangle says that it was seen before it asks after the other, so that one of two threads finds out.
-  void note_triangle(bool lower, const char* place) {
-    std::atomic<bool>& ours = lower ? lower_seen_ : upper_seen_;
-    if (!ours.load(std::memory_order_relaxed)) ours.store(true);
-    if ((lower ? upper_seen_ : lower_seen_).load())
-      throw LineProblem{place,
-                        "a symmetric matrix states one triangle only, and this entry is in the other; if the file "
-                        "lists every entry, its symmetry is 'general'"};
   }
 
   [[noreturn]] void out_of_range(std::uint64_t id, const char* place) const {
@@ -198,7 +225,7 @@ class EdgeTextReader {
     std::vector<MetEdges>                       met(threads);
     for (std::size_t i = 0; i < threads; ++i)
       interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
-    parse(lines, [&](int thread) {
+    parse(lines, [&](int thread, Seen&) {
       return [&, &interner = *interners[static_cast<std::size_t>(thread)],
               &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
                                                               const char*) {
@@ -294,8 +321,7 @@ class EdgeTextReader {
   Reread                     problem_{};
   std::uint64_t              first_wide_ = UINT64_MAX;  ///< offset of the first piece with a weight too wide
   Reread                     wide_{};
-  FirstSighting              rounded_;
-  std::atomic<bool>          lower_seen_{false}, upper_seen_{false};
+  FirstSighting              rounded_, remark_, divider_, lower_, upper_;
 };
 
 /// Mean length of the lines in a piece of text; the last, cut off, counts as a part.

@@ -60,9 +60,28 @@ struct Sighting {
 
 /// What a thread notices beside edges.
 struct Seen {
-  WideWeight wide;     ///< of this piece
-  Sighting   rounded;  ///< a weight that lost digits
+  WideWeight wide;          ///< of this piece
+  Sighting   rounded;       ///< a weight that lost digits
+  Sighting   remark;        ///< a comment behind an edge
+  Sighting   divider;       ///< a comment of one word or none, as other formats divide their parts
+  Sighting   lower, upper;  ///< an entry of that triangle of a matrix, where only one may have any
 };
+
+/// The text from `p` to the end of the line, without blanks at its end.
+inline std::string_view rest_of_line(const char* p) {
+  std::string_view rest{p, static_cast<std::size_t>(static_cast<const char*>(rawmemchr(p, '\n')) - p)};
+  while (!rest.empty() && is_blank(rest.back())) rest.remove_suffix(1);
+  return rest;
+}
+
+/// Looks at a comment that has a line of its own among edges.
+inline void look_at_comment(const char* p, Seen& seen) {
+  if (*p != '#' || seen.divider.found) return;
+  const std::string_view line  = rest_of_line(p);
+  const auto             first = line.find_first_not_of("# \t");
+  if (first == std::string_view::npos || line.find_first_of(" \t", first) == std::string_view::npos)
+    seen.divider.note(p, line);
+}
 
 inline constexpr const char* wide_weight_message =
     "weight {} does not fit 32 bits (at most 4294967295); read weights as floats with --weight-type f32, or none "
@@ -203,6 +222,10 @@ inline std::string other_columns(std::size_t found, std::size_t expected) {
       counted(found, "column", "columns"), expected);
 }
 
+/// Said where a line has too few columns because of it.
+inline constexpr const char* remark_hint =
+    "; what follows # or % behind numbers is a comment (put it into quotes if it is a column)";
+
 /// Lines whose first columns are the ids in order: the fast path, for numbers only.
 template <class Weight>
 class NumberLines {
@@ -221,6 +244,7 @@ class NumberLines {
           continue;
         }
         if (is_comment(*p)) {
+          look_at_comment(p, seen);
           p = end_of_line(p) + 1;
           continue;
         }
@@ -235,7 +259,7 @@ class NumberLines {
         p      = past_delimiter(p, "a weight");
         weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, seen);
       }
-      p = past_line(p);
+      p = past_line(p, seen);
       add(source, target, weight, line);
       ++edges;
     }
@@ -297,16 +321,22 @@ class NumberLines {
     return p;
   }
 
-  const char* past_line(const char* p) const {
+  const char* past_line(const char* p, Seen& seen) const {
     constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
-    if (layout_.columns > used) return past_columns(p, used);
+    if (layout_.columns > used) return past_columns(p, used, seen);
     if (*p == '\n') [[likely]]
       return p + 1;
     p = skip_blanks(p);
     if (*p == '\n') return p + 1;
-    if (is_comment(*p)) return end_of_line(p) + 1;
+    if (is_comment(*p)) return past_remark(p, seen);
     throw LineProblem{
         p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
+  }
+
+  /// Past a comment behind an edge.
+  static const char* past_remark(const char* p, Seen& seen) {
+    if (!seen.remark.found) seen.remark.note(p, rest_of_line(p));
+    return end_of_line(p) + 1;
   }
 
   /// Past the line. A text in quotes that goes on in the next one would make edges of what follows.
@@ -321,7 +351,7 @@ class NumberLines {
 
   /// Past columns that nobody reads. Between blanks an empty one cannot be seen: there must be as many as in the
   /// first line.
-  const char* past_columns(const char* p, unsigned columns) const {
+  const char* past_columns(const char* p, unsigned columns, Seen& seen) const {
     if (layout_.delimiter != ' ' || layout_.ragged) return past_quotes(p);
     if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
       const char* const end = end_of_line(p);
@@ -332,8 +362,10 @@ class NumberLines {
         while (*p != '\n' && !is_blank(*p)) ++p;
       }
     }
-    if (columns != layout_.columns) throw LineProblem{p, other_columns(columns, layout_.columns)};
-    return end_of_line(p) + 1;
+    const bool remark = is_comment(*p);
+    if (columns != layout_.columns)
+      throw LineProblem{p, other_columns(columns, layout_.columns) + (remark ? remark_hint : "")};
+    return remark ? past_remark(p, seen) : end_of_line(p) + 1;
   }
 
   const EdgeText&   text_;
@@ -355,10 +387,14 @@ class FieldLines {
       const char* const line = p;
       const char* const word = skip_blanks(p);
       p                      = end + 1;
-      if (word == end || is_comment(*word)) continue;
+      if (word == end) continue;
+      if (is_comment(*word)) {
+        look_at_comment(word, seen);
+        continue;
+      }
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
         throw LineProblem{line, unclosed_quote};
-      check_columns(fields, line);
+      check_columns(fields, line, seen);
       if constexpr (names) check_seams(fields, line, end);
       if (names && (fields[0] == "#" || fields[0] == "%"))
         throw LineProblem{line, "this looks like a comment; among names, comments stand at the top of the file"};
@@ -406,11 +442,14 @@ class FieldLines {
 
   /// Names may be anything, so that only the number of columns tells an edge from prose. Among numbers, a line may
   /// lack columns that nobody reads.
-  void check_columns(const std::vector<std::string>& fields, const char* line) const {
+  void check_columns(const std::vector<std::string>& fields, const char* line, Seen& seen) const {
     const std::size_t columns = layout_.columns;
     if (fields.size() == columns || layout_.ragged) return;
     if (!names && fields.size() < columns && layout_.delimiter != ' ') return;
-    if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0])) return;
+    if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0]))
+      return seen.remark.note(
+          line,
+          fmt::format("{}", fmt::join(fields.begin() + static_cast<std::ptrdiff_t>(columns), fields.end(), " ")));
     // A line that is short of an id or a weight is told so below.
     const std::size_t last =
         std::max({layout_.source, layout_.target, Weight::type == WeightType::none ? 0 : layout_.weight});

@@ -425,6 +425,43 @@ TEST(StatedFacts, AQuoteOpensOnlyAtTheBeginningOfACell) {
     expect_says(refusal(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell)), ":3: a quote is not closed");
 }
 
+TEST(StatedFacts, CommentsBehindAndBetweenEdgesAreTold) {
+  expect_says(notes_of(read("12\t15\n12\t15\t#fun\t3\n15\t12\t# so\n")),
+              "'#fun 3' in line 2, and whatever follows #");
+  expect_says(notes_of(read("1,2 # so\n2,3\n")), "'# so' in line 1, and whatever follows #");
+  expect_says(refusal("a\tb\tc\td\n12\t15\t#fun\t3\n"), "has 4 columns, and this line has 2; what follows # or %");
+  expect_says(refusal("1 2 3 4\n2 3 # 5 6\n"), "the line has 2 columns, where 4 were expected");
+  expect_says(refusal("1 2 3 4\n2 3 # 5 6\n"), "what follows # or % behind numbers is a comment");
+  expect_says(notes_of(read("1 10\n2 20\n3 30\n#\n1 2\n2 3\n")), "'#' in line 4 is a comment");
+  expect_says(notes_of(read("# 1\n2 5\n3 7\n# 2\n3 8\n")), "'# 2' in line 4 is a comment");
+  expect_says(notes_of(read("1,10\n#x\n1,2\n", {.source_column = "2", .target_column = "1"})), "'#x' in line 2");
+  EXPECT_EQ(notes_of(read("# 1\n0 1\n1 2\n# the second part\n2 0\n% 7\n")), "");
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += fmt::format("{} {}{}\n", i, i + 1, i > 70'000 ? " # late" : "");
+  for (const int threads : {1, 2, 5})
+    expect_says(notes_of(read(many, {.threads = threads})), "'# late' in line 70002,");
+}
+
+TEST(StatedFacts, TheFirstEntryOfTheOtherTriangleIsToldByAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  std::string           entries;
+  for (int i = 1; i <= 20'000; ++i) entries += fmt::format("{} {}\n", i + 1, i);
+  const std::string top = "%%MatrixMarket matrix coordinate pattern symmetric\n";
+  const auto        at  = [&](const std::string& text, int threads) {
+    const std::string path = folder.write("m.mtx", text);
+    const std::string said = failure_of([&] { open(path, {.threads = threads}); }).second;
+    return said.substr(said.find(':') + 1, said.find(':', said.find(':') + 1) - said.find(':') - 1);
+  };
+  for (const int threads : {1, 2, 3, 7}) {
+    EXPECT_EQ(at(top + "2 2 2\n2 1\n1 2\n", threads), "4");
+    EXPECT_EQ(at(top + "2 2 3\n1 1\n1 2\n2 1\n", threads), "5");
+    EXPECT_EQ(at(top + "20001 20001 20003\n" + entries + "5 9\n6 9\n3 4\n", threads), "20003");
+    // What is wrong before it goes first.
+    EXPECT_EQ(at(top + "20001 20001 20002\n7 x\n" + entries + "5 9\n", threads), "3");
+    EXPECT_EQ(at(top + "20001 20001 20002\n" + entries + "5 9\n7 x\n", threads), "20003");
+  }
+}
+
 // --- weights ---
 
 TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
