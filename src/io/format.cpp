@@ -245,6 +245,14 @@ GraphSize size_of_refused(const Format& format, const ReadJob& job) {
 
 namespace {
 
+/// A zip archive whose first member is no array of numpy's.
+bool is_zip_of_others(std::string_view text) {
+  constexpr std::size_t length_at = 26, name_at = 30;  // of the header before each member
+  if (!text.starts_with("PK\x03\x04") || text.size() < name_at) return false;
+  const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(text[i])}; };
+  return !text.substr(name_at, byte(length_at) | byte(length_at + 1) << 8).ends_with(".npy");
+}
+
 void refuse_other_compression(const Sample& sample) {
   const std::string_view text = sample.text;
   const bool             bzip2 =
@@ -254,6 +262,9 @@ void refuse_other_compression(const Sample& sample) {
                                                  6}))
     throw bad_input("{}: the file is compressed with {}; gzip and zstd are read, others are to be unpacked first",
                     sample.path, bzip2 ? "bzip2" : "xz");
+  if (suffix_of(sample.path) != "npz" && is_zip_of_others(text))
+    throw bad_input("{}: this is a zip archive; unpack it first (unzip), and open the file that holds the graph",
+                    sample.path);
 }
 
 }  // namespace

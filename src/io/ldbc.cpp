@@ -101,6 +101,7 @@ struct GraphProperties {
   std::optional<std::uint64_t> vertices, edges;
   std::vector<std::string>     names;  ///< of the columns behind source and target
   std::string                  weight;
+  std::string                  vertex_file;     ///< as it is named
   std::string                  direction_note;  ///< where `directed` is open
 };
 
@@ -142,6 +143,7 @@ class PropertiesReader {
       if (!ours && ours_) return;
       take_direction(ours, lower_case(value), line);
     }
+    if (key == "vertex-file" || key == own + "vertex-file") found_.vertex_file = value;
     if (ends_with("meta.vertices")) found_.vertices = parse_number(value);
     if (ends_with("meta.edges")) found_.edges = parse_number(value);
     if (ends_with("sssp.weight-property")) found_.weight = value;
@@ -183,6 +185,18 @@ void check_stated(const std::string& path, const char* what, std::optional<std::
                     with_commas(found));
 }
 
+/// The list of vertices is the one beside the edges, whatever another is called.
+void note_other_vertices(const GraphProperties& properties, const std::string& vertices, const std::string& path,
+                         ReadJob& job) {
+  const auto name_of = [](const std::string& file) { return std::filesystem::path{file}.filename().string(); };
+  if (properties.vertex_file.empty() ||
+      without_compression(name_of(properties.vertex_file)) == without_compression(name_of(vertices)))
+    return;
+  job.notes.push_back(
+      fmt::format("vertices are read from {}, though {} names '{}' (rename the list that is meant to {})",
+                  name_of(vertices), name_of(path), printable(properties.vertex_file), name_of(vertices)));
+}
+
 unsigned columns_of_first_line(const Sample& sample) {
   std::vector<std::string> words;
   const std::string_view   text = sample.text;
@@ -210,6 +224,8 @@ ReadResult read_ldbc(ReadJob& job) {
     job.undirected_by =
         fmt::format("'directed = false' in {}", std::filesystem::path{stem + "properties"}.filename().string());
   }
+
+  note_other_vertices(properties, vertices, stem + "properties", job);
 
   EdgeText edges;
   edges.ids              = IdKind::numbers;

@@ -280,6 +280,18 @@ TEST(StatedFacts, EdgesFromBothEndsAreToldInEveryFormat) {
   }
 }
 
+TEST(StatedFacts, LdbcVerticesOfAnotherNameAreTold) {
+  const TemporaryFolder folder;
+  folder.write("g.v", "1\n2\n"), folder.write("other.v", "1\n2\n3\n");
+  const std::string path = folder.write("g.e", "1 2\n");
+  for (const char* key : {"vertex-file", "graph.g.vertex-file"}) {
+    folder.write("g.properties", fmt::format("directed = true\n{} = other.v\n", key));
+    expect_says(notes_of(open(path)), "vertices are read from g.v, though g.properties names 'other.v'");
+    folder.write("g.properties", fmt::format("directed = true\n{} = g.v\n", key));
+    EXPECT_EQ(notes_of(open(path)), "");
+  }
+}
+
 TEST(StatedFacts, LdbcListsFromBothEndsAreTold) {
   const TemporaryFolder folder;
   std::string           ids;
