@@ -197,7 +197,10 @@ bool lists_both_ways(const Csr& csr) {
   return nearly_all(csr, [&](Vertex source, Vertex target) { return arcs_between(csr, target, source) > 0; });
 }
 
-bool doubles_both_ways(const Csr& csr) {
+bool doubles_both_ways(const Csr& csr, const Directions& directions) {
+  // Where nine in ten edges have their reverse, neither direction has less than nine of twenty.
+  const auto [fewer, more] = std::minmax(directions.up, directions.down);
+  if (fewer * 11 < more * 9) return false;
   return nearly_all(csr, [&](Vertex source, Vertex target) { return arcs_between(csr, source, target) % 2 == 0; });
 }
 

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "graph/arc_collector.hpp"
+
 #include <spillway/graph.hpp>
 
 namespace spillway {
@@ -24,8 +26,8 @@ bool are_transposed(const Csr& csr, const Csr& back, int threads, const Progress
 /// ends. Loops do not count. Rows must ascend.
 bool lists_both_ways(const Csr& csr);
 
-/// The same of rows that an edge of the input became two arcs of. Edges from both ends leave an even number of
-/// arcs between two vertices, and edges listed once do not.
-bool doubles_both_ways(const Csr& csr);
+/// The same of rows in which each edge of the input became two arcs. Edges from both ends leave an even number of
+/// arcs between two vertices, and have led upwards as often as downwards.
+bool doubles_both_ways(const Csr& csr, const Directions& directions);
 
 }  // namespace spillway

@@ -31,6 +31,7 @@ class EdgeTextReader {
           "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
           "4294967295 are kept as they are, if all are whole)",
           rounded_.text, line_of(rounded_)));
+    if (text_.layout.comments.find('#') == std::string::npos) return;  // a format that says what a comment is
     if (remark_)
       job_.notes.push_back(
           fmt::format("'{}' in line {}, and whatever follows # or % behind the numbers of a line, is a "

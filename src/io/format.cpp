@@ -126,7 +126,7 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
 void note_doubled(const ReadResult& result, ReadJob& job) {
   const Transform& transform = job.context.transform;
   if (!transform.undirected || transform.dedup || job.undirected_by.empty()) return;
-  if (!doubles_both_ways(result.csr)) return;
+  if (!doubles_both_ways(result.csr, *job.context.directions)) return;
   job.notes.push_back(fmt::format(
       "edges seem to be listed from both ends, and {} reads each as two arcs: they are "
       "doubled ({})",
@@ -296,10 +296,11 @@ Graph open(const std::string& path, const LoadOptions& options) {
 
   ReadJob         job{.sample  = sample,
                       .options = options,
-                      .context = {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
-                                  .transform = options.transform,
-                                  .threads   = thread_count(options.threads),
-                                  .progress  = options.progress ? options.progress : &Progress::none()},
+                      .context = {.budget     = std::make_shared<MemoryBudget>(options.host_memory),
+                                  .transform  = options.transform,
+                                  .threads    = thread_count(options.threads),
+                                  .progress   = options.progress ? options.progress : &Progress::none(),
+                                  .directions = std::make_shared<Directions>()},
                       .notes   = {}};
   const Stopwatch clock;
   ReadResult      result = [&] {

@@ -127,7 +127,9 @@ inline bool parse_digits(const char*& p, std::uint64_t& value) {
 
 /// What to do about an id that is no whole number; `hint` where it may be a name.
 inline std::string id_advice(std::string_view id, const std::string& hint) {
-  if (hint.empty() || id.empty() || id.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return hint;
+  const bool number = id.find_first_not_of("0123456789.eE+-") == std::string_view::npos &&
+                      id.find_first_of("0123456789") != std::string_view::npos;
+  if (hint.empty() || !number) return hint;
   if (id.front() == '-' || id.front() == '+')
     return "; ids have no sign: renumber them from 0, or remove the line if it stands for a missing value (--ids "
            "string makes names of all ids)";

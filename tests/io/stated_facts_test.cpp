@@ -255,9 +255,10 @@ TEST(StatedFacts, EdgesFromBothEndsAreKnownByTheGraphNotByTheStartOfTheFile) {
   expect_says(notes_of(once), "doubled");
   EXPECT_EQ(once.report().list->guessed, std::vector<std::string>{"direction"});
   EXPECT_EQ(notes_of(read(large, undirected(/*dedup=*/true))), "");
-  // Each edge once, three times, or more often in one direction than in the other: nothing is listed from both
+  // Each edge once, three times, or twice in one direction: nothing is listed from both
   // ends.
-  for (const char* text : {"1 2\n2 3\n3 3\n", "1 2\n1 2\n1 2\n2 3\n3 2\n3 2\n", "1 1\n2 2\n"})
+  for (const char* text :
+       {"1 2\n2 3\n3 3\n", "1 2\n1 2\n1 2\n2 3\n3 2\n3 2\n", "1 1\n2 2\n", "1 2\n1 2\n2 3\n2 3\n"})
     EXPECT_EQ(notes_of(read(text, undirected())), "") << text;
   // What a loop or a tenth of the arcs lacks changes nothing.
   expect_says(notes_of(read(both_ends(20) + "3 3\n0 10\n", undirected())), "doubled");
@@ -426,6 +427,7 @@ TEST(StatedFacts, IdsThatAreNoWholeNumbersAreToldWhatToDo) {
   for (const char* text : {"-1 2\n2 3\n", "1 2\n2 -1\n", "source,target\n1,+2\n"})
     expect_says(refusal(text), "ids have no sign: renumber them from 0, or remove the line");
   expect_says(refusal("1 2\n2 x3\n"), "if ids are names, say --ids string");
+  expect_says(refusal("- 2\n2 3\n"), "if it is the name of a vertex, say --ids string");
 }
 
 TEST(StatedFacts, AQuoteOpensOnlyAtTheBeginningOfACell) {
