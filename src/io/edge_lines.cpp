@@ -36,12 +36,12 @@ class EdgeTextReader {
       job_.notes.push_back(
           fmt::format("'{}' in line {}, and whatever follows # or % behind the numbers of a line, is a "
                       "comment (put it into quotes if it is a column)",
-                      shown(remark_.text), line_of(remark_)));
+                      shown_line(remark_.text), line_of(remark_)));
     if (divider_)
       job_.notes.push_back(
           fmt::format("'{}' in line {} is a comment, though edges stand before it; formats that divide "
                       "their parts so (TGF, LGL) have to be converted to lists of edges",
-                      shown(divider_.text), line_of(divider_)));
+                      shown_line(divider_.text), line_of(divider_)));
   }
 
   ReadResult read() {
@@ -132,12 +132,6 @@ class EdgeTextReader {
     report(chunk, seen.divider, divider_);
     report(chunk, seen.lower, lower_);
     report(chunk, seen.upper, upper_);
-  }
-
-  /// As a note has it: a tab is a blank.
-  static std::string shown(std::string text) {
-    std::ranges::replace(text, '\t', ' ');
-    return printable(text);
   }
 
   std::uint64_t line_of(const FirstSighting& first) const {

@@ -167,12 +167,12 @@ class Guesses {
     if (inspection_.header_is_a_guess()) {
       add("header", fmt::format("line {}, '{}', is a header: arcs lead from '{}' to '{}' (--header no reads it as "
                                 "an edge)",
-                                inspection_.header_line(), printable(inspection_.header_text()),
+                                inspection_.header_line(), shown_line(inspection_.header_text()),
                                 printable(header[inspection_.source()]), printable(header[inspection_.target()])));
     } else if (header.empty() && !text_.first_name.empty() && !is_digits(text_.first_name) &&
                job_.options.header == HeaderMode::automatic) {
       add("header", fmt::format("line {}, '{}', is an edge (--header yes makes it a header)",
-                                inspection_.first_line(), printable(inspection_.first_text())));
+                                inspection_.first_line(), shown_line(inspection_.first_text())));
     }
     if (inspection_.separator().also)
       add("separator", fmt::format("columns are separated by {}", layout.separator));
@@ -224,11 +224,11 @@ class Guesses {
     if (inspection_.may_begin_with_counts(text_.edges_read))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
-                                inspection_.first_line(), printable(inspection_.first_text())));
+                                inspection_.first_line(), shown_line(inspection_.first_text())));
     if (inspection_.may_begin_with_column_numbers())
       add("header",
           fmt::format("line {}, '{}', is an edge, though it could be the numbers of columns (--header yes)",
-                      inspection_.first_line(), printable(inspection_.first_text())));
+                      inspection_.first_line(), shown_line(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
         !said.empty() && !transform.undirected && !transform.symmetrize && !lists_both_ways(csr))

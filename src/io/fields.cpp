@@ -1,5 +1,9 @@
 #include "io/fields.hpp"
 
+#include <algorithm>
+
+#include "base/text.hpp"
+
 namespace spillway {
 
 bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also) {
@@ -36,6 +40,11 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
     if (line[i] != delimiter) return false;  // text after a closing quote
     ++i;
   }
+}
+
+std::string shown_line(std::string line) {
+  std::ranges::replace(line, '\t', ' ');
+  return printable(line);
 }
 
 }  // namespace spillway

@@ -112,6 +112,7 @@ TEST(StatedFacts, BlanksInAHeaderBetweenTabsArePartOfItsWords) {
   }
   const Graph pairs = read("source node\ttarget node\n1\t2\n2\t3\n");
   EXPECT_EQ(arcs_of(pairs), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
+  expect_says(notes_of(pairs), "line 1, 'source node target node', is a header");
   EXPECT_EQ(pairs.report().list->header, (std::vector<std::string>{"source node", "target node"}));
   EXPECT_EQ(arcs_of(read("from node\tto node\n1\t2\n2\t3\n",
                          {.source_column = "to node", .target_column = "from node"})),
