@@ -46,13 +46,16 @@ bool even(const std::vector<Fields>& rows) {
          std::all_of(rows.begin(), rows.end(), [&](const Fields& row) { return row.size() == rows[0].size(); });
 }
 
-/// The line with what stands in quotes blotted out: it separates nothing.
+/// The line with what stands in quotes blotted out: it separates nothing. A quote opens at the beginning of a
+/// field.
 std::string without_quotes(std::string_view quoted) {
-  std::string line;
-  bool        inside = false;
-  for (const char c : quoted) {
-    if (c == '"') inside = !inside;
-    line += inside ? '"' : c;
+  constexpr std::string_view before_fields = " \t,;|\"";  // a quote that is doubled opens again
+  std::string                line;
+  bool                       inside = false;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    const bool opens = i == 0 || before_fields.find(quoted[i - 1]) != std::string_view::npos;
+    if (quoted[i] == '"') inside = !inside && opens;
+    line += inside ? '"' : quoted[i];
   }
   return line;
 }

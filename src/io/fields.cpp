@@ -1,7 +1,5 @@
 #include "io/fields.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 
 namespace spillway {
@@ -42,9 +40,12 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
   }
 }
 
-std::string shown_line(std::string line) {
-  std::ranges::replace(line, '\t', ' ');
-  return printable(line);
+std::string shown_line(std::string_view line) {
+  constexpr std::string_view tab   = "\\x09";
+  std::string                shown = printable(line);
+  for (std::size_t at = shown.find(tab); at != std::string::npos; at = shown.find(tab, at))
+    shown.replace(at, tab.size(), "\\t");
+  return shown;
 }
 
 }  // namespace spillway

@@ -112,7 +112,7 @@ TEST(StatedFacts, BlanksInAHeaderBetweenTabsArePartOfItsWords) {
   }
   const Graph pairs = read("source node\ttarget node\n1\t2\n2\t3\n");
   EXPECT_EQ(arcs_of(pairs), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
-  expect_says(notes_of(pairs), "line 1, 'source node target node', is a header");
+  expect_says(notes_of(pairs), "line 1, 'source node\\ttarget node', is a header");
   EXPECT_EQ(pairs.report().list->header, (std::vector<std::string>{"source node", "target node"}));
   EXPECT_EQ(arcs_of(read("from node\tto node\n1\t2\n2\t3\n",
                          {.source_column = "to node", .target_column = "from node"})),
@@ -436,13 +436,14 @@ TEST(StatedFacts, AQuoteOpensOnlyAtTheBeginningOfACell) {
   for (const char* cell :
        {"5\" pipe", "six \"quoted\" words and one \"more", "\"a \"\"b\"\" c\"", "\"x\"", " \"y, z\""})
     EXPECT_EQ(arcs_of(read(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell))), arcs) << cell;
+  EXPECT_EQ(names_of(read("5\" pipe,valve\nvalve,tap\n")), (std::vector<std::string>{"5\" pipe", "tap", "valve"}));
   for (const char* cell : {"\"5 pipe", "\"5\" pipe", "\"a\"\""})
     expect_says(refusal(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell)), ":3: a quote is not closed");
 }
 
 TEST(StatedFacts, CommentsBehindAndBetweenEdgesAreTold) {
   expect_says(notes_of(read("12\t15\n12\t15\t#fun\t3\n15\t12\t# so\n")),
-              "'#fun 3' in line 2, and whatever follows #");
+              "'#fun\\t3' in line 2, and whatever follows #");
   expect_says(notes_of(read("1,2 # so\n2,3\n")), "'# so' in line 1, and whatever follows #");
   expect_says(refusal("a\tb\tc\td\n12\t15\t#fun\t3\n"), "has 4 columns, and this line has 2; what follows # or %");
   expect_says(refusal("1 2 3 4\n2 3 # 5 6\n"), "the line has 2 columns, where 4 were expected");
@@ -452,9 +453,9 @@ TEST(StatedFacts, CommentsBehindAndBetweenEdgesAreTold) {
   expect_says(notes_of(read("1,10\n#x\n1,2\n", {.source_column = "2", .target_column = "1"})), "'#x' in line 2");
   EXPECT_EQ(notes_of(read("# 1\n0 1\n1 2\n# the second part\n2 0\n% 7\n")), "");
   std::string many;
-  for (int i = 0; i < 100'000; ++i) many += fmt::format("{} {}{}\n", i, i + 1, i > 70'000 ? " # late" : "");
+  for (int i = 0; i < 40'000; ++i) many += fmt::format("{} {}{}\n", i, i + 1, i > 30'000 ? " # late" : "");
   for (const int threads : {1, 2, 5})
-    expect_says(notes_of(read(many, {.threads = threads})), "'# late' in line 70002,");
+    expect_says(notes_of(read(many, {.threads = threads})), "'# late' in line 30002,");
 }
 
 TEST(StatedFacts, TheFirstEntryOfTheOtherTriangleIsToldByAnyNumberOfThreads) {
@@ -504,10 +505,10 @@ TEST(StatedFacts, TheFirstWeightThatLosesDigitsIsTold) {
               "0.123456789 became 0.12345679 in line 3");
   // Far into the file, in lines of several threads.
   std::string many = "source,target,weight\n";
-  for (int i = 0; i < 200'000; ++i)
-    many += fmt::format("{},{},{}\n", i, i + 1, i > 120'000 ? "0.987654321" : "0.25");
+  for (int i = 0; i < 60'000; ++i)
+    many += fmt::format("{},{},{}\n", i, i + 1, i > 40'000 ? "0.987654321" : "0.25");
   for (const int threads : {1, 2, 5})
-    expect_says(notes_of(read(many, {.threads = threads})), "0.987654321 became 0.9876543 in line 120003 ");
+    expect_says(notes_of(read(many, {.threads = threads})), "0.987654321 became 0.9876543 in line 40003 ");
 }
 
 TEST(StatedFacts, DigitsAreLostWhereTheShortestTextHasOthers) {
@@ -518,7 +519,7 @@ TEST(StatedFacts, DigitsAreLostWhereTheShortestTextHasOthers) {
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
   };
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < 50'000; ++i) {
     const int  digits = 1 + static_cast<int>(random() % 11), exponent = static_cast<int>(random() % 60) - 30;
     const auto significand = random() % static_cast<std::uint64_t>(std::pow(10, digits));
     const std::string text =
@@ -539,7 +540,7 @@ TEST(StatedFacts, DigitsAreLostWhereTheShortestTextHasOthers) {
     EXPECT_EQ(plain.loses_digits(value), loses_digits(text, value)) << text;
     ++plainly;
   }
-  EXPECT_GT(plainly, 50'000);
+  EXPECT_GT(plainly, 12'000);
 }
 
 TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
