@@ -103,8 +103,23 @@ class Places {
   std::map<std::string, std::string> taken_;  ///< file to source
 };
 
+/// Columns that come on request were not asked for: the answer is facts, and an array holds none. That is known
+/// before anything is read.
+void refuse_facts_as_array(const RunArguments& arguments) {
+  const Algorithm&  algorithm  = *arguments.algorithm;
+  const std::string on_request = "per-vertex";
+  const bool        may_have_columns =
+      std::ranges::any_of(algorithm.parameters, [&](const Parameter& each) { return each.name == on_request; });
+  if (!may_have_columns || !lower_case(*arguments.output).ends_with(".npy")) return;
+  const ParameterValues values = completed_parameters(algorithm, arguments.given);
+  if (!Parameters{algorithm.name, values}.yes(on_request))
+    throw usage_error("{}: without --{}, {} has no columns to write, only facts, which .csv, .tsv and .json hold",
+                      *arguments.output, on_request, algorithm.name);
+}
+
 void place_output(std::vector<Question>& asked, const RunArguments& arguments, Places& places) {
   check_pattern("--output", *arguments.output, asked);
+  refuse_facts_as_array(arguments);
   for (Question& question : asked) {
     question.output = with_source(*arguments.output, question.source);
     arguments.algorithm->makes_a_graph ? static_cast<void>(format_to_write(*question.output))

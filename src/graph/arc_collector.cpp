@@ -380,6 +380,13 @@ BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count)
   if (vertex_count && universe > *vertex_count)
     throw internal_error("vertex {} in a graph of {} vertices", universe - 1, *vertex_count);
   if (universe > max_vertices) throw bad_input("vertex id {} is not below 2^32-1", universe - 1);
+  if (context_.directions) {
+    *context_.directions = {};
+    for (const auto& appender : appenders_) {
+      context_.directions->up += appender->directions().up;
+      context_.directions->down += appender->directions().down;
+    }
+  }
 
   const std::size_t bucket_count =
       static_cast<std::size_t>((std::max(universe, vertex_count.value_or(0)) + bucket_width - 1) >> bucket_bits);

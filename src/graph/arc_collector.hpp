@@ -18,12 +18,19 @@
 
 namespace spillway {
 
+/// Of edges that became two arcs: how many led from a smaller vertex to a larger one in the input, and the
+/// reverse.
+struct Directions {
+  EdgeIndex up = 0, down = 0;
+};
+
 /// What every step of loading shares.
 struct BuildContext {
   std::shared_ptr<MemoryBudget> budget;
   Transform                     transform;
-  int                           threads  = 1;
-  Progress*                     progress = &Progress::none();
+  int                           threads    = 1;
+  Progress*                     progress   = &Progress::none();
+  std::shared_ptr<Directions>   directions = nullptr;  ///< filled in where somebody asks for them
 };
 
 struct BuiltCsr {
@@ -120,12 +127,15 @@ class ArcCollector<Record>::Appender {
       return;
     }
     push(source, target, weight);
-    if (both_ways_ && source != target) push(target, source, weight);
+    if (!both_ways_ || source == target) return;
+    push(target, source, weight);
+    ++(source < target ? directions_.up : directions_.down);
   }
 
-  bool      any() const { return any_; }
-  Vertex    largest() const { return largest_; }
-  EdgeIndex arc_count() const;
+  bool       any() const { return any_; }
+  Vertex     largest() const { return largest_; }
+  Directions directions() const { return directions_; }
+  EdgeIndex  arc_count() const;
 
   /// A vertex stays in the graph when its loop goes.
   const std::vector<Vertex>& dropped_loops() const { return dropped_loops_; }
@@ -161,6 +171,7 @@ class ArcCollector<Record>::Appender {
   bool                                       drop_loops_;
   bool                                       any_     = false;
   Vertex                                     largest_ = 0;
+  Directions                                 directions_;
   std::vector<Vertex>                        dropped_loops_;
   std::vector<Head>                          heads_;
   std::vector<std::uint64_t>                 bytes_;  ///< of each bucket's blocks

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "graph/arc_collector.hpp"
+
 #include <spillway/graph.hpp>
 
 namespace spillway {
@@ -19,5 +21,13 @@ std::optional<LoneArc> find_lone_arc(const Csr& csr, int threads, const Progress
 
 /// True when `back` holds the arcs of `csr` turned round, but for an accident once in 2^64. It takes no memory.
 bool are_transposed(const Csr& csr, const Csr& back, int threads, const Progress& progress);
+
+/// True when nearly all of some arcs, spread over the graph, have their reverse: the input lists edges from both
+/// ends. Loops do not count. Rows must ascend.
+bool lists_both_ways(const Csr& csr);
+
+/// The same of rows in which each edge of the input became two arcs. Edges from both ends leave an even number of
+/// arcs between two vertices, and have led upwards as often as downwards.
+bool doubles_both_ways(const Csr& csr, const Directions& directions);
 
 }  // namespace spillway

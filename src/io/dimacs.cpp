@@ -39,7 +39,18 @@ std::optional<ProblemLine> problem_line_of(const Sample& sample) {
   return std::nullopt;
 }
 
+/// Galois' binary graphs have the same suffix. They are recognised where they lie uncompressed.
+void refuse_compressed_galois(const Sample& sample) {
+  using namespace std::string_view_literals;
+  const std::string_view text = sample.text;
+  if (!sample.compressed || (!text.starts_with("\1\0\0\0\0\0\0\0"sv) && !text.starts_with("\2\0\0\0\0\0\0\0"sv)))
+    return;
+  throw bad_input("{}: this seems to be a binary graph of Galois', which is read by position; decompress it first",
+                  sample.path);
+}
+
 ReadResult read_dimacs(ReadJob& job) {
+  refuse_compressed_galois(job.sample);
   const auto problem = problem_line_of(job.sample);
   if (!problem) throw bad_input("{}: expected 'c' comments and then a line 'p sp VERTICES ARCS'", job.path());
   if (problem->kind != "sp")

@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/header_words.hpp"
+#include "io/line_parsers.hpp"
 #include "io/reading.hpp"
 
 namespace spillway {
@@ -45,13 +46,16 @@ bool even(const std::vector<Fields>& rows) {
          std::all_of(rows.begin(), rows.end(), [&](const Fields& row) { return row.size() == rows[0].size(); });
 }
 
-/// The line with what stands in quotes blotted out: it separates nothing.
+/// The line with what stands in quotes blotted out: it separates nothing. A quote opens at the beginning of a
+/// field.
 std::string without_quotes(std::string_view quoted) {
-  std::string line;
-  bool        inside = false;
-  for (const char c : quoted) {
-    if (c == '"') inside = !inside;
-    line += inside ? '"' : c;
+  constexpr std::string_view before_fields = " \t,;|\"";  // a quote that is doubled opens again
+  std::string                line;
+  bool                       inside = false;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    const bool opens = i == 0 || before_fields.find(quoted[i - 1]) != std::string_view::npos;
+    if (quoted[i] == '"') inside = !inside && opens;
+    line += inside ? '"' : quoted[i];
   }
   return line;
 }
@@ -111,14 +115,15 @@ void EdgeInspection::split_lines() {
       if (!sample_.whole && !lines_.empty()) break;  // cut off in the middle
       end = text.size();
     }
-    std::string_view line = text.substr(begin, end - begin);
-    line                  = without_trailing_comment(line);
+    const std::string_view whole = text.substr(begin, end - begin);
+    std::string_view       line  = without_trailing_comment(whole);
+    const bool             cut   = line.size() < whole.size();
     // A tab at the end may stand before an empty column.
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     const auto first            = line.find_first_not_of(" \t\r");
     const bool states_separator = begin == 0 && line.size() == 5 && line.starts_with("sep=");  // Excel's
     if (first != std::string_view::npos && !is_comment(line.substr(first)) && !states_separator)
-      lines_.push_back({line, begin});
+      lines_.push_back({line, begin, cut});
     begin = end + 1;
   }
 }
@@ -219,8 +224,23 @@ bool EdgeInspection::tabs_leave_empty_cells() const {
   return count > 1 && empty > 0;
 }
 
+/// Blanks inside the cells of a header belong to its words ("Edge Weight") where tabs make as many cells above the
+/// numbers as below; or one less, where R numbered the rows.
+bool EdgeInspection::header_has_blanks_between_tabs() const {
+  if (lines_.size() < 2) return false;
+  const std::vector<Fields> by_tabs = trial({'\t'}), by_blanks = trial({' '});
+  const Fields&             top = by_tabs[0];
+  if (by_blanks[0].size() <= top.size() || top.size() < 2 || !fits({'\t'}, /*every_column=*/true)) return false;
+  const std::size_t columns = by_tabs[1].size();
+  if (top.size() == columns) return true;
+  bool counts = top.size() + 1 == columns;
+  for (std::size_t i = 1; i < by_tabs.size() && counts; ++i)
+    counts = !by_tabs[i].empty() && by_tabs[i][0] == std::to_string(i);
+  return counts;
+}
+
 Separator EdgeInspection::choose_separator() const {
-  if (tabs_leave_empty_cells()) return {'\t'};
+  if (tabs_leave_empty_cells() || header_has_blanks_between_tabs()) return {'\t'};
   if (const auto grouped = separator_of_grouped()) return *grouped;
   for (const char c : {' ', ',', ';', '|'})
     if (fits({c}, /*every_column=*/true)) return {c};
@@ -373,7 +393,8 @@ void EdgeInspection::place_columns() {
   if (!header_.empty() && header_.size() != columns())
     throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}{}", sample_.path,
                     first_line(), line_number(0), header_.size(), columns(),
-                    header_.size() + 1 == columns() && data(0)[0] == "1"
+                    lines_[first_].cut ? remark_hint
+                    : header_.size() + 1 == columns() && data(0)[0] == "1"
                         ? "; if the first column only numbers the lines, write the table without it (in R: "
                           "row.names = FALSE)"
                         : "");
@@ -518,15 +539,14 @@ void EdgeInspection::scan_ids() {
 void EdgeInspection::require_usable_ids() const {
   const Fields& top    = data(0);
   const auto    refuse = [&](const std::string& id, std::string_view why) {
-    throw bad_input("{}:{}: '{}' {}; if it is the name of a vertex, say --ids string", sample_.path, first_line(),
-                       printable(id), why);
+    throw bad_input("{}:{}: '{}' {}{}", sample_.path, first_line(), printable(id), why,
+                       id_advice(id, "; if it is the name of a vertex, say --ids string"));
   };
   const bool numbers = is_numeric(top[source_]) && is_numeric(top[target_]);
   for (const unsigned column : {source_, target_}) {
     const std::string& id = top[column];
     if (id.empty()) continue;  // reading says so
-    if (numbers && !is_digits(id))
-      refuse(id, "is not a vertex id: ids that are numbers are whole and have no sign (0, 1, 2, ...)");
+    if (numbers && !is_digits(id)) refuse(id, "is not a vertex id (0, 1, 2, ...)");
     if (numbers) continue;
     if (id.front() == '<') refuse(id, "looks like HTML or XML, not like an edge list");
     if (is_punctuation(id))

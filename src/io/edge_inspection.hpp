@@ -83,7 +83,6 @@ class EdgeInspection {
 
   /// What the text says of itself and no reader follows (edge_statements.cpp); empty where it does not.
   std::string says_undirected(bool& partly) const;  ///< partly: of some lines
-  bool        lists_both_ways() const;
   std::string says_bipartite() const;
   std::string names_other_columns() const;
   /// A comment that states another number of vertices or edges.
@@ -100,6 +99,7 @@ class EdgeInspection {
   struct Line {
     std::string_view text;
     std::uint64_t    offset;
+    bool             cut;  ///< a comment followed
   };
 
   void                     split_lines();
@@ -120,6 +120,7 @@ class EdgeInspection {
   void                     refuse_repeated_header() const;
   bool                     parts_ids_with_commas(char separator) const;
   bool                     tabs_leave_empty_cells() const;
+  bool                     header_has_blanks_between_tabs() const;
   void                     refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
                                                 std::optional<unsigned> weights) const;
   std::optional<unsigned>  weight_by_name(std::optional<unsigned> from, std::optional<unsigned> to) const;

@@ -24,6 +24,26 @@ class EdgeTextReader {
   /// Lines that were edges.
   std::uint64_t edges() const { return edges_; }
 
+  /// What was noticed of lines that were edges, each by the first line that shows it.
+  void note_sightings() const {
+    if (rounded_ && job_.options.weight_type != WeightType::f32)
+      job_.notes.push_back(fmt::format(
+          "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
+          "4294967295 are kept as they are, if all are whole)",
+          rounded_.text, line_of(rounded_)));
+    if (text_.layout.comments.find('#') == std::string::npos) return;  // a format that says what a comment is
+    if (remark_)
+      job_.notes.push_back(
+          fmt::format("'{}' in line {}, and whatever follows # or % behind the numbers of a line, is a "
+                      "comment (put it into quotes if it is a column)",
+                      shown_line(remark_.text), line_of(remark_)));
+    if (divider_)
+      job_.notes.push_back(
+          fmt::format("'{}' in line {} is a comment, though edges stand before it; formats that divide "
+                      "their parts so (TGF, LGL) have to be converted to lists of edges",
+                      shown_line(divider_.text), line_of(divider_)));
+  }
+
   ReadResult read() {
     return with_weight(text_.weight_type, [&](auto weight) {
       using Weight             = decltype(weight);
@@ -41,24 +61,26 @@ class EdgeTextReader {
   }
 
  private:
-  /// Parses all pieces on all threads; adder(thread) gives what takes (source, target, weight, place) there.
+  /// Parses all pieces on all threads; adder(thread, seen) gives what takes (source, target, weight, place) there.
   template <class Lines, class Adder>
   void parse(const Lines& lines, Adder&& adder) {
     edges_ = 0;
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
     on_threads(job_.context.threads, [&](int thread) {
-      LineChunk  chunk;
-      WideWeight wide;
-      auto       add = adder(thread);
+      LineChunk chunk;
+      Seen      seen;
+      auto      add = adder(thread, seen);
       try {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
         while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
-          wide = {};
-          edges_ += lines.parse(chunk, wide, add);
-          report(chunk, wide);
+          seen.wide = {};
+          edges_ += lines.parse(chunk, seen, add);
+          report(chunk, seen.wide);
+          report(chunk, seen);
         }
       } catch (const LineProblem& problem) {
-        report(chunk, wide);
+        report(chunk, seen.wide);
+        report(chunk, seen);
         report(chunk, problem);
       } catch (...) {
         first_problem_ = 0;
@@ -87,15 +109,56 @@ class EdgeTextReader {
     wide_ = {Finding::mistake, fmt::format(wide_weight_message, wide.text), source_.line_of(chunk, wide.place)};
   }
 
+  /// The first of all threads' sightings. Its line is counted when all are known.
+  struct FirstSighting {
+    LineChunk     chunk{.offset = UINT64_MAX};  ///< its text is gone
+    std::uint64_t within = 0;                   ///< lines of the chunk before this one
+    std::string   text;
+
+    explicit operator bool() const { return !text.empty(); }
+  };
+
+  void report(const LineChunk& chunk, Sighting& sighting, FirstSighting& first) {
+    if (!sighting.place) return;
+    const std::scoped_lock lock{mutex_};
+    if (chunk.offset < first.chunk.offset)
+      first = {chunk, static_cast<std::uint64_t>(std::count(chunk.begin, sighting.place, '\n')), sighting.text};
+    sighting.place = nullptr;
+  }
+
+  void report(const LineChunk& chunk, Seen& seen) {
+    report(chunk, seen.rounded, rounded_);
+    report(chunk, seen.remark, remark_);
+    report(chunk, seen.divider, divider_);
+    report(chunk, seen.lower, lower_);
+    report(chunk, seen.upper, upper_);
+  }
+
+  std::uint64_t line_of(const FirstSighting& first) const {
+    return source_.lines_before(first.chunk) + first.within + 1;
+  }
+
   /// What the file as a whole comes to. A weight that is too wide counts as a mistake in its line, unless a line
   /// before the first mistake makes floats of all weights.
   void decide() const {
     const bool found = first_problem_ != UINT64_MAX,
                wide  = first_wide_ <= first_problem_ && first_wide_ != UINT64_MAX;
     if (found && problem_.finding != Finding::mistake) throw problem_;
-    if (!found && !wide) return;
+    const auto stray = stray_entry();
+    if (!found && !wide && !stray) return;
     const Reread& first = wide ? wide_ : problem_;
+    if (stray && ((!found && !wide) || *stray < first.line))
+      throw bad_input(
+          "{}:{}: a symmetric matrix states one triangle only, and this entry is in the other; if the file lists "
+          "every entry, its symmetry is 'general'",
+          job_.path(), *stray);
     throw bad_input("{}:{}: {}", job_.path(), first.line, first.text);
+  }
+
+  /// The line of the first entry that is in another triangle than those before it.
+  std::optional<std::uint64_t> stray_entry() const {
+    if (!lower_ || !upper_) return std::nullopt;
+    return std::max(line_of(lower_), line_of(upper_));
   }
 
   template <class Lines>
@@ -104,14 +167,14 @@ class EdgeTextReader {
       const std::uint64_t limit = text_.vertices.value_or(text_.dense ? max_vertices : text_.id_limit);
       const std::uint64_t first = text_.first_id;
       const bool          skew = text_.layout.negate_reverse, one_triangle = text_.layout.one_triangle;
-      parse(lines, [&](int thread) {
+      parse(lines, [&](int thread, Seen& seen) {
         return [&, limit, first, skew, one_triangle, &appender = collector.appender(thread)](
                    std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
           // Below first_id the subtraction wraps to a number past every limit.
           const std::uint64_t u = source - first, v = target - first;
           if (u >= limit || v >= limit) [[unlikely]]
             out_of_range(u >= limit ? source : target, place);
-          if (one_triangle && u != v) note_triangle(u > v, place);
+          if (one_triangle && u != v) (u > v ? seen.lower : seen.upper).note(place, "entry");
           appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
           if (skew) add_negated(appender, u, v, weight, place);
         };
@@ -131,16 +194,6 @@ class EdgeTextReader {
                    const char* place) const {
     if (u == v) throw LineProblem{place, "a skew-symmetric matrix has no entries on its diagonal"};
     appender.add(static_cast<Vertex>(v), static_cast<Vertex>(u), negated(text_.weight_type, weight));
-  }
-
-  /// Each triangle says that it was seen before it asks after the other, so that one of two threads finds out.
-  void note_triangle(bool lower, const char* place) {
-    std::atomic<bool>& ours = lower ? lower_seen_ : upper_seen_;
-    if (!ours.load(std::memory_order_relaxed)) ours.store(true);
-    if ((lower ? upper_seen_ : lower_seen_).load())
-      throw LineProblem{place,
-                        "a symmetric matrix states one triangle only, and this entry is in the other; if the file "
-                        "lists every entry, its symmetry is 'general'"};
   }
 
   [[noreturn]] void out_of_range(std::uint64_t id, const char* place) const {
@@ -167,7 +220,7 @@ class EdgeTextReader {
     std::vector<MetEdges>                       met(threads);
     for (std::size_t i = 0; i < threads; ++i)
       interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
-    parse(lines, [&](int thread) {
+    parse(lines, [&](int thread, Seen&) {
       return [&, &interner = *interners[static_cast<std::size_t>(thread)],
               &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
                                                               const char*) {
@@ -263,7 +316,7 @@ class EdgeTextReader {
   Reread                     problem_{};
   std::uint64_t              first_wide_ = UINT64_MAX;  ///< offset of the first piece with a weight too wide
   Reread                     wide_{};
-  std::atomic<bool>          lower_seen_{false}, upper_seen_{false};
+  FirstSighting              rounded_, remark_, divider_, lower_, upper_;
 };
 
 /// Mean length of the lines in a piece of text; the last, cut off, counts as a part.
@@ -299,17 +352,6 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
 
-/// Whole weights that became floats, because others are fractions or because the format says so, may be others
-/// now.
-void note_rounding(const EdgeText& text, const ReadResult& result, ReadJob& job) {
-  constexpr double exact_up_to = 1u << 24;
-  if (text.written_as_floats) return;
-  if (text.weight_type != WeightType::f32 || job.options.weight_type == WeightType::f32) return;
-  const WeightRange range = weight_range(result.csr, text.weight_type, job.context.threads);
-  if (std::max(std::abs(range.least), std::abs(range.most)) >= exact_up_to)
-    job.notes.emplace_back(text.floats_guessed ? rounding_note : stated_rounding_note);
-}
-
 }  // namespace
 
 ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
@@ -320,7 +362,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
       EdgeTextReader reader{text, job};
       ReadResult     result = reader.read();
       text.edges_read       = reader.edges();
-      note_rounding(text, result, job);
+      reader.note_sightings();
       return result;
     } catch (const MemoryRefusal&) {
       job.size = forecast(text, job);
@@ -338,8 +380,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
           if (text.names_delimiter) text.layout.delimiter = text.names_delimiter;
           break;
         case Finding::fractions:
-          text.weight_type    = WeightType::f32;
-          text.floats_guessed = true;
+          text.weight_type = WeightType::f32;
           break;
         case Finding::mistake:
           throw internal_error("a mistake does not ask for another reading");

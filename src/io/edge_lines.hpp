@@ -25,16 +25,6 @@ struct EdgeLayout {
   bool        negate_reverse = false;  ///< skew-symmetric matrices: the other triangle has the other sign
 };
 
-/// Said where whole weights are read as floats because others are fractions.
-inline constexpr const char* rounding_note =
-    "some weights are fractions or do not fit 32 bits: all are read as 32-bit floats, which round whole ones "
-    "above "
-    "16,777,216";
-
-/// Likewise, where the format makes floats of them.
-inline constexpr const char* stated_rounding_note =
-    "weights are read as 32-bit floats, which round whole ones above 16,777,216";
-
 enum class IdKind { small_numbers, numbers, strings };
 
 struct EdgeText {
@@ -42,16 +32,14 @@ struct EdgeText {
   std::uint64_t                start = 0;  ///< byte of the first line
   IdKind                       ids   = IdKind::small_numbers;
   std::optional<std::uint64_t> vertices;  ///< ids are first_id to first_id + vertices - 1
-  std::uint64_t                first_id       = 0;
-  bool                         dense          = false;         ///< every number up to the largest is a vertex
-  std::uint64_t                id_limit       = max_vertices;  ///< ids from here on make all be looked up instead
-  WeightType                   weight_type    = WeightType::none;
-  bool                         weights_stated = false;  ///< the type is fixed: what does not fit it is an error
-  bool                         floats_guessed = false;  ///< whole weights may be read as floats because of others
-  bool                         written_as_floats = false;  ///< by Spillway, so that none is rounded
-  bool                         names_if_zeros    = false;  ///< a number with leading zeros makes all ids names
-  char                         names_delimiter   = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
-  std::string header_source, header_target;            ///< words of the header above names; empty: there is none
+  std::uint64_t                first_id        = 0;
+  bool                         dense           = false;         ///< every number up to the largest is a vertex
+  std::uint64_t                id_limit        = max_vertices;  ///< ids from here on make all be looked up instead
+  WeightType                   weight_type     = WeightType::none;
+  bool                         weights_stated  = false;  ///< the type is fixed: what does not fit it is an error
+  bool                         names_if_zeros  = false;  ///< a number with leading zeros makes all ids names
+  char                         names_delimiter = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
+  std::string header_source, header_target;          ///< words of the header above names; empty: there is none
   std::vector<std::string>
                 comments_like_edges;  ///< lines at the top that would be edges but for their first letter
   std::string   first_name;           ///< the text that did it, and its line

@@ -5,6 +5,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/symmetry.hpp"
 #include "io/edge_inspection.hpp"
 #include "io/fields.hpp"
 #include "io/reading.hpp"
@@ -96,17 +97,14 @@ void settle_weights(EdgeText& text, const OwnBanner& banner, const EdgeInspectio
                         to_string(*job.options.weight_type));
     return;
   }
-  text.layout.weight  = *column;
-  text.weight_type    = inspection.weight_type_at(*column);
-  text.floats_guessed = text.weight_type == WeightType::f32;
+  text.layout.weight = *column;
+  text.weight_type   = inspection.weight_type_at(*column);
   // Somebody may have added a column to a list that was written without weights.
   if (banner.weights && banner.weights != WeightType::none) {
-    text.weight_type       = *banner.weights;
-    text.weights_stated    = true;
-    text.written_as_floats = banner.weights == WeightType::f32;
+    text.weight_type    = *banner.weights;
+    text.weights_stated = true;
   }
   if (job.options.weight_type) text.weight_type = *job.options.weight_type, text.weights_stated = true;
-  if (text.weights_stated) text.floats_guessed = false;
 }
 
 /// Columns and separators, once they are known.
@@ -169,12 +167,12 @@ class Guesses {
     if (inspection_.header_is_a_guess()) {
       add("header", fmt::format("line {}, '{}', is a header: arcs lead from '{}' to '{}' (--header no reads it as "
                                 "an edge)",
-                                inspection_.header_line(), printable(inspection_.header_text()),
+                                inspection_.header_line(), shown_line(inspection_.header_text()),
                                 printable(header[inspection_.source()]), printable(header[inspection_.target()])));
     } else if (header.empty() && !text_.first_name.empty() && !is_digits(text_.first_name) &&
                job_.options.header == HeaderMode::automatic) {
       add("header", fmt::format("line {}, '{}', is an edge (--header yes makes it a header)",
-                                inspection_.first_line(), printable(inspection_.first_text())));
+                                inspection_.first_line(), shown_line(inspection_.first_text())));
     }
     if (inspection_.separator().also)
       add("separator", fmt::format("columns are separated by {}", layout.separator));
@@ -183,7 +181,7 @@ class Guesses {
       add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
     tell_columns();
     tell_weights(result, layout);
-    tell_unfollowed(result.csr.vertex_count());
+    tell_unfollowed(result.csr);
     tell_missing_ids(result);
     tell_marked_names(result);
     tell_one_way(result);
@@ -219,27 +217,24 @@ class Guesses {
   }
 
   /// What the text says of itself, and is not followed.
-  void tell_unfollowed(std::uint64_t vertices) {
-    using Counted              = EdgeInspection::Counted;
-    const Transform& transform = job_.options.transform;
+  void tell_unfollowed(const Csr& csr) {
+    using Counted                 = EdgeInspection::Counted;
+    const Transform&    transform = job_.options.transform;
+    const std::uint64_t vertices  = csr.vertex_count();
     if (inspection_.may_begin_with_counts(text_.edges_read))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
-                                inspection_.first_line(), printable(inspection_.first_text())));
+                                inspection_.first_line(), shown_line(inspection_.first_text())));
     if (inspection_.may_begin_with_column_numbers())
       add("header",
           fmt::format("line {}, '{}', is an edge, though it could be the numbers of columns (--header yes)",
-                      inspection_.first_line(), printable(inspection_.first_text())));
+                      inspection_.first_line(), shown_line(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
-        !said.empty() && !transform.undirected && !transform.symmetrize && !inspection_.lists_both_ways())
+        !said.empty() && !transform.undirected && !transform.symmetrize && !lists_both_ways(csr))
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
-    if (transform.undirected && !transform.dedup && inspection_.lists_both_ways())
-      add("direction",
-          "edges seem to be listed from both ends, and --undirected reads each line as two arcs: they are "
-          "doubled (leave it out, or say --dedup)");
     if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -141,20 +140,6 @@ Fields words_of_comment(std::string_view line) {
 }
 
 }  // namespace
-
-/// Whether the sample has all edges from both ends; of a part of the file, most.
-bool EdgeInspection::lists_both_ways() const {
-  std::set<std::pair<std::string, std::string>> edges;
-  for_each_row(first_, [&](std::size_t, const Fields& row) {
-    if (source_ < row.size() && target_ < row.size() && row[source_] != row[target_])
-      edges.emplace(row[source_], row[target_]);
-  });
-  const auto both   = std::count_if(edges.begin(), edges.end(), [&](const auto& edge) {
-    return edges.contains({edge.second, edge.first});
-  });
-  const auto listed = static_cast<std::size_t>(both);
-  return sample_.whole ? listed == edges.size() && listed > 0 : 2 * listed > edges.size();
-}
 
 std::string EdgeInspection::says_undirected(bool& partly) const {
   partly = false;

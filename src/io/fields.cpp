@@ -1,5 +1,7 @@
 #include "io/fields.hpp"
 
+#include "base/text.hpp"
+
 namespace spillway {
 
 bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also) {
@@ -36,6 +38,14 @@ bool split_fields(std::string_view line, char delimiter, std::vector<std::string
     if (line[i] != delimiter) return false;  // text after a closing quote
     ++i;
   }
+}
+
+std::string shown_line(std::string_view line) {
+  constexpr std::string_view tab   = "\\x09";
+  std::string                shown = printable(line);
+  for (std::size_t at = shown.find(tab); at != std::string::npos; at = shown.find(tab, at))
+    shown.replace(at, tab.size(), "\\t");
+  return shown;
 }
 
 }  // namespace spillway

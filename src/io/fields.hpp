@@ -14,4 +14,7 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 /// character may stand between fields beside blanks.
 bool split_fields(std::string_view line, char delimiter, std::vector<std::string>& fields, char also = 0);
 
+/// A line as messages show it, tabs as \t.
+std::string shown_line(std::string_view line);
+
 }  // namespace spillway

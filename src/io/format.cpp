@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/symmetry.hpp"
 #include "io/byte_stream.hpp"
 #include "io/reading.hpp"
 
@@ -121,6 +122,19 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
   }
 }
 
+/// Edges that a file of whatever format lists from both ends are doubled where each is read as two arcs.
+void note_doubled(const ReadResult& result, ReadJob& job) {
+  const Transform& transform = job.context.transform;
+  if (!transform.undirected || transform.dedup || job.undirected_by.empty()) return;
+  if (!doubles_both_ways(result.csr, *job.context.directions)) return;
+  job.notes.push_back(fmt::format(
+      "edges seem to be listed from both ends, and {} reads each as two arcs: they are "
+      "doubled ({})",
+      job.undirected_by,
+      job.undirected_by == "--undirected" ? "leave it out, or say --dedup" : "--dedup keeps one of each"));
+  if (job.list) job.list->guessed.emplace_back("direction");
+}
+
 /// A file is opened more than once while it is read: all must have been the same.
 void check_unchanged(const Sample& sample) {
   if (!sample.version) return;
@@ -231,6 +245,14 @@ GraphSize size_of_refused(const Format& format, const ReadJob& job) {
 
 namespace {
 
+/// A zip archive whose first member is no array of numpy's.
+bool is_zip_of_others(std::string_view text) {
+  constexpr std::size_t length_at = 26, name_at = 30;  // of the header before each member
+  if (!text.starts_with("PK\x03\x04") || text.size() < name_at) return false;
+  const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(text[i])}; };
+  return !text.substr(name_at, byte(length_at) | byte(length_at + 1) << 8).ends_with(".npy");
+}
+
 void refuse_other_compression(const Sample& sample) {
   const std::string_view text = sample.text;
   const bool             bzip2 =
@@ -240,6 +262,9 @@ void refuse_other_compression(const Sample& sample) {
                                                  6}))
     throw bad_input("{}: the file is compressed with {}; gzip and zstd are read, others are to be unpacked first",
                     sample.path, bzip2 ? "bzip2" : "xz");
+  if (suffix_of(sample.path) != "npz" && is_zip_of_others(text))
+    throw bad_input("{}: this is a zip archive; unpack it first (unzip), and open the file that holds the graph",
+                    sample.path);
 }
 
 }  // namespace
@@ -271,10 +296,11 @@ Graph open(const std::string& path, const LoadOptions& options) {
 
   ReadJob         job{.sample  = sample,
                       .options = options,
-                      .context = {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
-                                  .transform = options.transform,
-                                  .threads   = thread_count(options.threads),
-                                  .progress  = options.progress ? options.progress : &Progress::none()},
+                      .context = {.budget     = std::make_shared<MemoryBudget>(options.host_memory),
+                                  .transform  = options.transform,
+                                  .threads    = thread_count(options.threads),
+                                  .progress   = options.progress ? options.progress : &Progress::none(),
+                                  .directions = std::make_shared<Directions>()},
                       .notes   = {}};
   const Stopwatch clock;
   ReadResult      result = [&] {
@@ -289,6 +315,7 @@ Graph open(const std::string& path, const LoadOptions& options) {
     }
   }();
   check_unchanged(sample);
+  note_doubled(result, job);
   settle_weights(result, options, path);
 
   Graph::Parts parts;

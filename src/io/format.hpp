@@ -40,6 +40,8 @@ struct ReadJob {
   std::vector<std::string>  notes;
   std::optional<ListLayout> list = {};  ///< how an edge list was understood
   std::optional<GraphSize>  size = {};  ///< of the graph, as soon as it is known: told if it does not fit
+  /// What makes two arcs of an edge, where transform.undirected does; empty: a format that cannot list both ends.
+  std::string undirected_by = "--undirected";
 
   const std::string& path() const { return sample.path; }
   Progress&          progress() const { return *context.progress; }

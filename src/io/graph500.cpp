@@ -43,6 +43,7 @@ class Graph500Reader {
     Transform& transform = job_.context.transform;
     transform.undirected = true;  // a tuple is an edge, not an arc
     transform.symmetrize = false;
+    job_.undirected_by.clear();
     // The size tells how many edges there are: what cannot fit is refused before it is collected.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
     try {

@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/symmetry.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
 #include "io/reading.hpp"
@@ -100,6 +101,8 @@ struct GraphProperties {
   std::optional<std::uint64_t> vertices, edges;
   std::vector<std::string>     names;  ///< of the columns behind source and target
   std::string                  weight;
+  std::string                  vertex_file;     ///< as it is named
+  std::string                  direction_note;  ///< where `directed` is open
 };
 
 class PropertiesReader {
@@ -109,10 +112,9 @@ class PropertiesReader {
   GraphProperties read() {
     constexpr std::uint64_t most_bytes = 1u << 20;
     if (!file_exists(path_)) {
-      if (!job_.options.transform.undirected && !job_.options.transform.symmetrize)
-        job_.notes.push_back(fmt::format("there is no {}: edges are read as arcs in one direction (--undirected)",
-                                         std::filesystem::path{path_}.filename().string()));
-      return {};
+      found_.direction_note = fmt::format("there is no {}: edges are read as arcs in one direction (--undirected)",
+                                          std::filesystem::path{path_}.filename().string());
+      return found_;
     }
     if (const std::uint64_t bytes = file_size(open_for_reading(path_), path_); bytes > most_bytes)
       throw bad_input("{}: {} are too large for a file of properties (at most {})", path_, human_bytes(bytes),
@@ -120,11 +122,10 @@ class PropertiesReader {
     std::istringstream text{read_whole(path_)};
     for (std::string line; std::getline(text, line);)
       if (const auto property = property_of(line)) take(property->first, property->second, line);
-    if (!found_.directed && !job_.options.transform.undirected && !job_.options.transform.symmetrize)
-      job_.notes.push_back(
-          fmt::format("{} does not say whether edges are directed: they are read as arcs in one direction "
-                      "(--undirected)",
-                      path_));
+    if (!found_.directed)
+      found_.direction_note = fmt::format(
+          "{} does not say whether edges are directed: they are read as arcs in one direction (--undirected)",
+          path_);
     if (others_ && !ours_)
       job_.notes.push_back(fmt::format("{} is of a graph of another name, and says that it is {}", path_,
                                        found_.directed.value_or(true) ? "directed" : "undirected"));
@@ -142,6 +143,7 @@ class PropertiesReader {
       if (!ours && ours_) return;
       take_direction(ours, lower_case(value), line);
     }
+    if (key == "vertex-file" || key == own + "vertex-file") found_.vertex_file = value;
     if (ends_with("meta.vertices")) found_.vertices = parse_number(value);
     if (ends_with("meta.edges")) found_.edges = parse_number(value);
     if (ends_with("sssp.weight-property")) found_.weight = value;
@@ -183,6 +185,18 @@ void check_stated(const std::string& path, const char* what, std::optional<std::
                     with_commas(found));
 }
 
+/// The list of vertices is the one beside the edges, whatever another is called.
+void note_other_vertices(const GraphProperties& properties, const std::string& vertices, const std::string& path,
+                         ReadJob& job) {
+  const auto name_of = [](const std::string& file) { return std::filesystem::path{file}.filename().string(); };
+  if (properties.vertex_file.empty() ||
+      without_compression(name_of(properties.vertex_file)) == without_compression(name_of(vertices)))
+    return;
+  job.notes.push_back(
+      fmt::format("vertices are read from {}, though {} names '{}' (rename the list that is meant to {})",
+                  name_of(vertices), name_of(path), printable(properties.vertex_file), name_of(vertices)));
+}
+
 unsigned columns_of_first_line(const Sample& sample) {
   std::vector<std::string> words;
   const std::string_view   text = sample.text;
@@ -207,7 +221,11 @@ ReadResult read_ldbc(ReadJob& job) {
   if (properties.directed == false) {
     job.context.transform.undirected = true;
     job.context.transform.symmetrize = false;  // it is then
+    job.undirected_by =
+        fmt::format("'directed = false' in {}", std::filesystem::path{stem + "properties"}.filename().string());
   }
+
+  note_other_vertices(properties, vertices, stem + "properties", job);
 
   EdgeText edges;
   edges.ids              = IdKind::numbers;
@@ -234,6 +252,10 @@ ReadResult read_ldbc(ReadJob& job) {
   check_stated(stem + "properties", "vertices", properties.vertices, *edges.listed);
   ReadResult result = read_edge_text(edges, job);
   check_stated(stem + "properties", "edges", properties.edges, edges.edges_read);
+  const Transform& transform = job.context.transform;
+  if (!properties.direction_note.empty() && !transform.undirected && !transform.symmetrize &&
+      !lists_both_ways(result.csr))
+    job.notes.push_back(properties.direction_note);
   return result;
 }
 

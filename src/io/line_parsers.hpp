@@ -7,9 +7,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "io/decimals.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
 #include "io/line_source.hpp"
@@ -44,9 +46,49 @@ struct WideWeight {
   }
 };
 
+/// The first of its kind that a thread meets. Each thread reads forwards, so that the first of the file is the
+/// first of some thread, and none has to look further.
+struct Sighting {
+  const char* place = nullptr;  ///< until it is reported
+  std::string text;
+  bool        found = false;
+
+  void note(const char* where, std::string_view word) {
+    if (!found) place = where, text = word, found = true;
+  }
+};
+
+/// What a thread notices beside edges.
+struct Seen {
+  WideWeight wide;          ///< of this piece
+  Sighting   rounded;       ///< a weight that lost digits
+  Sighting   remark;        ///< a comment behind an edge
+  Sighting   divider;       ///< a comment of one word or none, as other formats divide their parts
+  Sighting   lower, upper;  ///< an entry of that triangle of a matrix, where only one may have any
+};
+
+/// The text from `p` to the end of the line, without blanks at its end.
+inline std::string_view rest_of_line(const char* p) {
+  std::string_view rest{p, static_cast<std::size_t>(static_cast<const char*>(rawmemchr(p, '\n')) - p)};
+  while (!rest.empty() && is_blank(rest.back())) rest.remove_suffix(1);
+  return rest;
+}
+
+/// Looks at a comment that has a line of its own among edges.
+inline void look_at_comment(const char* p, Seen& seen) {
+  if (*p != '#' || seen.divider.found) return;
+  const std::string_view line  = rest_of_line(p);
+  const auto             first = line.find_first_not_of("# \t");
+  if (first == std::string_view::npos || line.find_first_of(" \t", first) == std::string_view::npos)
+    seen.divider.note(p, line);
+}
+
 inline constexpr const char* wide_weight_message =
     "weight {} does not fit 32 bits (at most 4294967295); read weights as floats with --weight-type f32, or none "
     "with --weight-column none";
+
+inline constexpr const char* unclosed_quote =
+    "a quote is not closed on this line, or text follows a closing quote";
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -65,26 +107,12 @@ inline std::string word_at(const char* p, char delimiter) {
   return end == p ? "the end of the line" : fmt::format("'{}'", printable({p, static_cast<std::size_t>(end - p)}));
 }
 
-/// The value of `length` (1 to 8) decimal digits that `digits` holds as numbers 0 to 9, first digit lowest: pairs,
-/// then fours, then eights are joined by one multiplication each (Lemire's SWAR scheme).
-inline std::uint64_t joined_digits(std::uint64_t digits, unsigned length) {
-  digits <<= 64 - 8 * length;
-  digits = digits * 10 + (digits >> 8);
-  return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u +
-          (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-         32;
-}
-
 /// A decimal number; `p` is moved past it. Eight bytes are looked at together, since the lengths of ids are what
 /// no branch predictor can guess; longer numbers take a plain loop.
 inline bool parse_digits(const char*& p, std::uint64_t& value) {
-  static_assert(std::endian::native == std::endian::little && readable_past >= sizeof(std::uint64_t));
-  std::uint64_t bytes;
-  std::memcpy(&bytes, p, sizeof bytes);
-  const std::uint64_t digits = bytes ^ 0x3030303030303030u;
-  // Adding 0x76 carries into the top bit of every byte above 9; a carry spoils only bytes behind such a one.
-  const std::uint64_t others = ((digits + 0x7676767676767676u) | digits) & 0x8080808080808080u;
-  const auto          length = static_cast<unsigned>(std::countr_zero(others)) / 8;
+  static_assert(readable_past >= sizeof(std::uint64_t));
+  std::uint64_t  digits;
+  const unsigned length = digits_at(p, digits);
   if (length > 0 && length < 8) [[likely]] {
     value = joined_digits(digits, length);
     p += length;
@@ -97,6 +125,19 @@ inline bool parse_digits(const char*& p, std::uint64_t& value) {
   return number.has_value();
 }
 
+/// What to do about an id that is no whole number; `hint` where it may be a name.
+inline std::string id_advice(std::string_view id, const std::string& hint) {
+  const bool number = id.find_first_not_of("0123456789.eE+-") == std::string_view::npos &&
+                      id.find_first_of("0123456789") != std::string_view::npos;
+  if (hint.empty() || !number) return hint;
+  if (id.front() == '-' || id.front() == '+')
+    return "; ids have no sign: renumber them from 0, or remove the line if it stands for a missing value (--ids "
+           "string makes names of all ids)";
+  return "; write ids as whole numbers (pandas: astype('int64'), R: options(scipen = 999)); --ids string makes "
+         "names "
+         "of all ids, and of 2 and 2.0 different ones";
+}
+
 /// Weight bits of the type that T names; `p` is moved past it.
 struct NoWeight {
   static constexpr WeightType type = WeightType::none;
@@ -105,7 +146,7 @@ struct NoWeight {
 struct IntegerWeight {
   static constexpr WeightType type = WeightType::u32;
 
-  static std::uint32_t parse(const char*& p, char delimiter, bool fixed, WideWeight& wide) {
+  static std::uint32_t parse(const char*& p, char delimiter, bool fixed, Seen& seen) {
     const char* const first = p;
     std::uint64_t     value = 0;
     const bool        good  = parse_digits(p, value);
@@ -114,7 +155,7 @@ struct IntegerWeight {
       return static_cast<std::uint32_t>(value);
     if (!ends) refuse(first, delimiter, fixed);
     if (fixed) throw LineProblem{first, fmt::format(wide_weight_message, word_at(first, delimiter))};
-    wide.note(first, word_at(first, delimiter));
+    seen.wide.note(first, word_at(first, delimiter));
     return 0;
   }
 
@@ -135,24 +176,39 @@ struct IntegerWeight {
 struct FloatWeight {
   static constexpr WeightType type = WeightType::f32;
 
-  static std::uint32_t parse(const char*& p, char delimiter, bool, WideWeight&) {
+  static std::uint32_t parse(const char*& p, char delimiter, bool, Seen& seen) {
     float             value = 0;
     const char* const first = p;
-    const auto        end   = fast_float::from_chars(p, end_of_line(p), value);
+    PlainNumber       plain;
+    if (plain.parse(p) && ends(*p, delimiter) && plain.to_float(value)) [[likely]] {
+      if (!seen.rounded.found && plain.loses_digits(value)) [[unlikely]]
+        note_rounded(seen, {first, static_cast<std::size_t>(p - first)}, value);
+      return std::bit_cast<std::uint32_t>(value);
+    }
+    p              = first;
+    const auto end = fast_float::from_chars(p, end_of_line(p), value);
     if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
-    if (!is_blank(*end.ptr) && *end.ptr != '\n' && *end.ptr != delimiter)
+    if (!ends(*end.ptr, delimiter))
       throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
     if (!std::isfinite(value))
       throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
     if (value == 0 && !is_zero(first, end.ptr)) [[unlikely]]
       throw LineProblem{first, fmt::format("weight {} is too small for a 32-bit float, which would make it 0",
                                            word_at(first, delimiter))};
+    const std::string_view text{first, static_cast<std::size_t>(end.ptr - first)};
+    if (!seen.rounded.found && loses_digits(text, value)) note_rounded(seen, text, value);
     p = end.ptr;
     return std::bit_cast<std::uint32_t>(value);
   }
 
  private:
+  static bool ends(char c, char delimiter) { return is_blank(c) || c == '\n' || c == delimiter; }
+
+  [[gnu::noinline]] static void note_rounded(Seen& seen, std::string_view text, float value) {
+    seen.rounded.note(text.data(), fmt::format("{} became {}", printable(text), value));
+  }
+
   /// That zeros are all its digits, up to the exponent.
   static bool is_zero(const char* p, const char* end) {
     for (; p < end && *p != 'e' && *p != 'E'; ++p)
@@ -168,6 +224,10 @@ inline std::string other_columns(std::size_t found, std::size_t expected) {
       counted(found, "column", "columns"), expected);
 }
 
+/// Said where a line has too few columns because of it.
+inline constexpr const char* remark_hint =
+    "; what follows # or % behind numbers is a comment (put it into quotes if it is a column)";
+
 /// Lines whose first columns are the ids in order: the fast path, for numbers only.
 template <class Weight>
 class NumberLines {
@@ -176,7 +236,7 @@ class NumberLines {
 
   /// add(source, target, weight bits, place) for every edge; returns how many.
   template <class Add>
-  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
+  std::uint64_t parse(const LineChunk& chunk, Seen& seen, Add&& add) const {
     std::uint64_t edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
       if (!is_digit(*p)) [[unlikely]] {
@@ -186,6 +246,7 @@ class NumberLines {
           continue;
         }
         if (is_comment(*p)) {
+          look_at_comment(p, seen);
           p = end_of_line(p) + 1;
           continue;
         }
@@ -198,9 +259,9 @@ class NumberLines {
       std::uint32_t       weight = 0;
       if constexpr (Weight::type != WeightType::none) {
         p      = past_delimiter(p, "a weight");
-        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, wide);
+        weight = Weight::parse(p, layout_.delimiter, text_.weights_stated, seen);
       }
-      p = past_line(p);
+      p = past_line(p, seen);
       add(source, target, weight, line);
       ++edges;
     }
@@ -238,11 +299,14 @@ class NumberLines {
   [[noreturn]] void refuse_id(const char* first, const char* end, const char* what) const {
     if (layout_.delimiter != ' ' && (*first == layout_.delimiter || *first == '\n'))
       throw LineProblem{first, fmt::format("expected {}, but its column is empty", what)};
-    const std::string word        = word_at(first, layout_.delimiter);
-    const bool        digits_only = end != first && ends_field(*end);
-    throw LineProblem{
-        first, digits_only ? fmt::format("id {} does not fit 64 bits; read ids as names with --ids string", word)
-                           : fmt::format("expected {} (a number), found {}{}", what, word, text_.hint)};
+    const std::string word = word_at(first, layout_.delimiter);
+    if (end != first && ends_field(*end))
+      throw LineProblem{first,
+                        fmt::format("id {} does not fit 64 bits; read ids as names with --ids string", word)};
+    const char* past = end;
+    while (!ends_field(*past)) ++past;
+    throw LineProblem{first, fmt::format("expected {} (a number), found {}{}", what, word,
+                                         id_advice({first, static_cast<std::size_t>(past - first)}, text_.hint))};
   }
 
   const char* past_delimiter(const char* p, const char* what) const {
@@ -259,29 +323,37 @@ class NumberLines {
     return p;
   }
 
-  const char* past_line(const char* p) const {
+  const char* past_line(const char* p, Seen& seen) const {
     constexpr unsigned used = Weight::type == WeightType::none ? 2 : 3;
-    if (layout_.columns > used) return past_columns(p, used);
+    if (layout_.columns > used) return past_columns(p, used, seen);
     if (*p == '\n') [[likely]]
       return p + 1;
     p = skip_blanks(p);
     if (*p == '\n') return p + 1;
-    if (is_comment(*p)) return end_of_line(p) + 1;
+    if (is_comment(*p)) return past_remark(p, seen);
     throw LineProblem{
         p, fmt::format("expected the end of the line after {} columns, found {}", used, word_at(p, ' '))};
   }
 
+  /// Past a comment behind an edge.
+  static const char* past_remark(const char* p, Seen& seen) {
+    if (!seen.remark.found) seen.remark.note(p, rest_of_line(p));
+    return end_of_line(p) + 1;
+  }
+
   /// Past the line. A text in quotes that goes on in the next one would make edges of what follows.
   const char* past_quotes(const char* p) const {
-    const char* const end = end_of_line(p);
-    if (std::memchr(p, '"', static_cast<std::size_t>(end - p)) && std::count(p, end, '"') % 2 != 0)
-      throw LineProblem{p, "a quote is not closed on this line"};
+    const char* const        end  = end_of_line(p);
+    const auto               rest = static_cast<std::size_t>(end - p);
+    std::vector<std::string> fields;
+    if (std::memchr(p, '"', rest) && !split_fields({p, rest}, layout_.delimiter, fields)) [[unlikely]]
+      throw LineProblem{p, unclosed_quote};
     return end + 1;
   }
 
   /// Past columns that nobody reads. Between blanks an empty one cannot be seen: there must be as many as in the
   /// first line.
-  const char* past_columns(const char* p, unsigned columns) const {
+  const char* past_columns(const char* p, unsigned columns, Seen& seen) const {
     if (layout_.delimiter != ' ' || layout_.ragged) return past_quotes(p);
     if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
       const char* const end = end_of_line(p);
@@ -292,8 +364,10 @@ class NumberLines {
         while (*p != '\n' && !is_blank(*p)) ++p;
       }
     }
-    if (columns != layout_.columns) throw LineProblem{p, other_columns(columns, layout_.columns)};
-    return end_of_line(p) + 1;
+    const bool remark = is_comment(*p);
+    if (columns != layout_.columns)
+      throw LineProblem{p, other_columns(columns, layout_.columns) + (remark ? remark_hint : "")};
+    return remark ? past_remark(p, seen) : end_of_line(p) + 1;
   }
 
   const EdgeText&   text_;
@@ -307,7 +381,7 @@ class FieldLines {
   explicit FieldLines(const EdgeText& text) : text_(text), layout_(text.layout) {}
 
   template <class Add>
-  std::uint64_t parse(const LineChunk& chunk, WideWeight& wide, Add&& add) const {
+  std::uint64_t parse(const LineChunk& chunk, Seen& seen, Add&& add) const {
     std::vector<std::string> fields;
     std::uint64_t            edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
@@ -315,17 +389,21 @@ class FieldLines {
       const char* const line = p;
       const char* const word = skip_blanks(p);
       p                      = end + 1;
-      if (word == end || is_comment(*word)) continue;
+      if (word == end) continue;
+      if (is_comment(*word)) {
+        look_at_comment(word, seen);
+        continue;
+      }
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
-        throw LineProblem{line, "a quote is not closed on this line, or text follows a closing quote"};
-      check_columns(fields, line);
+        throw LineProblem{line, unclosed_quote};
+      check_columns(fields, line, seen);
       if constexpr (names) check_seams(fields, line, end);
       if (names && (fields[0] == "#" || fields[0] == "%"))
         throw LineProblem{line, "this looks like a comment; among names, comments stand at the top of the file"};
       const Key     source = key(fields, layout_.source, line, "source");
       const Key     target = key(fields, layout_.target, line, "target");
       std::uint32_t weight = 0;
-      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line, wide);
+      if constexpr (Weight::type != WeightType::none) weight = weight_of(fields, line, seen);
       add(source, target, weight, line);
       ++edges;
     }
@@ -366,11 +444,14 @@ class FieldLines {
 
   /// Names may be anything, so that only the number of columns tells an edge from prose. Among numbers, a line may
   /// lack columns that nobody reads.
-  void check_columns(const std::vector<std::string>& fields, const char* line) const {
+  void check_columns(const std::vector<std::string>& fields, const char* line, Seen& seen) const {
     const std::size_t columns = layout_.columns;
     if (fields.size() == columns || layout_.ragged) return;
     if (!names && fields.size() < columns && layout_.delimiter != ' ') return;
-    if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0])) return;
+    if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0]))
+      return seen.remark.note(
+          line,
+          fmt::format("{}", fmt::join(fields.begin() + static_cast<std::ptrdiff_t>(columns), fields.end(), " ")));
     // A line that is short of an id or a weight is told so below.
     const std::size_t last =
         std::max({layout_.source, layout_.target, Weight::type == WeightType::none ? 0 : layout_.weight});
@@ -402,19 +483,21 @@ class FieldLines {
         return *number;
       }
       throw LineProblem{line, fmt::format("expected a {} id (a number) in column {}, found '{}'{}", what,
-                                          column + 1, printable(text), text_.hint)};
+                                          column + 1, printable(text), id_advice(text, text_.hint))};
     }
   }
 
-  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line, WideWeight& wide) const {
+  std::uint32_t weight_of(const std::vector<std::string>& fields, const char* line, Seen& seen) const {
     // Parsers stop at a newline, and may look past it.
     const std::string text =
         field(fields, layout_.weight, line, "weight") + '\n' + std::string(readable_past, '\0');
     const char* place = text.c_str();
     try {
-      WideWeight          found;
+      Seen found;
+      found.rounded.found      = seen.rounded.found;
       const std::uint32_t bits = Weight::parse(place, layout_.delimiter, text_.weights_stated, found);
-      if (found.place) wide.note(line, found.text);
+      if (found.wide.place) seen.wide.note(line, found.wide.text);
+      if (found.rounded.place) seen.rounded.note(line, found.rounded.text);
       if (*skip_blanks(place) == '\n') return bits;
     } catch (const LineProblem& problem) {
       throw LineProblem{line, problem.message, problem.finding};

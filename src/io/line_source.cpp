@@ -139,8 +139,11 @@ bool LineSource::next_from_stream(Reader& reader, LineChunk& chunk) {
 }
 
 std::uint64_t LineSource::line_of(const LineChunk& chunk, const char* place) const {
-  const std::uint64_t within = count_newlines(chunk.begin, place) + 1;
-  if (stream_) return chunk.lines + within;
+  return lines_before(chunk) + count_newlines(chunk.begin, place) + 1;
+}
+
+std::uint64_t LineSource::lines_before(const LineChunk& chunk) const {
+  if (stream_) return chunk.lines;
   std::vector<char> window(piece_bytes);
   std::uint64_t     before = 0;
   for (std::uint64_t position = 0; position < chunk.offset;) {
@@ -149,7 +152,7 @@ std::uint64_t LineSource::line_of(const LineChunk& chunk, const char* place) con
     before += count_newlines(window.data(), window.data() + got);
     position += got;
   }
-  return before + within;
+  return before;
 }
 
 }  // namespace spillway

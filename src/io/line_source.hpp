@@ -33,6 +33,8 @@ class LineSource {
 
   /// The number, from 1, of the line that `place` in `chunk` is in. Counts from the start of a file.
   std::uint64_t line_of(const LineChunk& chunk, const char* place) const;
+  /// Lines before `chunk`, whose text need not be there any more.
+  std::uint64_t lines_before(const LineChunk& chunk) const;
 
  private:
   struct Reader {

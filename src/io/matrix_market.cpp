@@ -102,6 +102,7 @@ ReadResult read_matrix_market(ReadJob& job) {
   if (banner.symmetry == "symmetric") {
     job.context.transform.undirected = true;
     edges.layout.one_triangle        = true;
+    job.undirected_by.clear();
   }
   if (banner.symmetry == "skew-symmetric") {
     edges.layout.negate_reverse = true;

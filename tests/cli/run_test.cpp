@@ -106,6 +106,8 @@ TEST_F(RunCommand, WritesFactsWhereThereAreNoColumns) {
   EXPECT_EQ(spillway("run tc g.txt -o r.json").code, 0);
   EXPECT_EQ(nlohmann::json::parse(read_file(folder_ / "r.json")), (nlohmann::json{{"triangles", 1}}));
   expect_error("run tc g.txt -o r.npy", 2, "no columns");
+  expect_error("run tc missing.txt -o r.npy", 2, "without --per-vertex, tc has no columns to write");
+  EXPECT_EQ(spillway("run tc g.txt --per-vertex -o each.npy").code, 0);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "r.npy"));
 }
 

@@ -1,4 +1,6 @@
 // Binary formats, GAP, Galois, Subway, Graph500 and npz: what is read, what is refused, and what comes back.
+#include <zlib.h>
+
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -190,6 +192,31 @@ TEST(Galois, WeightsComeAfterThePadding) {
   EXPECT_EQ(arcs_of(open(file_with("real.gr", real), with_weights(WeightType::f32))), (ArcList{{0, 1, 0.5}}));
   const std::string wide = galois_file(2, 4, 2, 1, {1, 1}, bytes_of<U64>({1}) + bytes_of<U32>({9}));
   EXPECT_EQ(arcs_of(open(file_with("wide.gr", wide))), (ArcList{{0, 1, 9}}));
+}
+
+TEST(Galois, WeightsThatLookLikeFloatsAreTold) {
+  const auto notes = [](const std::string& weights, const LoadOptions& options = {}) {
+    const auto all =
+        open(file_with("f.gr", galois_file(1, 4, 2, 2, {1, 2}, bytes_of<U32>({1, 0}) + weights)), options)
+            .report()
+            .notes;
+    return all.empty() ? std::string{} : all.front();
+  };
+  EXPECT_NE(notes(bytes_of<float>({0, 0.5f}))
+                .find("such as 1056964608, though all would be common floats, this one 0.5"),
+            std::string::npos);
+  EXPECT_EQ(notes(bytes_of<float>({1, 0.5f}), {.weight_type = WeightType::f32}), "");
+  EXPECT_EQ(notes(bytes_of<U32>({1056964608, 5})), "");
+  EXPECT_EQ(notes(bytes_of<U32>({0, 0})), "");
+}
+
+TEST(Galois, CompressedIsToldToBeDecompressed) {
+  const std::string path  = temporary("c.gr.gz"),
+                    plain = galois_file(1, 0, 3, 3, {2, 2, 3}, bytes_of<U32>({1, 2, 0, 0}));
+  gzFile gzip             = gzopen(path.c_str(), "wb");
+  gzwrite(gzip, plain.data(), static_cast<unsigned>(plain.size()));
+  gzclose(gzip);
+  expect_refused(path, "binary graph of Galois', which is read by position; decompress it first");
 }
 
 TEST(Galois, WideEdgeDataCanBeIgnored) {
@@ -445,6 +472,9 @@ TEST(Npz, RefusesWhatIsWrong) {
   lacking.pop_back();
   expect_refused(zip_with("lacking.npz", lacking), "no member data.npy");
   expect_refused(file_with("nozip.npz", "PK\x03\x04 and nothing more"), "not a readable zip archive");
+  for (const char* name : {"list.txt", "list.zip", "list"})
+    expect_refused(zip_with(name, {{"list.txt", "0 1\n1 2\n"}}), "this is a zip archive; unpack it first");
+  EXPECT_EQ(open(zip_with("a.zip", matrix())).report().format, "npz");
 }
 
 TEST(Npz, DamageIsFound) {

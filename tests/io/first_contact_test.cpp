@@ -342,7 +342,8 @@ TEST(FirstContact, SmallFilesAndPipesDecideByTheWholeFile) {
 }
 
 TEST(FirstContact, RoundedWeightsAreTold) {
-  expect_says(notes_of(read(long_list(" 0.5", "1 2 16777217\n"), {}, "list.wel")), "round whole ones");
+  expect_says(notes_of(read(long_list(" 0.5", "1 2 16777217\n"), {}, "list.wel")),
+              "16777217 became 16777216 in line");
   EXPECT_TRUE(read("1 2 0.5\n2 3 7\n", {}, "list.wel").report().notes.empty());
 }
 

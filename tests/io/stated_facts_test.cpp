@@ -2,6 +2,13 @@
 // note, or refused; never passed over in silence.
 #include <gtest/gtest.h>
 
+#include <charconv>
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "io/decimals.hpp"
+
 #include "support.hpp"
 
 #include <spillway/graph.hpp>
@@ -94,6 +101,29 @@ TEST(StatedFacts, EmptyCellsBetweenTabsShiftNothing) {
   EXPECT_EQ(arcs_of(read("1\t2\t\n2\t3\t\n")), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
 }
 
+TEST(StatedFacts, BlanksInAHeaderBetweenTabsArePartOfItsWords) {
+  const Arcs arcs{{"1", "2", 3}, {"2", "3", 4}};
+  for (const char* text : {"Source\tTarget\tEdge Weight\n1\t2\t3\n2\t3\t4\n",
+                           "source node\ttarget node\tweight\n1\t2\t3\n2\t3\t4\n"}) {
+    const std::vector<LoadOptions> ways{{.weight_column = "3"},
+                                        {.weight_column = "3", .header = HeaderMode::present},
+                                        {.source_column = "1", .target_column = "2", .weight_column = "3"}};
+    for (const LoadOptions& options : ways) EXPECT_EQ(arcs_of(read(text, options, "list.tsv")), arcs) << text;
+  }
+  const Graph pairs = read("source node\ttarget node\n1\t2\n2\t3\n");
+  EXPECT_EQ(arcs_of(pairs), (Arcs{{"1", "2", 0}, {"2", "3", 0}}));
+  expect_says(notes_of(pairs), "line 1, 'source node\\ttarget node', is a header");
+  EXPECT_EQ(pairs.report().list->header, (std::vector<std::string>{"source node", "target node"}));
+  EXPECT_EQ(arcs_of(read("from node\tto node\n1\t2\n2\t3\n",
+                         {.source_column = "to node", .target_column = "from node"})),
+            (Arcs{{"2", "1", 0}, {"3", "2", 0}}));
+  // Mixed separators above mixed ones, and above tabs, are what they were.
+  EXPECT_EQ(arcs_of(read("from to\tweight\n1 2\t3\n2 3\t4\n")), arcs);
+  EXPECT_EQ(arcs_of(read("from to\tweight\n1\t2\t3\n3\t3\t4\n")), (Arcs{{"1", "2", 3}, {"3", "3", 4}}));
+  for (const char* text : {"from node\tto\n1\t10\t20\n", "from node\tto\n1\t10\t20\n2\t20\t30\n"})
+    expect_says(refusal(text), "has 2 columns, and this line has 3; if the first column only numbers the lines");
+}
+
 TEST(StatedFacts, CommentsAmongNamesAreTold) {
   expect_says(notes_of(read("source,target\nAnn,Bob\n#Bob,Cy\nCy,Dan\n")), "'#Bob' is the name of a vertex");
   expect_says(notes_of(read("source,target\nAnn,Bob\nCy,Dan # guess\n")), "'Dan # guess' is the name");
@@ -129,11 +159,6 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
                            "# undirected, no loops", "% sym", "# not weighted, undirected"})
     expect_says(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "(--undirected reads both)");
   expect_says(notes_of(read("# Undirected graph\n1 2\n2 1\n2 3\n")), "(--undirected reads both)");
-  LoadOptions twice;
-  twice.transform.undirected = true;
-  expect_says(notes_of(read("1 2\n2 1\n2 3\n3 2\n", twice)), "doubled");
-  twice.transform.dedup = true;
-  EXPECT_EQ(notes_of(read("1 2\n2 1\n2 3\n3 2\n", twice)).find("doubled"), std::string::npos);
   for (const char* said :
        {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric", "# undirected: false",
         "# undirected = 0", "# undirected no", "# is_undirected: False", "# this is not an undirected graph",
@@ -201,6 +226,88 @@ TEST(StatedFacts, LdbcPropertiesNameTheWeightAndCountsAreCompared) {
   expect_says(failure_of([&] { open(path); }).second, "5 vertices are stated, but 3 are there");
   folder.write("g.properties", "graph.g.meta.edges = 9\n");
   expect_says(failure_of([&] { open(path); }).second, "9 edges are stated, but 2 are there");
+}
+
+LoadOptions undirected(bool dedup = false) {
+  LoadOptions options;
+  options.transform.undirected = true;
+  options.transform.dedup      = dedup;
+  return options;
+}
+
+/// A ring with chords, every edge from both ends: first all arcs of the one direction, so that no beginning shows
+/// both.
+std::string both_ends(int vertices, int first_id = 0) {
+  std::string forth, back;
+  for (int v = 0; v < vertices; ++v)
+    for (const int step : {1, 2, 5}) {
+      const int to = (v + step) % vertices;
+      forth += fmt::format("{} {}\n", v + first_id, to + first_id);
+      back += fmt::format("{} {}\n", to + first_id, v + first_id);
+    }
+  return forth + back;
+}
+
+TEST(StatedFacts, EdgesFromBothEndsAreKnownByTheGraphNotByTheStartOfTheFile) {
+  const std::string large = both_ends(20'000);
+  EXPECT_EQ(notes_of(read("# Undirected graph\n" + large)), "");
+  expect_says(notes_of(read(large, undirected())), "they are doubled (leave it out, or say --dedup)");
+  const Graph once = read("1 2\n2 1\n2 3\n3 2\n", undirected());
+  expect_says(notes_of(once), "doubled");
+  EXPECT_EQ(once.report().list->guessed, std::vector<std::string>{"direction"});
+  EXPECT_EQ(notes_of(read(large, undirected(/*dedup=*/true))), "");
+  // Each edge once, three times, or twice in one direction: nothing is listed from both
+  // ends.
+  for (const char* text :
+       {"1 2\n2 3\n3 3\n", "1 2\n1 2\n1 2\n2 3\n3 2\n3 2\n", "1 1\n2 2\n", "1 2\n1 2\n2 3\n2 3\n"})
+    EXPECT_EQ(notes_of(read(text, undirected())), "") << text;
+  // What a loop or a tenth of the arcs lacks changes nothing.
+  expect_says(notes_of(read(both_ends(20) + "3 3\n0 10\n", undirected())), "doubled");
+}
+
+TEST(StatedFacts, EdgesFromBothEndsAreToldInEveryFormat) {
+  const TemporaryFolder folder;
+  const std::string     ends = both_ends(40, 1);
+  const std::string     mtx =
+      folder.write("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n40 40 240\n" + ends);
+  std::string        dimacs = "p sp 40 240\n";
+  std::istringstream lines{ends};
+  for (std::string line; std::getline(lines, line);) dimacs += "a " + line + " 7\n";
+  std::vector<std::string> paths{mtx, folder.write("g.gr", dimacs)};
+  const Graph              graph = open(mtx);
+  for (const char* name : {"g.spill", "g.sg", "g.bcsr"}) paths.push_back(folder / name), save(graph, paths.back());
+  for (const std::string& path : paths) {
+    EXPECT_EQ(notes_of(open(path)), "") << path;
+    expect_says(notes_of(open(path, undirected())), "they are doubled (leave it out, or say --dedup)");
+  }
+}
+
+TEST(StatedFacts, LdbcVerticesOfAnotherNameAreTold) {
+  const TemporaryFolder folder;
+  folder.write("g.v", "1\n2\n"), folder.write("other.v", "1\n2\n3\n");
+  const std::string path = folder.write("g.e", "1 2\n");
+  for (const char* key : {"vertex-file", "graph.g.vertex-file"}) {
+    folder.write("g.properties", fmt::format("directed = true\n{} = other.v\n", key));
+    expect_says(notes_of(open(path)), "vertices are read from g.v, though g.properties names 'other.v'");
+    folder.write("g.properties", fmt::format("directed = true\n{} = g.v\n", key));
+    EXPECT_EQ(notes_of(open(path)), "");
+  }
+}
+
+TEST(StatedFacts, LdbcListsFromBothEndsAreTold) {
+  const TemporaryFolder folder;
+  std::string           ids;
+  for (int v = 0; v < 40; ++v) ids += fmt::format("{}\n", v);
+  folder.write("g.v", ids);
+  const std::string path = folder.write("g.e", both_ends(40));
+  EXPECT_EQ(notes_of(open(path)), "") << "both directions are there, whatever no properties say";
+  folder.write("g.properties", "directed = false\n");
+  const Graph doubled = open(path);
+  EXPECT_EQ(doubled.arc_count(), 480u);
+  expect_says(notes_of(doubled), "'directed = false' in g.properties reads each as two arcs: they are doubled");
+  LoadOptions dedup;
+  dedup.transform.dedup = true;
+  EXPECT_EQ(notes_of(open(path, dedup)), "");
 }
 
 TEST(StatedFacts, SymmetrizeTakesNothingFromUndirectedFiles) {
@@ -311,13 +418,73 @@ TEST(StatedFacts, CommentsBehindNumbersAreNoColumns) {
     EXPECT_EQ(arcs_of(read(text)), expected) << text;
 }
 
+TEST(StatedFacts, IdsThatAreNoWholeNumbersAreToldWhatToDo) {
+  const char* whole =
+      "write ids as whole numbers (pandas: astype('int64'), R: options(scipen = 999)); --ids string "
+      "makes names of all ids, and of 2 and 2.0 different ones";
+  for (const char* text : {"1,2.0\n2,3.0\n", "1.0,2\n", "1 1e+05\n2 3\n", "source,target\n1,2\n2,3.0\n",
+                           "weight,source,target\n5,1,2\n5,2,3.0\n"})
+    expect_says(refusal(text), whole);
+  for (const char* text : {"-1 2\n2 3\n", "1 2\n2 -1\n", "source,target\n1,+2\n"})
+    expect_says(refusal(text), "ids have no sign: renumber them from 0, or remove the line");
+  expect_says(refusal("1 2\n2 x3\n"), "if ids are names, say --ids string");
+  expect_says(refusal("- 2\n2 3\n"), "if it is the name of a vertex, say --ids string");
+}
+
+TEST(StatedFacts, AQuoteOpensOnlyAtTheBeginningOfACell) {
+  const Arcs arcs{{"1", "2", 0}, {"2", "3", 0}};
+  for (const char* cell :
+       {"5\" pipe", "six \"quoted\" words and one \"more", "\"a \"\"b\"\" c\"", "\"x\"", " \"y, z\""})
+    EXPECT_EQ(arcs_of(read(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell))), arcs) << cell;
+  EXPECT_EQ(names_of(read("5\" pipe,valve\nvalve,tap\n")), (std::vector<std::string>{"5\" pipe", "tap", "valve"}));
+  for (const char* cell : {"\"5 pipe", "\"5\" pipe", "\"a\"\""})
+    expect_says(refusal(fmt::format("source,target,label\n1,2,x\n2,3,{}\n", cell)), ":3: a quote is not closed");
+}
+
+TEST(StatedFacts, CommentsBehindAndBetweenEdgesAreTold) {
+  expect_says(notes_of(read("12\t15\n12\t15\t#fun\t3\n15\t12\t# so\n")),
+              "'#fun\\t3' in line 2, and whatever follows #");
+  expect_says(notes_of(read("1,2 # so\n2,3\n")), "'# so' in line 1, and whatever follows #");
+  expect_says(refusal("a\tb\tc\td\n12\t15\t#fun\t3\n"), "has 4 columns, and this line has 2; what follows # or %");
+  expect_says(refusal("1 2 3 4\n2 3 # 5 6\n"), "the line has 2 columns, where 4 were expected");
+  expect_says(refusal("1 2 3 4\n2 3 # 5 6\n"), "what follows # or % behind numbers is a comment");
+  expect_says(notes_of(read("1 10\n2 20\n3 30\n#\n1 2\n2 3\n")), "'#' in line 4 is a comment");
+  expect_says(notes_of(read("# 1\n2 5\n3 7\n# 2\n3 8\n")), "'# 2' in line 4 is a comment");
+  expect_says(notes_of(read("1,10\n#x\n1,2\n", {.source_column = "2", .target_column = "1"})), "'#x' in line 2");
+  EXPECT_EQ(notes_of(read("# 1\n0 1\n1 2\n# the second part\n2 0\n% 7\n")), "");
+  std::string many;
+  for (int i = 0; i < 40'000; ++i) many += fmt::format("{} {}{}\n", i, i + 1, i > 30'000 ? " # late" : "");
+  for (const int threads : {1, 2, 5})
+    expect_says(notes_of(read(many, {.threads = threads})), "'# late' in line 30002,");
+}
+
+TEST(StatedFacts, TheFirstEntryOfTheOtherTriangleIsToldByAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  std::string           entries;
+  for (int i = 1; i <= 20'000; ++i) entries += fmt::format("{} {}\n", i + 1, i);
+  const std::string top = "%%MatrixMarket matrix coordinate pattern symmetric\n";
+  const auto        at  = [&](const std::string& text, int threads) {
+    const std::string path = folder.write("m.mtx", text);
+    const std::string said = failure_of([&] { open(path, {.threads = threads}); }).second;
+    return said.substr(said.find(':') + 1, said.find(':', said.find(':') + 1) - said.find(':') - 1);
+  };
+  for (const int threads : {1, 2, 3, 7}) {
+    EXPECT_EQ(at(top + "2 2 2\n2 1\n1 2\n", threads), "4");
+    EXPECT_EQ(at(top + "2 2 3\n1 1\n1 2\n2 1\n", threads), "5");
+    EXPECT_EQ(at(top + "20001 20001 20003\n" + entries + "5 9\n6 9\n3 4\n", threads), "20003");
+    // What is wrong before it goes first.
+    EXPECT_EQ(at(top + "20001 20001 20002\n7 x\n" + entries + "5 9\n", threads), "3");
+    EXPECT_EQ(at(top + "20001 20001 20002\n" + entries + "5 9\n7 x\n", threads), "20003");
+  }
+}
+
 // --- weights ---
 
 TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
   const TemporaryFolder folder;
   const Graph           graph = open(folder.write(
                 "f.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 123456789\n2 3 4294967295\n"));
-  expect_says(notes_of(graph), "round whole ones above 16,777,216");
+  expect_says(notes_of(graph), "123456789 became 123456790 in line 3");
   for (const char* name : {"f.csv", "f.tsv", "f.wel", "g.mtx"}) {
     const std::string path = folder / name;
     save(graph, path);
@@ -325,10 +492,61 @@ TEST(StatedFacts, LargeFloatsAreTheSameWhereverTheyAreWritten) {
   }
 }
 
+TEST(StatedFacts, TheFirstWeightThatLosesDigitsIsTold) {
+  expect_says(notes_of(read("source,target,weight\n0,1,1724887.05\n1,2,10000000.01\n")),
+              "1724887.05 became 1724887 in line 2");
+  expect_says(notes_of(read("0 1 16777217\n1 2 0.5\n")), "16777217 became 16777216 in line 1");
+  for (const char* text : {"0 1 0.1234567\n1 2 16777216\n", "0 1 1234567890\n1 2 4294967295\n",
+                           "0 1 1.5000000000\n1 2 -33554432\n", "0 1 0.000000123456\n1 2 3.4028235e+38\n"})
+    EXPECT_EQ(notes_of(read(text)).find("became"), std::string::npos) << text;
+  EXPECT_EQ(notes_of(read("0,1,0.123456789\n", {.weight_column = "3", .weight_type = WeightType::f32})), "");
+  // Columns in another order are read by another reader.
+  expect_says(notes_of(read("weight,source,target\n0.5,0,1\n0.123456789,1,2\n")),
+              "0.123456789 became 0.12345679 in line 3");
+  // Far into the file, in lines of several threads.
+  std::string many = "source,target,weight\n";
+  for (int i = 0; i < 60'000; ++i)
+    many += fmt::format("{},{},{}\n", i, i + 1, i > 40'000 ? "0.987654321" : "0.25");
+  for (const int threads : {1, 2, 5})
+    expect_says(notes_of(read(many, {.threads = threads})), "0.987654321 became 0.9876543 in line 40003 ");
+}
+
+TEST(StatedFacts, DigitsAreLostWhereTheShortestTextHasOthers) {
+  std::mt19937_64 random{7};
+  int             plainly  = 0;
+  const auto      value_of = [](std::string_view text) {
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  for (int i = 0; i < 50'000; ++i) {
+    const int  digits = 1 + static_cast<int>(random() % 11), exponent = static_cast<int>(random() % 60) - 30;
+    const auto significand = random() % static_cast<std::uint64_t>(std::pow(10, digits));
+    const std::string text =
+        exponent < -25 || exponent > 0
+            ? fmt::format("{}e{}", significand, exponent)
+            : fmt::format("{:.{}f}", static_cast<double>(significand) / std::pow(10, -exponent), -exponent);
+    float value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    if (!std::isnormal(value)) continue;
+    EXPECT_EQ(loses_digits(text, value), value_of(text) != value_of(fmt::format("{}", value))) << text;
+    EXPECT_FALSE(loses_digits(fmt::format("{}", value), value)) << value;
+    const std::string padded = text + "\n        ";
+    const char*       place  = padded.data();
+    PlainNumber       plain;
+    float             quick = 0;
+    if (!plain.parse(place) || *place != '\n' || !plain.to_float(quick)) continue;
+    EXPECT_EQ(quick, value) << text;
+    EXPECT_EQ(plain.loses_digits(value), loses_digits(text, value)) << text;
+    ++plainly;
+  }
+  EXPECT_GT(plainly, 12'000);
+}
+
 TEST(StatedFacts, LdbcWeightsThatAreRoundedAreTold) {
   const TemporaryFolder folder;
   folder.write("g.v", "1\n2\n");
-  expect_says(notes_of(open(folder.write("g.e", "1 2 123456789\n"))), "round whole ones above 16,777,216");
+  expect_says(notes_of(open(folder.write("g.e", "1 2 123456789\n"))), "123456789 became 123456790 in line 1");
   EXPECT_EQ(notes_of(open(folder.write("g.e", "1 2 5\n"))).find("round"), std::string::npos);
   expect_says(notes_of(open(folder.write("g.e", "1 2 5\n"))), "there is no g.properties");
 }
