@@ -18,7 +18,7 @@ struct Algorithm;
 struct Plan {
   std::string              device = "cpu";
   std::string              method;                  ///< as `run --method` takes it; empty: the algorithm's own
-  bool                     coded          = false;  ///< edges, before they are read
+  bool                     compressed     = false;  ///< edges, before they are read
   bool                     weighted       = false;
   std::uint64_t            room           = 0;      ///< bytes that the device may hold
   std::uint64_t            state_bytes    = 0;      ///< of the vertices, there

@@ -274,9 +274,9 @@ struct Traits {
   /// because values may change while edges are visited.
   static constexpr bool live_messages = !no_message && !Publishes<P> && order_free && atomics::readable<Value>;
   /// Asynchronously, with what is at hand, before others have come.
-  static constexpr bool may_go_on = order_free && !voting && !all_active && !has_global;
+  static constexpr bool supports_async = order_free && !voting && !all_active && !has_global;
   /// In the last bits of floating sums, and of a Global's.
-  static constexpr bool order_shows =
+  static constexpr bool order_sensitive =
       has_global || (gathers && !Combine::idempotent && !std::is_integral_v<Update>);
 };
 

@@ -45,11 +45,11 @@ struct IterationStatistics {
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
   /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were
   /// read "in place", or several of these ("mixed"); or all that were needed were there ("kept").
-  const char*   brought      = "";
+  const char*   transfer     = "";
   std::uint64_t windows      = 0;  ///< in so many parts they were sent
   std::uint64_t bytes_sent   = 0;
   std::uint64_t bytes_read   = 0;  ///< in place, where that is known
-  double        reckoned_ms  = 0;  ///< that bringing them was to take; 0: nothing was reckoned
+  double        predicted_ms = 0;  ///< that bringing them was to take; 0: nothing was reckoned
   double        gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited
 };
 
@@ -93,7 +93,7 @@ struct RunStatistics {
   std::uint64_t                    device_bytes    = 0;  ///< held there at most
   std::uint64_t                    uploaded_bytes  = 0;  ///< of the graph
   std::uint64_t                    edges_resident  = 0;  ///< bytes of edges there, where they do not all fit
-  std::uint64_t                    edges_outside   = 0;  ///< and of those that it read in host memory
+  std::uint64_t                    edges_on_host   = 0;  ///< and of those that it read in host memory
   std::uint64_t                    bytes_sent      = 0;  ///< of edges, while it ran
   std::uint64_t                    bytes_read      = 0;  ///< of edges in place, where that is known
   std::uint64_t                    iterations      = 0;

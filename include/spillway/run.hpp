@@ -65,24 +65,25 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
 
   const bool       windows = options.method->transfers;
   Stopwatch        clock;
-  const NeededRows needed{
-      // Without rows to push along, a frontier of one vertex would cost a pass over all.
-      .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push ||
-              options.device.kind->of_cpu_executors,
-      .pull = T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_shows)};
-  bool on_a_gpu = false;
+  const NeededRows needed{// Without rows to push along, a frontier of one vertex would cost a pass over all.
+                          .push = windows || T::reads_degree || !T::all_active ||
+                                  options.direction == Direction::push || options.device.kind->of_cpu_executors,
+                          .pull = T::all_active || options.direction == Direction::pull ||
+                                  (options.deterministic && T::order_sensitive)};
+  bool             on_a_gpu = false;
   if constexpr (has_device_code<P>) on_a_gpu = cuda::wanted<P>(options, continuation);
   const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
-  const bool may_go_on = T::may_go_on && topology.push.size() == 1 && !continuation.record && !continuation.replay;
-  if (windows) refuse_in_windows(options, T::order_shows, may_go_on);
+  const bool     supports_async =
+      T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
+  if (windows) refuse_in_windows(options, T::order_sensitive, supports_async);
   const double       prepare = clock.milliseconds();
-  const ProgramFacts facts{.voting      = T::voting,
-                           .gathers     = T::gathers,
-                           .all_active  = T::all_active,
-                           .push_only   = Prioritises<P> && T::in_place,
-                           .order_shows = T::order_shows,
-                           .weighted    = T::weighted,
-                           .may_go_on   = may_go_on};
+  const ProgramFacts facts{.voting          = T::voting,
+                           .gathers         = T::gathers,
+                           .all_active      = T::all_active,
+                           .push_only       = Prioritises<P> && T::in_place,
+                           .order_sensitive = T::order_sensitive,
+                           .weighted        = T::weighted,
+                           .supports_async  = supports_async};
 
   const RunRequest<P> request{program, graph, topology, options, facts, max_iterations_of(program), continuation};
   const auto          on_cpu = [&] {

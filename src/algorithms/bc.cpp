@@ -102,7 +102,7 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.edges_resident = std::max(total.edges_resident, part.edges_resident);
   total.bytes_sent += part.bytes_sent;
   total.bytes_read += part.bytes_read;
-  total.edges_outside = std::max(total.edges_outside, part.edges_outside);
+  total.edges_on_host = std::max(total.edges_on_host, part.edges_on_host);
   total.iterations += part.iterations;
   total.edges_processed += part.edges_processed;
   total.counters += part.counters;

@@ -46,12 +46,12 @@ const Form& form_of(const ParameterValues& values) {
 
 /// How many vertices have the most frequent label, counted label by label.
 std::uint64_t largest_by_tally(std::span<const Vertex> labels, const Graph& graph, int threads) {
-  const Buffer<Vertex> tally{labels.size(), graph.budget(), "the sizes of the components"};
+  const Buffer<Vertex> counters{labels.size(), graph.budget(), "the sizes of the components"};
   for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
     for (std::uint64_t v = begin; v < end; ++v)
-      std::atomic_ref{tally[labels[v]]}.fetch_add(1, std::memory_order_relaxed);
+      std::atomic_ref{counters[labels[v]]}.fetch_add(1, std::memory_order_relaxed);
   });
-  return *std::max_element(tally.data(), tally.data() + tally.size());
+  return *std::max_element(counters.data(), counters.data() + counters.size());
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class Propagation {
         labels_(graph.vertex_count(), graph.budget(), "the result"),
         next_(graph.vertex_count(), graph.budget(), "the labels of the next round"),
         stale_(graph.vertex_count(), graph.budget(), "the vertices to look at") {
-    for (int thread = 0; thread < threads; ++thread) tallies_.emplace_back(graph.budget());
+    for (int thread = 0; thread < threads; ++thread) iteration_counters_.emplace_back(graph.budget());
   }
 
   RunStatistics run(std::uint64_t rounds) {
@@ -145,24 +145,24 @@ class Propagation {
 
   Round later_round(bool all) {
     return for_all(
-        [&](Vertex v, LabelTally& tally) { return all || stale_[v] ? most_frequent(v, tally) : no_vertex; });
+        [&](Vertex v, LabelTally& counters) { return all || stale_[v] ? most_frequent(v, counters) : no_vertex; });
   }
 
-  Vertex most_frequent(Vertex v, LabelTally& tally) const {
+  Vertex most_frequent(Vertex v, LabelTally& counters) const {
     constexpr std::size_t  few = 8;
     std::array<Vertex, 64> batch;  // labels come from all over memory: they are fetched together, then counted
     std::size_t            filled = 0;
-    if (neighborhoods_.degree(v) > few) tally.begin(neighborhoods_.degree(v));
+    if (neighborhoods_.degree(v) > few) counters.begin(neighborhoods_.degree(v));
     neighborhoods_.for_each(v, [&](Vertex u) {
       batch[filled++] = labels_[u];
       if (filled < batch.size()) return;
-      for (const Vertex label : batch) tally.add(label);
+      for (const Vertex label : batch) counters.add(label);
       filled = 0;
     });
     const auto rest = std::span{batch}.first(filled);
     if (neighborhoods_.degree(v) <= few) return most_frequent_of_few(rest);
-    for (const Vertex label : rest) tally.add(label);
-    return tally.winner();
+    for (const Vertex label : rest) counters.add(label);
+    return counters.winner();
   }
 
   /// next = label_of(v, tally) for every vertex with neighbours; `no_vertex` leaves the label as it is.
@@ -174,11 +174,11 @@ class Propagation {
     for_each_task(threads_, tasks, [&](std::uint64_t task, int thread) {
       check_cancelled(progress_);
       Round        mine;
-      LabelTally&  tally = tallies_[static_cast<std::size_t>(thread)];
-      const Vertex last  = neighborhoods_.at_share(task + 1, tasks);
+      LabelTally&  counters = iteration_counters_[static_cast<std::size_t>(thread)];
+      const Vertex last     = neighborhoods_.at_share(task + 1, tasks);
       for (Vertex v = neighborhoods_.at_share(task, tasks); v < last; ++v) {
         const EdgeIndex degree = neighborhoods_.degree(v);
-        const Vertex    label  = degree == 0 ? no_vertex : label_of(v, tally);
+        const Vertex    label  = degree == 0 ? no_vertex : label_of(v, counters);
         next_[v]               = label == no_vertex ? labels_[v] : label;
         if (label == no_vertex) continue;
         ++mine.looked_at;
@@ -213,7 +213,7 @@ class Propagation {
   Buffer<Vertex>          labels_;
   Buffer<Vertex>          next_;
   Buffer<std::uint8_t>    stale_;  ///< 1: a neighbour changed
-  std::vector<LabelTally> tallies_;
+  std::vector<LabelTally> iteration_counters_;
 };
 
 /// What each round took is kept, and many graphs never settle.

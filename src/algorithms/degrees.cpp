@@ -69,27 +69,27 @@ Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions&
   return result;
 }
 
-/// The oracle: walks the arcs one by one and keeps its own tallies.
+/// The oracle: walks the arcs one by one and keeps its own iteration_counters.
 Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result, const VerifyOptions&) {
-  struct Tally {
+  struct IterationCounters {
     std::uint64_t out = 0, in = 0;
   };
   Charge memory{graph.budget(), "verifying the result"};
-  memory.raise_to(graph.vertex_count() * sizeof(Tally));
-  std::vector<Tally> tally(graph.vertex_count());
+  memory.raise_to(graph.vertex_count() * sizeof(IterationCounters));
+  std::vector<IterationCounters> counters(graph.vertex_count());
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
     for (const Vertex target : graph.out().neighbors(v)) {
-      ++tally[v].out;
-      ++tally[target].in;
+      ++counters[v].out;
+      ++counters[target].in;
     }
   }
   const auto& out = std::get<Array<std::uint64_t>>(result.columns.at(0).values);
   const auto& in  = std::get<Array<std::uint64_t>>(result.columns.at(1).values);
   Verdict     verdict{.how = "serial oracle", .problem = {}};
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
-    if (out[v] == tally[v].out && in[v] == tally[v].in) continue;
+    if (out[v] == counters[v].out && in[v] == counters[v].in) continue;
     verdict.problem = fmt::format("vertex {}: {} out and {} in, expected {} and {}", graph.ids().name(v), out[v],
-                                  in[v], tally[v].out, tally[v].in);
+                                  in[v], counters[v].out, counters[v].in);
     break;
   }
   return verdict;

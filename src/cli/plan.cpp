@@ -35,7 +35,7 @@ const char* taken(Method method, const Prediction& line) {
 
 std::vector<Prediction> predictions(const Plan& plan) {
   std::vector<Prediction> table;
-  if (!plan.rates || plan.coded || plan.edge_bytes == 0) return table;
+  if (!plan.rates || plan.compressed || plan.edge_bytes == 0) return table;
   const TransferCosts costs{*plan.rates, plan.weighted};
   const double outside = 1 - static_cast<double>(plan.resident_bytes) / static_cast<double>(plan.edge_bytes);
   const double edges   = static_cast<double>(plan.arcs) * outside;
@@ -52,7 +52,7 @@ std::vector<Prediction> predictions(const Plan& plan) {
 
 std::string method_text(const Plan& plan) {
   if (plan.method.empty()) return "does not apply";
-  return plan.method + (plan.coded ? ", edges compressed" : "");
+  return plan.method + (plan.compressed ? ", edges compressed" : "");
 }
 
 void print_plan(const Plan& plan, const Graph& graph, const RunArguments& arguments) {
@@ -88,7 +88,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                 {"graph", graph_json(graph)},
                 {"device", plan.device},
                 {"method", plan.method.empty() ? Json(nullptr) : Json(plan.method)},
-                {"compressed", plan.coded},
+                {"compressed", plan.compressed},
                 {"why", plan.why},
                 {"device_memory", plan.room},
                 {"state_bytes", plan.state_bytes},

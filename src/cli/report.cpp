@@ -55,7 +55,7 @@ std::string fact_text(const Fact& fact) {
 
 /// How edges that are not resident reached the device.
 std::string transfer_text(const IterationStatistics& iteration) {
-  const std::string_view how = iteration.brought;
+  const std::string_view how = iteration.transfer;
   if (how == "whole") return "whole partitions";
   if (how == "kept") return "resident";
   return std::string{how};
@@ -72,7 +72,7 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"chunks", iteration.windows},
                     {"bytes_transferred", iteration.bytes_sent},
                     {"bytes_read_in_place", iteration.bytes_read},
-                    {"predicted_ms", iteration.reckoned_ms},
+                    {"predicted_ms", iteration.predicted_ms},
                     {"gathering_ms", iteration.gathering_ms},
                     {"ms", iteration.milliseconds}});
   return list;
@@ -252,7 +252,7 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
     fmt::print(out, "this algorithm has no statistics per iteration\n");
     return;
   }
-  const auto came = [](const IterationStatistics& iteration) { return *iteration.brought != '\0'; };
+  const auto came = [](const IterationStatistics& iteration) { return *iteration.transfer != '\0'; };
   const bool sent = std::ranges::any_of(statistics.per_iteration, came);
   fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}", "iteration", "vertices", "edges", "direction", "ms");
   fmt::print(
@@ -264,7 +264,7 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
                with_commas(iteration.active_edges), to_string(iteration.direction), iteration.milliseconds);
     if (sent)
       fmt::print(out, " {:>12} {:>16} {:>8} {:>10}",
-                 iteration.reckoned_ms > 0 ? fmt::format("{:.3f}", iteration.reckoned_ms) : "-",
+                 iteration.predicted_ms > 0 ? fmt::format("{:.3f}", iteration.predicted_ms) : "-",
                  transfer_text(iteration), with_commas(iteration.windows), human_bytes(iteration.bytes_sent));
     fmt::print(out, "\n");
   }
@@ -350,7 +350,7 @@ Json answer_json(const Answer& answer) {
             {"edges_read_in_place", statistics.bytes_read}}},
           {"method", statistics.method.empty() ? std::string{resident_edges()->name} : statistics.method},
           {"compressed", statistics.compressed},
-          {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_outside}}},
+          {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_on_host}}},
           {"kernel_launches", statistics.counters.kernel_launches},
           {"gpu", gpu_json(statistics.counters)},
           {"direction_switches", statistics.counters.switches},

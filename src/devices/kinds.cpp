@@ -44,7 +44,7 @@ std::unique_ptr<Executor> composed_executor(ExecutorMaker& maker, const Topology
   };
   if (options.method->transfers) refuse("edges are not transferred to it");
   if (options.direction == Direction::pull) refuse("what its executors push is merged, so that none pulls");
-  if (options.deterministic && facts.order_shows)
+  if (options.deterministic && facts.order_sensitive)
     refuse("its sums depend on which executor a row is pushed by, so that --deterministic does not hold");
   for (const DeviceEntry* entry : table())
     if (DeviceKind{*entry} == options.device.kind) return entry->composed(maker, topology);

@@ -7,7 +7,7 @@ namespace spillway {
 Direction choose_direction(const ProgramFacts& facts, const Topology& topology, const FrontierSize& frontier,
                            const RunOptions& options) {
   if (facts.push_only || topology.pull.empty()) return Direction::push;
-  const bool same_bits = options.deterministic && facts.order_shows;
+  const bool same_bits = options.deterministic && facts.order_sensitive;
   if (topology.push.empty() || facts.all_active || same_bits)
     return options.direction == Direction::push && !topology.push.empty() && !same_bits ? Direction::push
                                                                                         : Direction::pull;

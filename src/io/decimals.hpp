@@ -107,7 +107,17 @@ inline bool loses_digits(const Decimal& decimal, float value) {
   return distance > 0.5;
 }
 
-inline bool loses_digits(std::string_view text, float value) { return loses_digits(decimal_of(text), value); }
+/// As some write floats: with all the digits of a double that has the same value.
+inline bool is_exact(std::string_view text, float value) {
+  double exact = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  std::from_chars(text.data(), text.data() + text.size(), exact);
+  return exact == double{value};
+}
+
+inline bool loses_digits(std::string_view text, float value) {
+  return loses_digits(decimal_of(text), value) && !is_exact(text, value);
+}
 
 /// A number as most weights are written: digits, perhaps a sign and a point, no exponent, up to 16 digits.
 struct PlainNumber {
@@ -144,6 +154,7 @@ struct PlainNumber {
     Decimal decimal{digits, -static_cast<int>(fraction), std::numeric_limits<float>::digits10 + 1};
     for (; decimal.digits % 10 == 0; ++decimal.exponent) decimal.digits /= 10;
     if (decimal.digits < 1'000'000) return false;
+    if (static_cast<double>(digits) / powers[fraction] == std::abs(double{value})) return false;
     return decimal.digits >= 1'000'000'000 || spillway::loses_digits(decimal, value);
   }
 

@@ -146,10 +146,10 @@ class Measuring {
   /// Rows of so many edges, of which one among some is active; each time others, which no cache has. As in a run,
   /// some are sent while others are gathered.
   double seconds_to_gather(unsigned edges, int threads) {
-    const unsigned         spread = edges < warp_lanes ? wide : 4;
-    const std::uint64_t    rows = edges_ / 4 * 3 / edges, active = rows / spread;
-    std::vector<EdgeIndex> offsets(rows + 1), starts(active + 1);
-    std::vector<LaidPiece> entries(active);
+    const unsigned               spread = edges < warp_lanes ? wide : 4;
+    const std::uint64_t          rows = edges_ / 4 * 3 / edges, active = rows / spread;
+    std::vector<EdgeIndex>       offsets(rows + 1), starts(active + 1);
+    std::vector<ChunkDescriptor> entries(active);
     for (std::uint64_t i = 0; i <= rows; ++i) offsets[i] = i * edges;
     for (std::uint64_t i = 0; i <= active; ++i) starts[i] = i * edges;
     const Rows    from{offsets.data(), pinned_.on_host<Vertex>(), nullptr};
@@ -158,7 +158,7 @@ class Measuring {
     for (unsigned time = 0; time <= times; ++time) {
       for (std::uint64_t i = 0; i < active; ++i)
         entries[i] = {static_cast<Vertex>(i * spread + anywhere(time * active + i, spread)), 0};
-      const PieceLayout pieces{entries.data(), starts.data(), active, long_piece};
+      const ChunkLayout pieces{entries.data(), starts.data(), active, long_piece};
       const double      start = now();
       unsigned          turn  = 0;
       for (EdgeIndex at = 0; at < active * edges; at += staged, ++turn) {

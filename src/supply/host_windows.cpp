@@ -16,8 +16,8 @@ constexpr auto what_windows = "windows of edges";
 }  // namespace
 
 std::uint64_t WindowSizes::layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const RunOptions& options) {
-  const std::uint64_t pieces = vertices + arcs / piece_edges(options);
-  return vertices * sizeof(Vertex) + pieces * (sizeof(LaidPiece) + sizeof(EdgeIndex));
+  const std::uint64_t pieces = vertices + arcs / chunk_edges(options);
+  return vertices * sizeof(Vertex) + pieces * (sizeof(ChunkDescriptor) + sizeof(EdgeIndex));
 }
 
 /// No more than three quarters of what the host has left: the rest is for lists.
@@ -41,7 +41,7 @@ Rows HostWindows::Slot::rows(EdgeIndex from) const {
   return {nullptr, targets.data() + from, weights.size() > 0 ? weights.data() + from : nullptr};
 }
 
-HostWindows::HostWindows(PieceExecutor& executor, const Topology& topology, const WindowNeeds& needs,
+HostWindows::HostWindows(CpuExecutor& executor, const Topology& topology, const WindowNeeds& needs,
                          const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
     : executor_(executor),
       needs_(needs),
@@ -89,7 +89,7 @@ void HostWindows::complete(RunStatistics& statistics) const {
   statistics.method         = options_.method->name;
   statistics.device_bytes   = device_bytes_;
   statistics.edges_resident = supply_->resident_bytes();
-  statistics.edges_outside  = std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * needs_.edge_bytes();
+  statistics.edges_on_host  = std::accumulate(arcs_.begin(), arcs_.end(), EdgeIndex{0}) * needs_.edge_bytes();
 }
 
 /// Offsets that lie in a mapped file are read in every iteration, and somebody may write to it meanwhile.
@@ -98,12 +98,12 @@ void HostWindows::complete(RunStatistics& statistics) const {
   throw internal_error("rows are longer than when the run began");
 }
 
-Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) {
+LayoutSize HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) {
   const auto    active = executor_.active();
-  const auto    size   = piece_edges(options_);
+  const auto    size   = chunk_edges(options_);
   std::uint64_t pieces = 0;
   const auto    count  = [&](std::uint64_t v) {
-    pieces += PieceLayout::pieces_of(hosts_[side].degree(static_cast<Vertex>(v)), size);
+    pieces += ChunkLayout::chunks_of(hosts_[side].degree(static_cast<Vertex>(v)), size);
   };
   if (everyone)
     for (std::uint64_t v = 0; v < vertices_; ++v) count(v);
@@ -137,14 +137,14 @@ Laid HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& 
   return {entries_.size(), start};
 }
 
-PieceLayout HostWindows::layout() const {
-  return {entries_.data(), starts_.data(), entries_.size(), piece_edges(options_)};
+ChunkLayout HostWindows::layout() const {
+  return {entries_.data(), starts_.data(), entries_.size(), chunk_edges(options_)};
 }
 
-PieceLayout HostWindows::pieces(std::uint64_t first, std::uint64_t last) {
-  PieceLayout some = layout();
+ChunkLayout HostWindows::pieces(std::uint64_t first, std::uint64_t last) {
+  ChunkLayout some = layout();
   some.entries += first, some.starts += first;
-  some.count = std::min(last - first, pieces_told(options_));
+  some.count = std::min(last - first, descriptors_at_once(options_));
   return some;
 }
 

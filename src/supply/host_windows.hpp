@@ -9,8 +9,8 @@ namespace spillway {
 class HostWindows final : public EdgeSupply, WindowDevice {
  public:
   /// Error where the executor's state and the smallest windows do not fit `options.device.memory`.
-  HostWindows(PieceExecutor& executor, const Topology& topology, const WindowNeeds& needs,
-              const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
+  HostWindows(CpuExecutor& executor, const Topology& topology, const WindowNeeds& needs, const RunOptions& options,
+              const std::shared_ptr<MemoryBudget>& budget);
 
   bool      may_fuse() const override { return false; }
   BlockWork bring(Executor& executor, Direction direction, IterationStatistics& made,
@@ -27,8 +27,8 @@ class HostWindows final : public EdgeSupply, WindowDevice {
     Rows rows(EdgeIndex from = 0) const;
   };
 
-  Laid         lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
-  PieceLayout  pieces(std::uint64_t first, std::uint64_t last) override;
+  LayoutSize   lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
+  ChunkLayout  pieces(std::uint64_t first, std::uint64_t last) override;
   void         reuse(std::size_t) override {}
   void         send(std::size_t slot, const WindowSide& side, std::size_t part) override;
   EdgePointers stage(std::size_t slot, EdgeIndex at) override;
@@ -37,9 +37,9 @@ class HostWindows final : public EdgeSupply, WindowDevice {
 
   void                     make_room(std::vector<WindowSide>& sides, const std::shared_ptr<MemoryBudget>& budget);
   [[noreturn]] static void offsets_changed();
-  PieceLayout              layout() const;
+  ChunkLayout              layout() const;
 
-  PieceExecutor&                executor_;
+  CpuExecutor&                  executor_;
   WindowNeeds                   needs_;
   RunOptions                    options_;
   WindowSizes                   sizes_;
@@ -51,10 +51,10 @@ class HostWindows final : public EdgeSupply, WindowDevice {
   BlockWork                     work_;
   std::unique_ptr<WindowSupply> supply_;
 
-  Charge                 laid_memory_;
-  std::vector<Vertex>    active_;  ///< ascending
-  std::vector<LaidPiece> entries_;
-  std::vector<EdgeIndex> starts_;
+  Charge                       laid_memory_;
+  std::vector<Vertex>          active_;  ///< ascending
+  std::vector<ChunkDescriptor> entries_;
+  std::vector<EdgeIndex>       starts_;
 };
 
 }  // namespace spillway

@@ -49,9 +49,8 @@ void refuse_block(const char* kind) {
                        kind);
 }
 
-std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
-                                        const ProgramFacts& facts, const RunOptions& options,
-                                        const std::shared_ptr<MemoryBudget>& budget) {
+std::unique_ptr<EdgeSupply> host_supply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
+                                        const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
   const SupplyMethod& entry = entry_of(options.method);
   return (entry.on_host ? entry : resident_method()).on_host(executor, topology, facts, options, budget);
 }

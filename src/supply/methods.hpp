@@ -23,7 +23,7 @@ extern MakeSupply* const supply_in_windows;
 
 struct SupplyMethod : MethodFacts {
   /// What brings edges to the CPU's executor; null where the method requires a GPU.
-  using OnHost    = std::unique_ptr<EdgeSupply>(PieceExecutor& executor, const Topology& topology,
+  using OnHost    = std::unique_ptr<EdgeSupply>(CpuExecutor& executor, const Topology& topology,
                                              const ProgramFacts& facts, const RunOptions& options,
                                              const std::shared_ptr<MemoryBudget>& budget);
   OnHost* on_host = nullptr;

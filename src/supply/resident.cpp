@@ -23,8 +23,8 @@ class ResidentRowsSupply final : public EdgeSupply {
   const Topology& topology_;
 };
 
-std::unique_ptr<EdgeSupply> on_host(PieceExecutor&, const Topology& topology, const ProgramFacts&,
-                                    const RunOptions&, const std::shared_ptr<MemoryBudget>&) {
+std::unique_ptr<EdgeSupply> on_host(CpuExecutor&, const Topology& topology, const ProgramFacts&, const RunOptions&,
+                                    const std::shared_ptr<MemoryBudget>&) {
   return std::make_unique<ResidentRowsSupply>(topology);
 }
 

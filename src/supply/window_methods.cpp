@@ -6,7 +6,7 @@
 namespace spillway {
 namespace {
 
-std::unique_ptr<EdgeSupply> on_host(PieceExecutor& executor, const Topology& topology, const ProgramFacts& facts,
+std::unique_ptr<EdgeSupply> on_host(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
                                     const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
   const WindowNeeds needs = WindowNeeds::of(facts);
   return std::make_unique<HostWindows>(executor, topology, needs, options, budget);

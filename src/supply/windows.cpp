@@ -106,7 +106,7 @@ std::uint64_t WindowSupply::resident_bytes() const {
   return bytes;
 }
 
-Laid WindowSupply::lay_out(const Round& round) {
+LayoutSize WindowSupply::lay_out(const Round& round) {
   if (needs_.everyone && sides_.size() == 1 && !first_) return laid_;  // as it was
   const std::size_t parts = sides_[round.side].parts() + 1;
   parts_memory_.raise_to(parts * sizeof(PartAt));
@@ -119,9 +119,9 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   const WindowSide& side  = sides_[round.side];
   const std::size_t first = side.resident, last = side.parts();
   if (first == last) return {};
-  double& reckoned = round.sent.reckoned;
+  double& predicted = round.sent.predicted;
   if (round.everyone || options_.supply.all_parts || parts_.empty()) {
-    reckoned += costs_.bytes_sent(static_cast<double>(side.bytes(first, last) - bytes_in_slots(round.side)));
+    predicted += costs_.bytes_sent(static_cast<double>(side.bytes(first, last) - bytes_in_slots(round.side)));
     return {{Way::whole, first, last}};
   }
   if (sizes_.local) return chosen_for_all(round, first);
@@ -133,7 +133,7 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
     const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].pieces - parts_[i].pieces, 1));
     double     takes = 0;
     const Way  way   = cheapest(static_cast<double>(edges), rows, all, takes);
-    reckoned += takes;
+    predicted += takes;
     // What is gathered or read skips empty parts by itself.
     if (!stretches.empty() && stretches.back().way == way && (way != Way::whole || stretches.back().last == i))
       stretches.back().last = i + 1;
@@ -170,7 +170,7 @@ std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t firs
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
   const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
   const Way  way    = cheapest(edges, pieces, all, takes);
-  round.sent.reckoned += takes;
+  round.sent.predicted += takes;
   return way == Way::whole ? whole : std::vector<Stretch>{{way, first, side.parts()}};
 }
 
@@ -284,7 +284,7 @@ void WindowSupply::send_whole(Round& round, const Stretch& stretch) {
 void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
   const PartAt begin = parts_[stretch.first], end = parts_[stretch.last];
   // The piece before may reach into the part.
-  PiecesTold told{.next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1), .last = end.pieces};
+  DescriptorCursor cursor{.next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1), .last = end.pieces};
   for (EdgeIndex first = begin.edges; first < end.edges; first += sizes_.slot_edges) {
     const EdgeIndex   last = std::min<EdgeIndex>(end.edges, first + sizes_.slot_edges);
     const std::size_t slot = take_slot(round.device);
@@ -292,7 +292,7 @@ void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
     for (EdgeIndex from = first, to = first; from < last; from = to) {
       to                       = std::min(last, from + sizes_.stage_edges);
       const EdgePointers stage = round.device.stage(slot, from - first);
-      gather(round, told, from, to, stage);
+      gather(round, cursor, from, to, stage);
       round.device.send_staged(slot, from - first, to - from);
     }
     count_sent(round, Way::gathered, (last - first) * edge_bytes_);
@@ -301,15 +301,16 @@ void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
 }
 
 /// The host is told of pieces some at a time.
-void WindowSupply::gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIndex to, EdgePointers into) {
+void WindowSupply::gather(Round& round, DescriptorCursor& cursor, EdgeIndex from, EdgeIndex to,
+                          EdgePointers into) {
   while (from < to) {
-    for (; from >= told.edges_to; told.edges_to = told.pieces.starts[told.pieces.count]) {
-      told.pieces = round.device.pieces(told.next, told.last);
-      told.next += told.pieces.count;
+    for (; from >= cursor.edges_to; cursor.edges_to = cursor.pieces.starts[cursor.pieces.count]) {
+      cursor.pieces = round.device.pieces(cursor.next, cursor.last);
+      cursor.next += cursor.pieces.count;
     }
-    const EdgeIndex upto = std::min(to, told.edges_to);
+    const EdgeIndex upto = std::min(to, cursor.edges_to);
     Stopwatch       clock;
-    gather_edges(sides_[round.side].host, told.pieces, from, upto, threads_, into);
+    gather_edges(sides_[round.side].host, cursor.pieces, from, upto, threads_, into);
     round.sent.gathering += clock.lap() / 1e3;
     into.targets += upto - from;
     if (into.weights) into.weights += upto - from;
@@ -326,7 +327,7 @@ void WindowSupply::read_in_place(Round& round, const Stretch& stretch) {
   round.sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 
-void gather_edges(const Rows& rows, const PieceLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
+void gather_edges(const Rows& rows, const ChunkLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
                   const EdgePointers& into) {
   const auto      begin_of = [&](std::uint64_t k) { return pieces.begin(k, rows.offsets, /*compact=*/false); };
   const std::span starts{pieces.starts, pieces.count};
@@ -352,8 +353,8 @@ void gather_edges(const Rows& rows, const PieceLayout& pieces, EdgeIndex from, E
   });
 }
 
-void refuse_in_windows(const RunOptions& options, bool order_shows, bool local) {
-  if (options.deterministic && order_shows)
+void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool local) {
+  if (options.deterministic && order_sensitive)
     throw Error{ExitCode::usage, "--deterministic does not go with --method " + std::string{options.method->name} +
                                      ": sums would depend on what is sent when; leave out one of them"};
   if (options.supply.compress == Compress::on && !options.method->compresses)

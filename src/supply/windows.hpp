@@ -12,8 +12,8 @@
 namespace spillway {
 
 /// That the host is told of at once.
-constexpr std::uint64_t pieces_told(const RunOptions& options) {
-  return options.supply.told < 1 ? 1 : options.supply.told;
+constexpr std::uint64_t descriptors_at_once(const RunOptions& options) {
+  return options.supply.descriptors < 1 ? 1 : options.supply.descriptors;
 }
 
 /// What a run says of itself to whoever brings its edges in windows.
@@ -23,7 +23,7 @@ struct WindowNeeds {
   bool local    = false;  ///< windows may be worked on until they are quiet
 
   static WindowNeeds of(const ProgramFacts& facts) {
-    return {.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.may_go_on};
+    return {.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.supports_async};
   }
   std::uint64_t edge_bytes() const { return spillway::edge_bytes(weighted); }
 };
@@ -33,14 +33,14 @@ struct WindowsSent {
   const char*   how     = "";
   std::uint64_t windows = 0, bytes = 0;  ///< that were sent
   std::uint64_t read      = 0;           ///< bytes that were read where they are
-  double        reckoned  = 0;           ///< seconds that this was to take
+  double        predicted = 0;           ///< seconds that this was to take
   double        gathering = 0;           ///< seconds that the host took for its part, while others went on
 };
 
 inline void note(const WindowsSent& sent, IterationStatistics& iteration, RunStatistics& run) {
-  iteration.brought = sent.how, iteration.windows = sent.windows;
+  iteration.transfer = sent.how, iteration.windows = sent.windows;
   iteration.bytes_sent = sent.bytes, iteration.bytes_read = sent.read;
-  iteration.reckoned_ms = sent.reckoned * 1e3, iteration.gathering_ms = sent.gathering * 1e3;
+  iteration.predicted_ms = sent.predicted * 1e3, iteration.gathering_ms = sent.gathering * 1e3;
   run.bytes_sent += sent.bytes;
   run.bytes_read += sent.read;
 }
@@ -96,10 +96,10 @@ class WindowDevice {
   virtual ~WindowDevice() = default;
   /// The active rows, or all, in pieces. `parts`: where the parts of the side begin among them, and where the last
   /// ends; empty if they are not asked for, or if there is no room to tell.
-  virtual Laid lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
+  virtual LayoutSize lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// Of the last layout from `first` to `last`, as many as the host is told at once; what was told before may be
   /// gone by then.
-  virtual PieceLayout pieces(std::uint64_t first, std::uint64_t last) = 0;
+  virtual ChunkLayout pieces(std::uint64_t first, std::uint64_t last) = 0;
   /// Whatever is sent there from now on waits until the device is done with what was there.
   virtual void reuse(std::size_t slot) = 0;
   /// A whole part of a side.
@@ -140,7 +140,7 @@ inline constexpr unsigned      stages_at_once = 4;
 inline constexpr std::uint64_t staged_bytes   = 8u << 20;  ///< of one, at most
 
 /// Subway's step 5: the edges from `from` to `to` of that array, by all threads, each as many as the others.
-void gather_edges(const Rows& rows, const PieceLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
+void gather_edges(const Rows& rows, const ChunkLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
                   const EdgePointers& into);
 
 /// Parts of the array of all edges, one behind the other, that reach the device in one way.
@@ -180,14 +180,14 @@ class WindowSupply {
   };
 
   /// How far the host has been told of the pieces of a stretch.
-  struct PiecesTold {
+  struct DescriptorCursor {
     std::uint64_t next, last;     ///< the next piece to be told of, and where the stretch ends
-    PieceLayout   pieces   = {};  ///< that it was told of last
+    ChunkLayout   pieces   = {};  ///< that it was told of last
     EdgeIndex     edges_to = 0;   ///< where their edges end
   };
 
   void                 supply(Round round);
-  Laid                 lay_out(const Round& round);
+  LayoutSize           lay_out(const Round& round);
   std::vector<Stretch> chosen(Round& round) const;
   Way                  cheapest(double edges, double pieces, std::uint64_t bytes, double& takes) const;
   std::vector<Stretch> chosen_for_all(Round& round, std::size_t first) const;
@@ -201,7 +201,7 @@ class WindowSupply {
   void        bring(Round& round, const Stretch& stretch);
   void        send_whole(Round& round, const Stretch& stretch);
   void        send_gathered(Round& round, const Stretch& stretch);
-  void        gather(Round& round, PiecesTold& told, EdgeIndex from, EdgeIndex to, EdgePointers into);
+  void        gather(Round& round, DescriptorCursor& cursor, EdgeIndex from, EdgeIndex to, EdgePointers into);
   void        read_in_place(Round& round, const Stretch& stretch);
   void        visit_part(Round& round, std::size_t slot, std::size_t part);
   void        visit_kept(Round& round, std::size_t parts) const;
@@ -220,7 +220,7 @@ class WindowSupply {
   bool                    first_ = true, last_side_first_ = false;
   std::vector<SlotUse>    slots_;
   std::uint64_t           visits_ = 0;
-  Laid                    laid_{};
+  LayoutSize              laid_{};
   std::vector<PartAt>     parts_;
 };
 

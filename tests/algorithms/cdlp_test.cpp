@@ -138,16 +138,16 @@ TEST(Cdlp, ChecksFindMistakes) {
 TEST(Cdlp, StopsWhenAskedTo) { testing::expect_stops("cdlp"); }
 
 TEST(LabelTally, GrowsAndStartsAnew) {
-  LabelTally tally{std::make_shared<MemoryBudget>()};
+  LabelTally counters{std::make_shared<MemoryBudget>()};
   for (const std::uint64_t count : {5000u, 3u, 70000u, 1u}) {
-    tally.begin(count * 2 + 1);
-    for (Vertex label = 0; label < count; ++label) tally.add(label * 7919);
-    EXPECT_EQ(tally.winner(), 0u);
+    counters.begin(count * 2 + 1);
+    for (Vertex label = 0; label < count; ++label) counters.add(label * 7919);
+    EXPECT_EQ(counters.winner(), 0u);
     const auto last = static_cast<Vertex>((count - 1) * 7919);
-    tally.add(last);
-    EXPECT_EQ(tally.winner(), last);
-    for (Vertex label = 0; label < count; ++label) tally.add(label * 7919);
-    EXPECT_EQ(tally.winner(), last);
+    counters.add(last);
+    EXPECT_EQ(counters.winner(), last);
+    for (Vertex label = 0; label < count; ++label) counters.add(label * 7919);
+    EXPECT_EQ(counters.winner(), last);
   }
 }
 

@@ -40,11 +40,11 @@ class PairOfExecutors final : public Executor {
     const auto          listed = first_.active();
     std::vector<Vertex> active{listed.begin(), listed.end()};
     if (active.empty()) active.resize(topology_.vertices), std::iota(active.begin(), active.end(), Vertex{0});
-    std::array<std::vector<RowPiece>, 2> shares;
+    std::array<std::vector<RowChunk>, 2> shares;
     for (const Vertex v : active)
       if (rows.degree(v) > 0) shares[v % 2].push_back({v, rows.offsets[v], rows.offsets[v + 1]});
-    BlockWork work = first_.process(PieceBlock{.rows = rows, .pieces = shares[0]});
-    work += second_.process(PieceBlock{.rows = rows, .pieces = shares[1]});
+    BlockWork work = first_.process(ChunkBlock{.rows = rows, .pieces = shares[0]});
+    work += second_.process(ChunkBlock{.rows = rows, .pieces = shares[1]});
     return work;
   }
 
@@ -60,8 +60,8 @@ class PairOfExecutors final : public Executor {
   void          complete(RunStatistics& statistics) override { first_.complete(statistics); }
 
  private:
-  PieceExecutor&  first_;
-  PieceExecutor&  second_;
+  CpuExecutor&    first_;
+  CpuExecutor&    second_;
   const Topology& topology_;
 };
 

@@ -165,7 +165,7 @@ TEST_F(GpuRun, GathersInALittleRoom) {
   }
   EXPECT_EQ(result.statistics.method, "subgraph");
   EXPECT_TRUE(std::ranges::any_of(result.statistics.per_iteration, [](const IterationStatistics& iteration) {
-    return iteration.brought == std::string{"gathered"};
+    return iteration.transfer == std::string{"gathered"};
   }));
   EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
 }

@@ -249,7 +249,7 @@ TEST(EdgeList, StopsWhenToldTo) {
   EXPECT_EQ(testing::failure_of([&] { read("0 1\n", options); }).first, ExitCode::interrupted);
 }
 
-struct Tally : Progress {
+struct IterationCounters : Progress {
   void begin(std::string_view, std::uint64_t expected, ProgressUnit) override {
     total = std::max(total, expected);
   }
@@ -258,8 +258,8 @@ struct Tally : Progress {
 };
 
 TEST(EdgeList, ReportsProgress) {
-  Tally       tally;
-  LoadOptions options;
+  IterationCounters tally;
+  LoadOptions       options;
   options.progress = &tally;
   options.threads  = 1;
   read("0 1\n1 2\n", options);

@@ -18,7 +18,7 @@ namespace {
 
 class BackwardRows final : public EdgeSupply {
  public:
-  BackwardRows(PieceExecutor& executor, const Topology& topology) : executor_(executor), topology_(topology) {}
+  BackwardRows(CpuExecutor& executor, const Topology& topology) : executor_(executor), topology_(topology) {}
 
   bool may_fuse() const override { return false; }
 
@@ -30,8 +30,8 @@ class BackwardRows final : public EdgeSupply {
     BlockWork work;
     for (const RowBlock& block : topology_.push)
       for (const Vertex v : active) {
-        const RowPiece row{v, block.rows.offsets[v], block.rows.offsets[v + 1]};
-        if (row.first < row.last) work += executor_.process(PieceBlock{.rows = block.rows, .pieces = {&row, 1}});
+        const RowChunk row{v, block.rows.offsets[v], block.rows.offsets[v + 1]};
+        if (row.first < row.last) work += executor_.process(ChunkBlock{.rows = block.rows, .pieces = {&row, 1}});
       }
     return work;
   }
@@ -39,11 +39,11 @@ class BackwardRows final : public EdgeSupply {
   void complete(RunStatistics& statistics) const override { statistics.method = "backwards"; }
 
  private:
-  PieceExecutor&  executor_;
+  CpuExecutor&    executor_;
   const Topology& topology_;
 };
 
-std::unique_ptr<EdgeSupply> on_host(PieceExecutor& executor, const Topology& topology, const ProgramFacts&,
+std::unique_ptr<EdgeSupply> on_host(CpuExecutor& executor, const Topology& topology, const ProgramFacts&,
                                     const RunOptions&, const std::shared_ptr<MemoryBudget>&) {
   return std::make_unique<BackwardRows>(executor, topology);
 }

@@ -62,9 +62,9 @@ TEST_F(Windows, AreGatheredFromFewAndWholeForMany) {
   bool                gathered = false, whole = false;  // of single parts, too
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     const std::uint64_t active = iteration.active_edges * 2 * sizeof(Vertex);
-    gathered |= iteration.brought == std::string{"gathered"};
-    whole |= iteration.brought == std::string{"whole"} || iteration.brought == std::string{"mixed"};
-    if (iteration.brought == std::string{"gathered"}) {
+    gathered |= iteration.transfer == std::string{"gathered"};
+    whole |= iteration.transfer == std::string{"whole"} || iteration.transfer == std::string{"mixed"};
+    if (iteration.transfer == std::string{"gathered"}) {
       EXPECT_LE(iteration.bytes_sent, active);
       if (!whole) {
         EXPECT_EQ(iteration.bytes_sent, active) << "no slot holds anything yet";
@@ -79,7 +79,7 @@ TEST_F(Windows, AreGatheredFromFewAndWholeForMany) {
 TEST_F(Windows, ComeInTheWayThatTakesLeast) {
   constexpr double fast = 1e18, slow = 1e6;
   const Rates      none{slow, slow, slow, slow, slow, 0};
-  const auto       brought = [&](const Rates& rates) {
+  const auto       transfer = [&](const Rates& rates) {
     RunOptions options   = in_windows(method_named("mixed"), 0, 4096);
     options.supply.rates = rates;
     return ask("sssp", with_unit_weights(kron), options);
@@ -90,19 +90,19 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
   read.read = read.read_pieces = fast;
   for (const auto& [rates, how] :
        {std::pair{sent, "whole"}, std::pair{gathered, "gathered"}, std::pair{read, "in place"}}) {
-    const RunStatistics statistics = brought(rates);
+    const RunStatistics statistics = transfer(rates);
     EXPECT_GT(statistics.iterations, 2u);
     for (const IterationStatistics& iteration : statistics.per_iteration)
       if (iteration.active_edges > 0) {
-        const bool kept = iteration.brought == std::string{"kept"};  // of what was sent whole before
-        EXPECT_EQ(kept ? "whole" : iteration.brought, std::string{how});
+        const bool kept = iteration.transfer == std::string{"kept"};  // of what was sent whole before
+        EXPECT_EQ(kept ? "whole" : iteration.transfer, std::string{how});
         EXPECT_FALSE(kept && iteration.bytes_sent > 0);
       }
     EXPECT_EQ(statistics.bytes_sent == 0, how == std::string{"in place"}) << how;
   }
-  const RunStatistics   some = brought(testing::balanced());
+  const RunStatistics   some = transfer(testing::balanced());
   std::set<std::string> ways;
-  for (const IterationStatistics& iteration : some.per_iteration) ways.insert(iteration.brought);
+  for (const IterationStatistics& iteration : some.per_iteration) ways.insert(iteration.transfer);
   EXPECT_GT(ways.size(), 1u) << *ways.begin();
 #if defined(SPILLWAY_TEST_ON_GPU)  // where some iterations never ask the host
   EXPECT_GT(some.counters.handed_over, 0u);
@@ -117,14 +117,14 @@ TEST_F(Windows, ComeInSeveralWaysAtOnce) {
   options.supply.rates              = testing::balanced();
   options.supply.rates->read_pieces = 4e7;  // of five edges and more
   const RunStatistics statistics    = ask("sssp", with_unit_weights(kron), options);
-  const auto          is_mixed = [](const IterationStatistics& i) { return i.brought == std::string{"mixed"}; };
+  const auto          is_mixed = [](const IterationStatistics& i) { return i.transfer == std::string{"mixed"}; };
   EXPECT_TRUE(std::ranges::any_of(statistics.per_iteration, is_mixed));
   std::uint64_t sent = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     sent += iteration.bytes_sent;
     EXPECT_LE(iteration.bytes_sent, 2 * edge_bytes(kron)) << "more than all";
     if (is_mixed(iteration)) {
-      EXPECT_GT(iteration.reckoned_ms, 0);
+      EXPECT_GT(iteration.predicted_ms, 0);
     }
   }
   EXPECT_EQ(sent, statistics.bytes_sent);
@@ -149,9 +149,9 @@ TEST_F(Windows, SendWhatWasReckonedWith) {
         const Result result = algorithm.run(with_unit_weights(graph), given, options);
         EXPECT_GT(result.statistics.bytes_sent, 0u);
         for (const IterationStatistics& iteration : result.statistics.per_iteration) {
-          EXPECT_NEAR(iteration.reckoned_ms,
+          EXPECT_NEAR(iteration.predicted_ms,
                       static_cast<double>(iteration.bytes_sent) * 1e3 / options.supply.rates->sent, 1e-9);
-          EXPECT_NE(iteration.brought, std::string{"mixed"});
+          EXPECT_NE(iteration.transfer, std::string{"mixed"});
         }
       }
 }
@@ -162,7 +162,7 @@ TEST_F(Windows, AreGatheredInTurns) {
   const RunStatistics usual   = ask("sssp", with_unit_weights(kron), options);
   for (const unsigned told : {0u, 1u, 5u, 1000u})
     for (const std::uint64_t staged : {1u, 40u, 1000u}) {
-      options.supply.told = told, options.supply.staged = staged;
+      options.supply.descriptors = told, options.supply.staged = staged;
       EXPECT_EQ(ask("sssp", with_unit_weights(kron), options).bytes_sent, usual.bytes_sent)
           << told << " " << staged;
     }

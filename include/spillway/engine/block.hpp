@@ -38,7 +38,7 @@ struct RowBlock {
 };
 
 /// A stretch of a vertex's row: places in the rows that are at hand.
-struct RowPiece {
+struct RowChunk {
   Vertex    vertex;
   EdgeIndex first, last;
 
@@ -46,20 +46,20 @@ struct RowPiece {
 };
 
 /// Pieces of rows that push, whoever is active.
-struct PieceBlock {
+struct ChunkBlock {
   Rows                      rows;
-  std::span<const RowPiece> pieces;
+  std::span<const RowChunk> pieces;
   BlockMemory               memory = BlockMemory::host;
 
   std::uint64_t bytes() const {
     EdgeIndex edges = 0;
-    for (const RowPiece& piece : pieces) edges += piece.length();
+    for (const RowChunk& piece : pieces) edges += piece.length();
     return edges * rows.edge_bytes();
   }
 };
 
-/// A piece of a row as it is laid out: its edges from `piece` times PieceLayout::piece_edges on, at most as many.
-struct LaidPiece {
+/// A piece of a row as it is laid out: its edges from `piece` times ChunkLayout::chunk_edges on, at most as many.
+struct ChunkDescriptor {
   Vertex        vertex;
   std::uint32_t piece;
 };
@@ -78,25 +78,25 @@ struct PartAt {
 };
 
 /// Some of the pieces, one behind the other.
-struct PieceRange {
+struct ChunkRange {
   std::uint64_t first = 0, last = 0;
 };
 
 /// Rows in pieces, so that a hub is nothing special to anybody; in the order of their vertices. `offsets` are
 /// those of the rows in the array of all edges.
-struct PieceLayout {
-  const LaidPiece* entries     = nullptr;
-  const EdgeIndex* starts      = nullptr;  ///< of each where they lie one behind the other, and the end of all
-  std::uint64_t    count       = 0;
-  unsigned         piece_edges = 1;  ///< at most
+struct ChunkLayout {
+  const ChunkDescriptor* entries = nullptr;
+  const EdgeIndex*       starts  = nullptr;  ///< of each where they lie one behind the other, and the end of all
+  std::uint64_t          count   = 0;
+  unsigned               chunk_edges = 1;  ///< at most
 
-  SPILLWAY_HD static EdgeIndex pieces_of(EdgeIndex length, unsigned piece_edges) {
-    return (length + piece_edges - 1) / piece_edges;
+  SPILLWAY_HD static EdgeIndex chunks_of(EdgeIndex length, unsigned chunk_edges) {
+    return (length + chunk_edges - 1) / chunk_edges;
   }
 
   SPILLWAY_HD EdgeIndex begin(std::uint64_t k, const EdgeIndex* offsets, bool compact) const {
     if (compact) return starts[k];
-    return offsets[entries[k].vertex] + EdgeIndex{entries[k].piece} * piece_edges;
+    return offsets[entries[k].vertex] + EdgeIndex{entries[k].piece} * chunk_edges;
   }
 
   SPILLWAY_HD std::uint64_t begun_before(EdgeIndex position, const EdgeIndex* offsets, bool compact) const {
@@ -119,7 +119,7 @@ struct PieceLayout {
   }
 
   /// What of a piece is in a range, counted from where that begins: all, some or nothing.
-  SPILLWAY_HD RowPiece piece_in(const EdgeRange& range, std::uint64_t k, const EdgeIndex* offsets) const {
+  SPILLWAY_HD RowChunk chunk_in(const EdgeRange& range, std::uint64_t k, const EdgeIndex* offsets) const {
     const EdgeIndex at = begin(k, offsets, range.compact), end = at + (starts[k + 1] - starts[k]);
     const EdgeIndex first = at < range.first ? range.first : at, last = end < range.last ? end : range.last;
     if (first >= last) return {entries[k].vertex, 0, 0};
@@ -128,11 +128,11 @@ struct PieceLayout {
 
   /// The row of a vertex, if it is no longer than a piece and in the range from end to end, or nothing. It
   /// is looked for among these pieces.
-  SPILLWAY_HD RowPiece whole_row_in(const EdgeRange& range, Vertex v, const EdgeIndex* offsets,
-                                    PieceRange among) const {
+  SPILLWAY_HD RowChunk whole_row_in(const EdgeRange& range, Vertex v, const EdgeIndex* offsets,
+                                    ChunkRange among) const {
     EdgeIndex       at     = offsets[v];
     const EdgeIndex length = offsets[v + 1] - at;
-    if (length > piece_edges) return {v, 0, 0};
+    if (length > chunk_edges) return {v, 0, 0};
     if (range.compact) {
       while (among.first < among.last) {
         const std::uint64_t middle = among.first + (among.last - among.first) / 2;
@@ -153,27 +153,27 @@ struct PieceLayout {
 /// pulled into accumulators.
 struct WindowBlock {
   Rows        rows;  ///< offsets in the array of all edges; targets and weights are those of the window
-  PieceLayout layout;
+  ChunkLayout layout;
   EdgeRange   edges;
-  PieceRange  candidates = {};  ///< that may be in it; none: they are searched for
+  ChunkRange  candidates = {};  ///< that may be in it; none: they are searched for
   bool        pull       = false;
   bool        local      = false;  ///< until nobody whose row is in it has anything new (Subway, section 3.2)
   BlockMemory memory     = BlockMemory::staging;
 
   std::uint64_t bytes() const { return (edges.last - edges.first) * rows.edge_bytes(); }
 
-  SPILLWAY_HD PieceRange pieces() const {
+  SPILLWAY_HD ChunkRange pieces() const {
     if (candidates.first != candidates.last) return candidates;
     const std::uint64_t begun = layout.begun_before(edges.first + 1, rows.offsets, edges.compact);
     return {begun > 0 ? begun - 1 : 0, layout.begun_before(edges.last, rows.offsets, edges.compact)};
   }
-  SPILLWAY_HD RowPiece piece(std::uint64_t k) const { return layout.piece_in(edges, k, rows.offsets); }
-  SPILLWAY_HD RowPiece whole_row(Vertex v, const PieceRange& among) const {
+  SPILLWAY_HD RowChunk piece(std::uint64_t k) const { return layout.chunk_in(edges, k, rows.offsets); }
+  SPILLWAY_HD RowChunk whole_row(Vertex v, const ChunkRange& among) const {
     return layout.whole_row_in(edges, v, rows.offsets, among);
   }
 };
 
-using Block = std::variant<RowBlock, PieceBlock, WindowBlock>;
+using Block = std::variant<RowBlock, ChunkBlock, WindowBlock>;
 
 /// An executor cannot process a block of this kind for the program at hand: a supply's mistake.
 [[noreturn]] void refuse_block(const char* kind);

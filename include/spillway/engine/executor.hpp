@@ -44,14 +44,14 @@ struct FrontierSize {
 
 /// What choosing a direction depends on.
 struct ProgramFacts {
-  bool        voting      = false;
-  bool        gathers     = false;  ///< updates meet in accumulators
-  bool        all_active  = false;
-  bool        push_only   = false;  ///< settled in buckets, in place
-  bool        order_shows = false;  ///< the order of updates shows in the last bits
-  bool        weighted    = false;
-  bool        may_go_on   = false;  ///< asynchronously
-  const char* stage       = "iterating";
+  bool        voting          = false;
+  bool        gathers         = false;  ///< updates meet in accumulators
+  bool        all_active      = false;
+  bool        push_only       = false;  ///< settled in buckets, in place
+  bool        order_sensitive = false;  ///< the order of updates shows in the last bits
+  bool        weighted        = false;
+  bool        supports_async  = false;  ///< asynchronously
+  const char* stage           = "iterating";
 };
 
 /// What processing a block took.
@@ -106,7 +106,7 @@ struct Accumulated {
 
 /// An executor of the CPU, whose vertices the host can ask for. It processes pieces of rows and windows as well,
 /// except for programs that are settled in buckets, in place.
-class PieceExecutor : public Executor {
+class CpuExecutor : public Executor {
  public:
   /// Of a push that has begun: who is active. Nobody is listed where everyone is.
   virtual std::span<const Vertex> active() = 0;
@@ -124,8 +124,8 @@ class PieceExecutor : public Executor {
 /// the run; the first delivers the answer.
 class ExecutorMaker {
  public:
-  virtual ~ExecutorMaker()      = default;
-  virtual PieceExecutor& make() = 0;
+  virtual ~ExecutorMaker()    = default;
+  virtual CpuExecutor& make() = 0;
 };
 
 /// What brings edges to an executor while a run lasts.
@@ -190,9 +190,8 @@ Topology resident_topology(const Graph& graph, Along along, NeededRows needed, c
                            bool on_gpu);
 
 /// What brings the blocks of a graph in memory to the CPU: as they are, or through an arena.
-std::unique_ptr<EdgeSupply> host_supply(PieceExecutor& executor, const Topology& topology,
-                                        const ProgramFacts& facts, const RunOptions& options,
-                                        const std::shared_ptr<MemoryBudget>& budget);
+std::unique_ptr<EdgeSupply> host_supply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
+                                        const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
 
 /// The executor of a device that is made of the CPU's. What it cannot do is Error{usage}.
 std::unique_ptr<Executor> composed_executor(ExecutorMaker& maker, const Topology& topology,

@@ -12,12 +12,12 @@
 namespace spillway {
 
 /// Pieces, and the edges of all of them.
-struct Laid {
+struct LayoutSize {
   std::uint64_t entries, edges;
 };
 
 /// Of a row that is laid out, gathered and visited as one.
-constexpr unsigned piece_edges(const RunOptions& options) {
+constexpr unsigned chunk_edges(const RunOptions& options) {
   constexpr unsigned most = 1u << 20;  // the edges of 32 pieces are counted in 32 bits
   return options.supply.piece < 1 ? 1 : options.supply.piece < most ? options.supply.piece : most;
 }
@@ -46,6 +46,6 @@ class TransferCosts {
 };
 
 /// Refuses what cannot be answered rightly in windows.
-void refuse_in_windows(const RunOptions& options, bool order_shows, bool local);
+void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool local);
 
 }  // namespace spillway

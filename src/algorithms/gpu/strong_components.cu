@@ -49,13 +49,13 @@ __device__ bool any_in_row(const Rows& rows, Vertex v, Asked&& asked) {
   return false;
 }
 
-__device__ bool speaks() { return threadIdx.x % warp_lanes == 0; }
+__device__ bool is_leader() { return threadIdx.x % warp_lanes == 0; }
 
 __global__ void trim(Sides graph, State state) {
   for_left(graph, state, [&](Vertex v) {
     const auto other = [&](Vertex u) { return u != v && state.left(u); };
     if (any_in_row(graph.out, v, other) && any_in_row(graph.in, v, other)) return;
-    if (!speaks()) return;
+    if (!is_leader()) return;
     atomics::store(state.component[v], v);
     state.note_change();
   });
@@ -76,7 +76,7 @@ __global__ void spread_mark(Sides graph, State state, Rows rows, unsigned char m
     const unsigned char own = atomics::glance(state.marks[v]);
     if (own & mark) return;
     const auto marked = [&](Vertex u) { return (atomics::glance(state.marks[u]) & mark) && state.left(u); };
-    if (!any_in_row(rows, v, marked) || !speaks()) return;
+    if (!any_in_row(rows, v, marked) || !is_leader()) return;
     atomics::store(state.marks[v], static_cast<unsigned char>(own | mark));
     state.note_change();
   });
@@ -104,7 +104,7 @@ __global__ void spread_color(Sides graph, State state) {
       if (color > most) most = color;
     }
     most = __reduce_max_sync(all_lanes, most);
-    if (!speaks() || most == own) return;
+    if (!is_leader() || most == own) return;
     atomics::store(state.color[v], most);
     state.note_change();
   });
@@ -125,7 +125,7 @@ __global__ void settle_back(Sides graph, State state) {
     const auto   of_it = [&](Vertex u) {
       return atomics::glance(state.component[u]) == color && state.color[u] == color;
     };
-    if (!any_in_row(graph.out, v, of_it) || !speaks()) return;
+    if (!any_in_row(graph.out, v, of_it) || !is_leader()) return;
     atomics::store(state.component[v], color);
     state.note_change();
   });

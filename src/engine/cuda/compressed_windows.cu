@@ -14,7 +14,7 @@ constexpr auto what_parts = "windows of compressed edges";
 
 /// The rows of a block, and where they begin.
 struct RowWords {
-  CodedRows        rows;
+  CompressedRows   rows;
   const EdgeIndex* offsets;
   std::uint64_t    vertices, words;
 
@@ -85,7 +85,7 @@ __device__ std::uint64_t row_with(const EdgeIndex* offsets, const PartRows& part
 /// 32 rows, one in each lane. All lanes must come wherever they are asked.
 class RowsOfWarp {
  public:
-  __device__ RowsOfWarp(const CodedRows& rows, const EdgeIndex* offsets, const PartRows& part,
+  __device__ RowsOfWarp(const CompressedRows& rows, const EdgeIndex* offsets, const PartRows& part,
                         std::uint64_t first) {
     const std::uint64_t v  = first + lane_index();
     const bool          is = v < part.last_row;
@@ -107,7 +107,7 @@ class RowsOfWarp {
   }
   __device__ unsigned begin_of(unsigned row) const { return of(begin_, row); }
   __device__ unsigned end_of(unsigned row) const { return of(end_, row); }
-  __device__ CodedRows::Piece piece_of(unsigned row) const {
+  __device__ CompressedRows::Piece piece_of(unsigned row) const {
     return {of(piece_.first, row), of(piece_.edges_and_header, row)};
   }
 
@@ -116,8 +116,8 @@ class RowsOfWarp {
     return __shfl_sync(all_lanes, value, static_cast<int>(lane));
   }
 
-  CodedRows::Piece piece_{};
-  unsigned         begin_ = 0, end_ = 0;
+  CompressedRows::Piece piece_{};
+  unsigned              begin_ = 0, end_ = 0;
 };
 
 /// What a lane has decoded of a batch.
@@ -126,7 +126,7 @@ struct Decoded {
   Vertex        targets[at_once];
   std::uint32_t weights[weighted ? at_once : 1];
 
-  __device__ void read(const CodedRows& rows, unsigned i, const CodedRows::Place& place) {
+  __device__ void read(const CompressedRows& rows, unsigned i, const CompressedRows::Place& place) {
     targets[i] = rows.target_ahead(place);
     if constexpr (weighted) weights[i] = rows.weight(place);
   }
@@ -134,7 +134,7 @@ struct Decoded {
 
 /// The edges from `at` to before `last`, at most a batch, of rows that a warp has.
 template <bool weighted>
-__device__ Decoded<weighted> decoded_batch(const CodedRows& rows, const RowsOfWarp& here, unsigned at,
+__device__ Decoded<weighted> decoded_batch(const CompressedRows& rows, const RowsOfWarp& here, unsigned at,
                                            unsigned last) {
   Decoded<weighted> decoded;
   const unsigned    row   = here.row_of(at);
@@ -144,7 +144,7 @@ __device__ Decoded<weighted> decoded_batch(const CodedRows& rows, const RowsOfWa
     return mine < last ? mine : last - 1;
   };
   if (here.end_of(row) >= last) {  // of hubs, nearly always
-    const CodedRows::Piece piece = here.piece_of(row);
+    const CompressedRows::Piece piece = here.piece_of(row);
 #pragma unroll
     for (unsigned i = 0; i < at_once; ++i) decoded.read(rows, i, {piece, edge(i) - begin});
     return decoded;
@@ -160,7 +160,8 @@ __device__ Decoded<weighted> decoded_batch(const CodedRows& rows, const RowsOfWa
 /// Every warp takes as many edges as any other, whatever rows they are of.
 template <bool weighted>
 __global__ void __launch_bounds__(block_threads, 4)
-    decode_part(CodedRows rows, const EdgeIndex* offsets, PartRows part, Vertex* targets, std::uint32_t* weights) {
+    decode_part(CompressedRows rows, const EdgeIndex* offsets, PartRows part, Vertex* targets,
+                std::uint32_t* weights) {
   const std::uint64_t warp = first_item() / warp_lanes, warps = item_stride() / warp_lanes;
   for (std::uint64_t chunk = warp; chunk * edges_a_warp < part.edges; chunk += warps) {
     const auto     from = static_cast<unsigned>(chunk * edges_a_warp);
@@ -187,8 +188,8 @@ __global__ void __launch_bounds__(block_threads, 4)
 
 }  // namespace
 
-CompressedWindows::CompressedWindows(Device& device, std::shared_ptr<CodedBlock> block, const EdgeIndex* offsets,
-                                     std::uint64_t vertices)
+CompressedWindows::CompressedWindows(Device& device, std::shared_ptr<CompressedBlock> block,
+                                     const EdgeIndex* offsets, std::uint64_t vertices)
     : device_(device), block_(std::move(block)), offsets_(offsets), vertices_(vertices) {
   DeviceArray<unsigned long long> most{device, 2, what_parts};
   most.clear();
@@ -229,7 +230,7 @@ std::vector<PartCut> CompressedWindows::cut(PartBounds bounds) {
 
 void CompressedWindows::keep(std::uint64_t words) {
   if (words == 0) return;
-  kept_ = {device_, words + CodedBlock::words_behind, what_parts};
+  kept_ = {device_, words + CompressedBlock::words_behind, what_parts};
   kept_.clear();
   device_.upload(kept_.data(), on_host(), words * sizeof(std::uint32_t));
 }
@@ -241,7 +242,7 @@ void CompressedWindows::decode(std::size_t part, const std::uint32_t* code, cons
                            .edges      = static_cast<unsigned>(cuts_[part + 1].edge - cuts_[part].edge)};
   const std::uint64_t warps = (rows.edges + edges_a_warp - 1) / edges_a_warp;
   // Places of rows count from the block's first word on.
-  const CodedRows from = block_->rows_at(code - cuts_[part].word);
+  const CompressedRows from = block_->rows_at(code - cuts_[part].word);
   if (to.weights)
     SPILLWAY_LAUNCH(decode_part<true>, blocks_for(warps * warp_lanes), block_threads, from, offsets_, rows,
                     to.targets, to.weights);

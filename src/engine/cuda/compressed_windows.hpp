@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/coding.hpp"
+#include "engine/cuda/compression.hpp"
 #include "supply/windows.hpp"
 
 namespace spillway::cuda {
@@ -20,7 +20,7 @@ struct PartBounds {
 class CompressedWindows {
  public:
   /// `offsets`: of the rows, in the order of the block's.
-  CompressedWindows(Device& device, std::shared_ptr<CodedBlock> block, const EdgeIndex* offsets,
+  CompressedWindows(Device& device, std::shared_ptr<CompressedBlock> block, const EdgeIndex* offsets,
                     std::uint64_t vertices);
 
   /// Of the longest row: no part can do with less.
@@ -45,15 +45,15 @@ class CompressedWindows {
   void decode(std::size_t part, const std::uint32_t* code, const EdgePointers& to) const;
 
  private:
-  Device&                     device_;
-  std::shared_ptr<CodedBlock> block_;
-  const EdgeIndex*            offsets_;
-  std::uint64_t               vertices_;
-  PartBounds                  longest_;
-  std::vector<PartCut>        cuts_;
-  std::vector<Vertex>         rows_at_cuts_;
-  DeviceArray<EdgeIndex>      edges_at_cuts_;
-  DeviceArray<std::uint32_t>  kept_;
+  Device&                          device_;
+  std::shared_ptr<CompressedBlock> block_;
+  const EdgeIndex*                 offsets_;
+  std::uint64_t                    vertices_;
+  PartBounds                       longest_;
+  std::vector<PartCut>             cuts_;
+  std::vector<Vertex>              rows_at_cuts_;
+  DeviceArray<EdgeIndex>           edges_at_cuts_;
+  DeviceArray<std::uint32_t>       kept_;
 };
 
 }  // namespace spillway::cuda

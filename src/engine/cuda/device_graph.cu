@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/cuda/coding.hpp"
+#include "engine/cuda/compression.hpp"
+#include "engine/cuda/host_rows.hpp"
 #include "engine/cuda/order.hpp"
-#include "engine/cuda/outside.hpp"
 #include "engine/rows.hpp"
 
 #include <spillway/error.hpp>
@@ -106,7 +106,7 @@ bool DeviceGraph::make_room() {
 
 bool DeviceGraph::give_up_idle() {
   const auto        idle = [](const auto& block) { return block.use_count() == 1; };
-  const std::size_t gone = std::erase_if(outside_, idle) + std::erase_if(coded_, idle);
+  const std::size_t gone = std::erase_if(host_rows_, idle) + std::erase_if(coded_, idle);
   return give_up_idle_blocks() || gone > 0;
 }
 
@@ -140,9 +140,9 @@ bool DeviceGraph::has_room_for(const Topology& topology, bool weighted, std::uin
     give_up_idle_blocks();
     if (fits()) return true;
   }
-  if (const std::uint64_t room = device_.room() + idle_heads();
+  if (const std::uint64_t room = device_.room() + idle_prefixes();
       beside <= room && missing(topology, weighted) <= room - beside) {
-    drop_idle_heads_locked();
+    drop_idle_prefixes_locked();
     return true;
   }
   give_up_idle_blocks();  // nor do those help that are there
@@ -189,51 +189,52 @@ std::shared_ptr<ResidentRows> DeviceGraph::resident(const RowBlock& block, bool 
   return there;
 }
 
-std::shared_ptr<OutsideRows> DeviceGraph::outside(const RowBlock& block, bool weighted, const Graph& graph) {
+std::shared_ptr<HostRows> DeviceGraph::host_rows(const RowBlock& block, bool weighted, const Graph& graph) {
   const std::scoped_lock lock{mutex_};
   const auto             same = [&](const auto& other) {
     return other->on_host().offsets == block.rows.offsets && other->on_host().targets == block.rows.targets;
   };
-  auto found = std::ranges::find_if(outside_, same);
-  if (found == outside_.end())
-    found = outside_.insert(outside_.end(), std::make_shared<OutsideRows>(device_, block, graph));
+  auto found = std::ranges::find_if(host_rows_, same);
+  if (found == host_rows_.end())
+    found = host_rows_.insert(host_rows_.end(), std::make_shared<HostRows>(device_, block, graph));
   if (weighted && !(*found)->has_weights()) (*found)->add_weights(block);
   return *found;
 }
 
-void DeviceGraph::drop_idle_heads() {
+void DeviceGraph::drop_idle_prefixes() {
   const std::scoped_lock lock{mutex_};
-  drop_idle_heads_locked();
+  drop_idle_prefixes_locked();
 }
 
-void DeviceGraph::drop_idle_heads_locked() {
-  for (const auto& rows : outside_)
-    if (rows.use_count() == 1) rows->drop_heads();
+void DeviceGraph::drop_idle_prefixes_locked() {
+  for (const auto& rows : host_rows_)
+    if (rows.use_count() == 1) rows->drop_prefixes();
   for (const auto& rows : coded_)
-    if (rows.use_count() == 1) rows->drop_heads();
+    if (rows.use_count() == 1) rows->drop_prefixes();
 }
 
 std::uint64_t DeviceGraph::room() {
   const std::scoped_lock lock{mutex_};
-  return device_.room() + idle_heads();
+  return device_.room() + idle_prefixes();
 }
 
-std::uint64_t DeviceGraph::idle_heads() const {
+std::uint64_t DeviceGraph::idle_prefixes() const {
   std::uint64_t bytes = 0;
-  for (const auto& rows : outside_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
+  for (const auto& rows : host_rows_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
   for (const auto& rows : coded_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
   return bytes;
 }
 
-bool DeviceGraph::has_coded(const RowBlock& block, bool weighted) {
+bool DeviceGraph::has_compressed(const RowBlock& block, bool weighted) {
   const std::scoped_lock lock{mutex_};
   return std::ranges::any_of(coded_, [&](const auto& other) {
     return other->on_host == block.rows.targets && other->weighted == weighted;
   });
 }
 
-std::shared_ptr<CodedBlock> DeviceGraph::coded(const RowBlock& block, const Topology& topology, bool weighted,
-                                               const Graph& graph, std::uint64_t chunk_arcs) {
+std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, const Topology& topology,
+                                                         bool weighted, const Graph& graph,
+                                                         std::uint64_t chunk_arcs) {
   const auto same = [&](const auto& other) {
     return other->on_host == block.rows.targets && other->weighted == weighted;
   };
@@ -244,16 +245,16 @@ std::shared_ptr<CodedBlock> DeviceGraph::coded(const RowBlock& block, const Topo
   }
   // Whatever the run, out-edges say who is a hub: both sides are in one order.
   const RowBlock by    = block_of(graph.out());
-  const auto     rows  = outside(block, weighted, graph);
-  const auto     among = block.rows.targets == by.rows.targets ? rows : outside(by, false, graph);
-  drop_idle_heads();
-  rows->drop_heads(), among->drop_heads();
-  auto fresh = std::make_shared<CodedBlock>(
+  const auto     rows  = host_rows(block, weighted, graph);
+  const auto     among = block.rows.targets == by.rows.targets ? rows : host_rows(by, false, graph);
+  drop_idle_prefixes();
+  rows->drop_prefixes(), among->drop_prefixes();
+  auto fresh = std::make_shared<CompressedBlock>(
       device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
       order(by, among->offsets(), topology.vertices), graph.budget(), chunk_arcs);
   fresh->on_host = block.rows.targets;
   const std::scoped_lock lock{mutex_};
-  passes_uncoded = 0;
+  passes_uncompressed = 0;
   // With or without weights: one of them is kept.
   std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
   coded_.push_back(fresh);

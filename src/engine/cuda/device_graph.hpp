@@ -21,8 +21,8 @@ struct ResidentRows {
   Rows on_device() const { return {offsets.data(), targets.data(), weights.data()}; }
 };
 
-class OutsideRows;
-class CodedBlock;
+class HostRows;
+class CompressedBlock;
 
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
@@ -48,18 +48,18 @@ class DeviceGraph : public Graph::Attachment {
   /// An order by falling degree in `by`, whose offsets are on the device.
   std::shared_ptr<const VertexMap> order(const RowBlock& by, const EdgeIndex* offsets, std::uint64_t vertices);
   /// The block, which stays where it is, for the device to read.
-  std::shared_ptr<OutsideRows> outside(const RowBlock& block, bool weighted, const Graph& graph);
-  /// The block in coded form; `chunk_arcs` as for `coded_supply`.
-  std::shared_ptr<CodedBlock> coded(const RowBlock& block, const Topology& topology, bool weighted,
-                                    const Graph& graph, std::uint64_t chunk_arcs);
-  bool                        has_coded(const RowBlock& block, bool weighted);
+  std::shared_ptr<HostRows> host_rows(const RowBlock& block, bool weighted, const Graph& graph);
+  /// The block in coded form; `chunk_arcs` as for `compressed_supply`.
+  std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
+                                              const Graph& graph, std::uint64_t chunk_arcs);
+  bool                             has_compressed(const RowBlock& block, bool weighted);
   /// Over rows that are not coded, so far.
-  std::atomic<double> passes_uncoded = 0;
-  std::atomic<bool>   cannot_code    = false;  ///< was tried
+  std::atomic<double> passes_uncompressed = 0;
+  std::atomic<bool>   cannot_compress     = false;  ///< was tried
   /// Runs over rows outside change what is kept of them: one at a time.
-  std::unique_lock<std::mutex> alone_outside() { return std::unique_lock{outside_mutex_}; }
+  std::unique_lock<std::mutex> exclusive_host_rows() { return std::unique_lock{outside_mutex_}; }
   /// The beginnings of rows that nobody uses now are given up.
-  void drop_idle_heads();
+  void drop_idle_prefixes();
   /// Bytes that are left of the device's budget, with those that they hold.
   std::uint64_t room();
   /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
@@ -72,22 +72,22 @@ class DeviceGraph : public Graph::Attachment {
  private:
   bool                             give_up_idle();
   bool                             give_up_idle_blocks();
-  void                             drop_idle_heads_locked();
-  std::uint64_t                    idle_heads() const;
+  void                             drop_idle_prefixes_locked();
+  std::uint64_t                    idle_prefixes() const;
   std::shared_ptr<ResidentRows>    found(const RowBlock& block) const;
   std::uint64_t                    missing(const Topology& topology, bool weighted) const;
   std::shared_ptr<const VertexMap> order_locked(const RowBlock& by, const EdgeIndex* offsets,
                                                 std::uint64_t vertices);
   std::shared_ptr<ResidentRows>    resident(const RowBlock& block, bool weighted, std::uint64_t& uploaded);
 
-  Device                                     device_;
-  std::mutex                                 mutex_, outside_mutex_;
-  std::vector<std::shared_ptr<ResidentRows>> blocks_, reordered_;
-  std::vector<std::shared_ptr<OutsideRows>>  outside_;
-  std::vector<std::shared_ptr<CodedBlock>>   coded_;
-  std::shared_ptr<const VertexMap>           order_;
-  const EdgeIndex*                           ordered_by_ = nullptr;  ///< offsets, on the host
-  const EdgeIndex*                           unskewed_   = nullptr;  ///< those by which no order would pay
+  Device                                        device_;
+  std::mutex                                    mutex_, outside_mutex_;
+  std::vector<std::shared_ptr<ResidentRows>>    blocks_, reordered_;
+  std::vector<std::shared_ptr<HostRows>>        host_rows_;
+  std::vector<std::shared_ptr<CompressedBlock>> coded_;
+  std::shared_ptr<const VertexMap>              order_;
+  const EdgeIndex*                              ordered_by_ = nullptr;  ///< offsets, on the host
+  const EdgeIndex*                              unskewed_   = nullptr;  ///< those by which no order would pay
 };
 
 }  // namespace spillway::cuda

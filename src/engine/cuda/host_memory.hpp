@@ -12,9 +12,9 @@ namespace spillway::cuda {
 
 /// The beginnings of rows that a device keeps are chosen for so many bytes; chosen for `chosen`, they serve where
 /// there are `room` now: programs leave a little more or less.
-inline constexpr std::uint64_t no_heads = ~std::uint64_t{0};
+inline constexpr std::uint64_t no_prefixes = ~std::uint64_t{0};
 inline bool                    serve(std::uint64_t chosen, std::uint64_t room) {
-                     return chosen != no_heads && chosen <= room && chosen >= room - room / 4;
+                     return chosen != no_prefixes && chosen <= room && chosen >= room - room / 4;
 }
 
 /// Pinned where it lies. What is in a mapped file is copied into huge pages, if the budget has room; and what

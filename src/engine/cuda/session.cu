@@ -14,13 +14,13 @@ struct Session::State {
   const Topology&              topology;
   const RunOptions&            options;
   ProgramNeeds                 needs;
-  std::shared_ptr<DeviceGraph> there;
+  std::shared_ptr<DeviceGraph> device_graph;
   std::uint64_t                state = 0, in_windows = 0;  ///< bytes of a run, all edges resident or transferred
   std::optional<Choice>        choice;
   double                       choosing_ms = 0;
-  std::unique_lock<std::mutex> alone;  ///< while rows outside are used
+  std::unique_lock<std::mutex> lock;  ///< while rows outside are used
 
-  Wish wish() {
+  PlacementRequest request() {
     const ProgramFacts& facts = needs.facts;
     if (state == 0) {
       state      = needs.state_bytes(resident_edges());
@@ -41,28 +41,28 @@ struct Session::State {
   }
 
   void choose() {
-    const Wish      wished = wish();
-    const Stopwatch clock;
-    choice = chosen_supply(*there, wished);
+    const PlacementRequest wished = request();
+    const Stopwatch        clock;
+    choice = chosen_supply(*device_graph, wished);
     choosing_ms += clock.milliseconds();
   }
 };
 
 Session::Session(const Graph& graph, const Topology& topology, const RunOptions& options, ProgramNeeds needs)
-    : state_(new State{.graph    = graph,
-                       .topology = topology,
-                       .options  = options,
-                       .needs    = std::move(needs),
-                       .there    = DeviceGraph::of(graph, options.device),
-                       .choice   = {},
-                       .alone    = {}}) {}
+    : state_(new State{.graph        = graph,
+                       .topology     = topology,
+                       .options      = options,
+                       .needs        = std::move(needs),
+                       .device_graph = DeviceGraph::of(graph, options.device),
+                       .choice       = {},
+                       .lock         = {}}) {}
 
 Session::~Session() = default;
 
-Device&                             Session::device() const { return state_->there->device(); }
-const std::shared_ptr<DeviceGraph>& Session::graph() const { return state_->there; }
-bool                                Session::make_room() { return state_->there->make_room(); }
-Plan                                Session::plan() { return planned_supply(*state_->there, state_->wish()); }
+Device&                             Session::device() const { return state_->device_graph->device(); }
+const std::shared_ptr<DeviceGraph>& Session::graph() const { return state_->device_graph; }
+bool                                Session::make_room() { return state_->device_graph->make_room(); }
+Plan Session::plan() { return planned_supply(*state_->device_graph, state_->request()); }
 
 SuppliedRows Session::rows() {
   State& state = *state_;
@@ -70,15 +70,16 @@ SuppliedRows Session::rows() {
   const Choice& choice = *state.choice;
   SuppliedRows  made{.rows = {}, .options = state.options, .so_far = {}};
   if (!choice.method->all_resident) made.options.method = choice.method, made.options.supply.rates = choice.rates;
-  if (choice.method->transfers) made.options.supply.compress = choice.coded ? Compress::on : Compress::off;
-  SupplyJob   job{*state.there, state.graph, state.topology, state.needs, choice.coded, state.alone, made};
+  if (choice.method->transfers) made.options.supply.compress = choice.compressed ? Compress::on : Compress::off;
+  SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs, choice.compressed,
+                state.lock,          made};
   MakeSupply* make = entry_of(choice.method).on_device;
   if (!make) throw usage_error("--method {} requires the CPU", choice.method->name);
   make(job);
   made.so_far.prepare_ms += state.choosing_ms;
   if (choice.method->all_resident) return made;
   made.so_far.method     = choice.method->name;
-  made.so_far.compressed = choice.coded;
+  made.so_far.compressed = choice.compressed;
   return made;
 }
 
@@ -86,16 +87,16 @@ SuppliedRows Session::rows() {
 bool Session::retreats(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
-  state.alone        = {};
+  state.lock         = {};
   Choice&    choice  = *state.choice;
   const bool free    = state.options.method.automatic();
   const bool windows = choice.method->transfers;
-  if (free && choice.coded && windows) {  // windows of compressed edges need more room
+  if (free && choice.compressed && windows) {  // windows of compressed edges need more room
     choice.method = edges_in_place();
     return true;
   }
-  if (choice.coded && state.options.supply.compress != Compress::on) {
-    state.there->cannot_code = true;
+  if (choice.compressed && state.options.supply.compress != Compress::on) {
+    state.device_graph->cannot_compress = true;
     state.choose();
     return true;
   }
@@ -109,16 +110,17 @@ namespace {
 /// Hubs first, where every vertex is active in many iterations and messages outgrow the caches.
 DeviceTopology chosen_order(const SupplyJob& job, DeviceTopology rows) {
   constexpr std::uint64_t pays_after = 8;  // iterations
-  const VertexOrder       order      = job.made.options.cuda.order;
+  const VertexOrder       order      = job.supplied.options.cuda.order;
   const bool              weighted   = job.needs.facts.weighted;
   if (!job.needs.may_reorder || order == VertexOrder::natural || job.topology.vertices == 0) return rows;
   // The last bits are not to depend on whether there is room for another order today.
-  if (order == VertexOrder::automatic && job.made.options.deterministic) return rows;
-  if (order == VertexOrder::degree) return job.there.reordered(job.topology, std::move(rows), weighted, true);
+  if (order == VertexOrder::automatic && job.supplied.options.deterministic) return rows;
+  if (order == VertexOrder::degree)
+    return job.device_graph.reordered(job.topology, std::move(rows), weighted, true);
   const std::uint64_t messages = job.topology.vertices * job.needs.message_bytes;
   if (job.needs.max_iterations < pays_after || messages < job.device().cache_bytes() / 2) return rows;
   try {
-    return job.there.reordered(job.topology, rows, weighted, false);
+    return job.device_graph.reordered(job.topology, rows, weighted, false);
   } catch (const DeviceError&) {  // no room for a second copy
   }
   return rows;
@@ -127,51 +129,53 @@ DeviceTopology chosen_order(const SupplyJob& job, DeviceTopology rows) {
 /// The whole graph on the device.
 void make_resident(SupplyJob& job) {
   Stopwatch      clock;
-  DeviceTopology rows = job.there.topology(job.topology, job.needs.facts.weighted);
+  DeviceTopology rows = job.device_graph.topology(job.topology, job.needs.facts.weighted);
   job.device().wait();
-  job.made.so_far.transfer_ms = clock.lap();
-  rows                        = chosen_order(job, std::move(rows));
+  job.supplied.so_far.transfer_ms = clock.lap();
+  rows                            = chosen_order(job, std::move(rows));
   job.device().wait();
-  job.made.so_far.prepare_ms = clock.lap();
-  job.made.rows              = resident_supply(std::move(rows));
+  job.supplied.so_far.prepare_ms = clock.lap();
+  job.supplied.rows              = resident_supply(std::move(rows));
 }
 
 /// What is kept of rows outside is for one run at a time. Returns what that needs beside them.
-std::uint64_t alone_outside(SupplyJob& job) {
+std::uint64_t exclusive_host_rows(SupplyJob& job) {
   const std::uint64_t state = job.state();
-  job.alone                 = job.there.alone_outside();
+  job.lock                  = job.device_graph.exclusive_host_rows();
   job.device().require_at_all(state, "the state of the vertices");
   return state;
 }
 
 /// Rows in host memory, some of them on the device.
 void make_in_place(SupplyJob& job) {
-  const std::uint64_t  state = alone_outside(job);
+  const std::uint64_t  state = exclusive_host_rows(job);
   const Stopwatch      clock;
   const ProgramFacts&  facts  = job.needs.facts;
-  const SupplyOptions& supply = job.made.options.supply;
+  const SupplyOptions& supply = job.supplied.options.supply;
   const Room           room{.state = state, .resident = supply.resident, .some_rows = !facts.voting};
-  if (job.needs.form == RowForm::whole && !job.coded)
-    job.made.rows = whole_supply(job.there, job.graph, job.topology, facts.weighted, state);
-  else if (job.coded)
-    job.made.rows = coded_supply(job.there, job.graph, job.topology, facts.weighted, room, supply.chunk_arcs);
+  if (job.needs.form == RowForm::whole && !job.compressed)
+    job.supplied.rows = whole_supply(job.device_graph, job.graph, job.topology, facts.weighted, state);
+  else if (job.compressed)
+    job.supplied.rows =
+        compressed_supply(job.device_graph, job.graph, job.topology, facts.weighted, room, supply.chunk_arcs);
   else
-    job.made.rows = plain_supply(job.there, job.graph, job.topology, facts.weighted, room);
+    job.supplied.rows = plain_supply(job.device_graph, job.graph, job.topology, facts.weighted, room);
   job.device().wait();
-  job.made.so_far.prepare_ms = clock.milliseconds();
+  job.supplied.so_far.prepare_ms = clock.milliseconds();
 }
 
 /// Rows that come in windows.
 void make_in_windows(SupplyJob& job) {
-  const std::uint64_t state = alone_outside(job);
+  const std::uint64_t state = exclusive_host_rows(job);
   const Stopwatch     clock;
   const ProgramFacts& facts = job.needs.facts;
   const bool          pulls =
-      facts.all_active && !job.topology.pull.empty() && job.made.options.direction != Direction::push;
+      facts.all_active && !job.topology.pull.empty() && job.supplied.options.direction != Direction::push;
   const WindowNeeds needs = WindowNeeds::of(facts);
-  job.made.rows = window_supply(job.there, job.graph, job.topology, job.made.options, needs, pulls, state);
+  job.supplied.rows =
+      window_supply(job.device_graph, job.graph, job.topology, job.supplied.options, needs, pulls, state);
   job.device().wait();
-  job.made.so_far.prepare_ms = clock.milliseconds();
+  job.supplied.so_far.prepare_ms = clock.milliseconds();
 }
 
 }  // namespace

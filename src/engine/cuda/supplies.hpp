@@ -18,7 +18,7 @@ struct Room {
 };
 
 /// What the choice of a supply depends on.
-struct Wish {
+struct PlacementRequest {
   const Topology&   topology;
   const RunOptions& options;
 
@@ -34,49 +34,49 @@ struct Wish {
 
 /// Where edges are to be.
 struct Choice {
-  Method method         = resident_edges();
-  bool   coded          = false;
-  Rates  rates          = {};     ///< that it depends on, if it is another
-  bool   may_code_later = false;  ///< after some more passes over edges as they are
+  Method method             = resident_edges();
+  bool   compressed         = false;
+  Rates  rates              = {};     ///< that it depends on, if it is another
+  bool   may_compress_later = false;  ///< after some more passes over edges as they are
 };
-Choice chosen_supply(DeviceGraph& there, const Wish& wish);
+Choice chosen_supply(DeviceGraph& device_graph, const PlacementRequest& request);
 /// What would be chosen, and why.
-Plan planned_supply(DeviceGraph& there, const Wish& wish);
+Plan planned_supply(DeviceGraph& device_graph, const PlacementRequest& request);
 
 /// All rows on the device.
 Supply<PlainRows> resident_supply(DeviceTopology rows);
 
 /// Every row as it is: its first edges on the device, as far as there is room, the others where the graph has
 /// them.
-Supply<PlainRows> plain_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
-                               const Room& room);
+Supply<PlainRows> plain_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
+                               bool weighted, const Room& room);
 
 /// Every row where the graph has it, as one.
-Supply<PlainRows> whole_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
-                               std::uint64_t state);
+Supply<PlainRows> whole_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
+                               bool weighted, std::uint64_t state);
 
 /// Likewise in parts, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
-Supply<CodedRows> coded_supply(DeviceGraph& there, const Graph& graph, const Topology& topology, bool weighted,
-                               const Room& room, std::uint64_t chunk_arcs);
+Supply<CompressedRows> compressed_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
+                                         bool weighted, const Room& room, std::uint64_t chunk_arcs);
 
 /// Rows of which the device knows where they lie; edges come while a run lasts, to be pulled or pushed. `state`:
 /// bytes that it needs beside them.
-Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const Topology& topology,
+Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state);
 
 /// What a supply is made with, and what it makes (supply/methods.hpp).
 struct SupplyJob {
-  DeviceGraph&                  there;
+  DeviceGraph&                  device_graph;
   const Graph&                  graph;
   const Topology&               topology;
   const ProgramNeeds&           needs;
-  bool                          coded;
-  std::unique_lock<std::mutex>& alone;  ///< to be held while rows outside are used
-  SuppliedRows&                 made;   ///< its options are settled
+  bool                          compressed;
+  std::unique_lock<std::mutex>& lock;      ///< to be held while rows outside are used
+  SuppliedRows&                 supplied;  ///< its options are settled
 
-  Device&       device() const { return there.device(); }
-  std::uint64_t state() const { return needs.state_bytes(made.options.method); }
+  Device&       device() const { return device_graph.device(); }
+  std::uint64_t state() const { return needs.state_bytes(supplied.options.method); }
 };
 
 }  // namespace spillway::cuda

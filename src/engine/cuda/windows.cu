@@ -6,7 +6,7 @@
 #include "engine/cuda/compressed_windows.hpp"
 #include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
-#include "engine/cuda/outside.hpp"
+#include "engine/cuda/host_rows.hpp"
 #include "engine/cuda/staging.hpp"
 #include "supply/residency.hpp"
 #include "supply/windows.hpp"
@@ -43,23 +43,23 @@ struct Slot {
 
   DeviceArray<Vertex>        targets;
   DeviceArray<std::uint32_t> weights;
-  Event                      brought, visited;
+  Event                      arrived, visited;
 };
 
 /// What the host is told of a layout: some pieces, while it works on those before.
-struct Told {
+struct DescriptorBatch {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   static std::uint64_t bytes_of(std::uint64_t pieces) {
-    return pieces * sizeof(LaidPiece) + (pieces + 1) * sizeof(EdgeIndex);
+    return pieces * sizeof(ChunkDescriptor) + (pieces + 1) * sizeof(EdgeIndex);
   }
 
   StagingRing::Buffer& buffer;
   std::uint64_t        most;  ///< pieces
   std::uint64_t        first = none, count = 0;
 
-  EdgeIndex* starts() const { return buffer.memory.as<EdgeIndex>(); }
-  LaidPiece* entries() const { return reinterpret_cast<LaidPiece*>(starts() + most + 1); }
+  EdgeIndex*       starts() const { return buffer.memory.as<EdgeIndex>(); }
+  ChunkDescriptor* entries() const { return reinterpret_cast<ChunkDescriptor*>(starts() + most + 1); }
 };
 
 /// What a GPU has of one block.
@@ -70,7 +70,7 @@ struct GpuSide {
   DeviceArray<std::uint32_t>         weights;
   DeviceArray<PartAt>                parts;         ///< where windows of the whole array begin among pieces
   DeviceArray<EdgeIndex>             below, above;  ///< where rows lie in the first edges, and in the others
-  Rows                               outside;       ///< all edges, where the host has them
+  Rows                               on_host;       ///< all edges, where the host has them
   bool                               all_here = false;
 
   /// Rows whose edges from place `from` on are here.
@@ -82,8 +82,8 @@ struct GpuSide {
   std::vector<PlainRows> in_place() const {
     const PlainRows here{below.data(), below.data() + 1, targets.data(), weights.data()};
     if (all_here) return {here};
-    if (below.size() == 0) return {{offsets, offsets + 1, outside.targets, outside.weights, true}};
-    return {here, {above.data(), above.data() + 1, outside.targets, outside.weights, true}};
+    if (below.size() == 0) return {{offsets, offsets + 1, on_host.targets, on_host.weights, true}};
+    return {here, {above.data(), above.data() + 1, on_host.targets, on_host.weights, true}};
   }
 };
 
@@ -99,7 +99,7 @@ __global__ void cut_rows(const EdgeIndex* offsets, std::uint64_t count, EdgeInde
 /// A side, before it is known what of it stays.
 struct SideToCome {
   WindowSide                         side;
-  Rows                               outside;  ///< where the device reads it in place; offsets are its own
+  Rows                               on_host;  ///< where the device reads it in place; offsets are its own
   std::unique_ptr<CompressedWindows> compressed;
 };
 
@@ -134,8 +134,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     std::vector<WindowSide> sides;
     for (std::size_t i = 0; i < given.size(); ++i) {
       WindowSide& side     = sides.emplace_back(std::move(given[i].side));
-      sides_[i].offsets    = given[i].outside.offsets;
-      sides_[i].outside    = given[i].outside;
+      sides_[i].offsets    = given[i].on_host.offsets;
+      sides_[i].on_host    = given[i].on_host;
       sides_[i].compressed = std::move(given[i].compressed);
       if (side.arcs > 0) keep(side, sides_[i], sizes.left / given.size(), state);
       if (!options.method->reads_in_place || needs.everyone || side.resident == 0) continue;
@@ -171,19 +171,19 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
  private:
   void wait_for_streams() const {
     cudaStreamSynchronize(stream_);
-    cudaStreamSynchronize(telling_);
+    cudaStreamSynchronize(descriptor_stream_);
   }
 
   /// Smaller ones where the host has little room: others need some, too.
   void make_stages(const RunOptions& options, const MemoryBudget& budget) {
     constexpr EdgeIndex small = 1u << 12;
-    const std::uint64_t told  = 2 * Told::bytes_of(pieces_told(options));
+    const std::uint64_t told  = 2 * DescriptorBatch::bytes_of(descriptors_at_once(options));
     const auto          bytes = [&] { return told + stages_at_once * sizes_.stage_edges * needs_.edge_bytes(); };
     while (sizes_.stage_edges > small && !budget.has_room(2 * bytes())) sizes_.stage_edges /= 2;
     staged_.raise_to(bytes());
     stages_.emplace(stages_at_once, sizes_.stage_edges * needs_.edge_bytes());
-    telling_room_.emplace(2, Told::bytes_of(pieces_told(options)));
-    for (unsigned i = 0; i < 2; ++i) told_.push_back({(*telling_room_)[i], pieces_told(options)});
+    descriptor_ring_.emplace(2, DescriptorBatch::bytes_of(descriptors_at_once(options)));
+    for (unsigned i = 0; i < 2; ++i) batches_.push_back({(*descriptor_ring_)[i], descriptors_at_once(options)});
   }
 
   /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
@@ -204,7 +204,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
 
   static void keep_compressed(WindowSide& side, CompressedWindows& there, std::uint64_t bytes) {
     const auto fits = [&](std::size_t parts) {
-      return side.bytes(0, parts) + CodedBlock::words_behind * sizeof(std::uint32_t) <= bytes;
+      return side.bytes(0, parts) + CompressedBlock::words_behind * sizeof(std::uint32_t) <= bytes;
     };
     while (side.resident < side.parts() && fits(side.resident + 1)) ++side.resident;
     there.keep(side.word_at(side.resident));
@@ -217,42 +217,44 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
                     there.above.data());
   }
 
-  Laid lay_out(std::size_t which, bool everyone, std::vector<PartAt>& parts) override {
+  LayoutSize lay_out(std::size_t which, bool everyone, std::vector<PartAt>& parts) override {
     const GpuSide& side = sides_[which];
     if (side.parts.size() == 0) parts.clear();
-    for (Told& told : told_) told.first = Told::none;
-    const Laid laid = kernels_->lay_out({.offsets    = side.offsets,
-                                         .everyone   = everyone,
-                                         .part_edges = sizes_.slot_edges,
-                                         .parts      = parts.empty() ? nullptr : side.parts.data(),
-                                         .part_count = parts.empty() ? 0 : parts.size() - 1,
-                                         .cuts = side.compressed ? side.compressed->edges_at_cuts() : nullptr});
+    for (DescriptorBatch& told : batches_) told.first = DescriptorBatch::none;
+    const LayoutSize laid =
+        kernels_->lay_out({.offsets    = side.offsets,
+                           .everyone   = everyone,
+                           .part_edges = sizes_.slot_edges,
+                           .parts      = parts.empty() ? nullptr : side.parts.data(),
+                           .part_count = parts.empty() ? 0 : parts.size() - 1,
+                           .cuts       = side.compressed ? side.compressed->edges_at_cuts() : nullptr});
     if (!parts.empty()) side.parts.download(parts.data());
-    laid_parts_    = parts;
-    const Laid all = parts.empty() ? laid : Laid{parts.back().pieces, parts.back().edges};
-    layout_        = kernels_->laid();
-    layout_.count  = all.entries;
+    laid_parts_          = parts;
+    const LayoutSize all = parts.empty() ? laid : LayoutSize{parts.back().pieces, parts.back().edges};
+    layout_              = kernels_->laid();
+    layout_.count        = all.entries;
     return all;
   }
 
-  PieceLayout pieces(std::uint64_t first, std::uint64_t last) override {
-    const std::size_t which = told_[1].first == first ? 1 : 0;
-    Told &            now = told_[which], &next = told_[1 - which];
+  ChunkLayout pieces(std::uint64_t first, std::uint64_t last) override {
+    const std::size_t which = batches_[1].first == first ? 1 : 0;
+    DescriptorBatch & now = batches_[which], &next = batches_[1 - which];
     if (now.first != first) ask_for(now, first, last);
     if (first + now.count < last) ask_for(next, first + now.count, last);
     now.buffer.copied.wait();
-    return {now.entries(), now.starts(), now.count, layout_.piece_edges};
+    return {now.entries(), now.starts(), now.count, layout_.chunk_edges};
   }
 
-  void ask_for(Told& told, std::uint64_t first, std::uint64_t last) {
+  void ask_for(DescriptorBatch& told, std::uint64_t first, std::uint64_t last) {
     const auto copied = [&](auto* here, const auto* there, std::uint64_t count) {
-      check(cudaMemcpyAsync(here, there + first, count * sizeof(*here), cudaMemcpyDeviceToHost, telling_),
-            "asking for active vertices");
+      check(
+          cudaMemcpyAsync(here, there + first, count * sizeof(*here), cudaMemcpyDeviceToHost, descriptor_stream_),
+          "asking for active vertices");
     };
     told.first = first, told.count = std::min(last - first, told.most);
     copied(told.entries(), layout_.entries, told.count);
     copied(told.starts(), layout_.starts, told.count + 1);
-    told.buffer.copied.record(telling_);
+    told.buffer.copied.record(descriptor_stream_);
   }
 
   void reuse(std::size_t slot) override { slots_[slot]->visited.hold_up(stream_); }
@@ -286,11 +288,11 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     };
     copied(to.targets, targets);
     if (weights) copied(to.weights, weights);
-    slot.brought.record(stream_);
+    slot.arrived.record(stream_);
   }
 
   /// Which pieces may be in whole parts is known from the layout: a search takes as long as visiting them.
-  PieceRange pieces_in(const WindowAt& at) const {
+  ChunkRange chunks_in(const WindowAt& at) const {
     if (at.edges.compact || laid_parts_.empty()) return {};
     const std::uint64_t begun = laid_parts_[at.first_part].pieces;
     return {begun - std::min<std::uint64_t>(begun, 1), laid_parts_[at.last_part].pieces};  // the one before may
@@ -300,7 +302,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     executor_->process(WindowBlock{.rows       = rows,
                                    .layout     = layout_,
                                    .edges      = at.edges,
-                                   .candidates = pieces_in(at),
+                                   .candidates = chunks_in(at),
                                    .pull       = pulls_,
                                    .local      = at.local,
                                    .memory     = memory});
@@ -316,7 +318,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   void visit_compressed(std::size_t which, const WindowAt& at) {
     const GpuSide& side = sides_[at.side];
     Slot* const    slot = which == resident ? nullptr : slots_[which].get();
-    if (slot) slot->brought.hold_up(nullptr);
+    if (slot) slot->arrived.hold_up(nullptr);
     for (std::size_t part = at.first_part; part < at.last_part; ++part) {
       const auto [first, last] = side.compressed->edges_of(part);
       if (first == last) continue;
@@ -334,9 +336,9 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     if (which == resident)
       return process(at, side.rows(side.targets.data(), side.weights.data(), from), BlockMemory::device);
     if (which == WindowDevice::in_place)
-      return process(at, side.rows(side.outside.targets, weighted(side.outside.weights), from), BlockMemory::host);
+      return process(at, side.rows(side.on_host.targets, weighted(side.on_host.weights), from), BlockMemory::host);
     Slot& slot = *slots_[which];
-    slot.brought.hold_up(nullptr);
+    slot.arrived.hold_up(nullptr);
     process(at, rows_in(slot, side), BlockMemory::staging);
     slot.visited.record(nullptr);
   }
@@ -351,24 +353,24 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   Charge                        staged_;  ///< pinned
   Executor*                     executor_ = nullptr;
   WindowKernels*                kernels_  = nullptr;  ///< the same
-  PieceLayout                   layout_;              ///< the last, on the device
+  ChunkLayout                   layout_;              ///< the last, on the device
   std::vector<PartAt>           laid_parts_;          ///< of it
   bool                          reads_in_place_;
 
-  Stream                             stream_, telling_;
+  Stream                             stream_, descriptor_stream_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<Slot>              decoded_;  ///< the part that is visited, if edges are compressed
-  std::optional<StagingRing>         stages_, telling_room_;
-  std::vector<Told>                  told_;  ///< two, or none
+  std::optional<StagingRing>         stages_, descriptor_ring_;
+  std::vector<DescriptorBatch>       batches_;  ///< two, or none
   std::uint64_t                      turn_ = 0;
 };
 
 /// Gathers what a run in windows is made of.
 class WindowBuilder {
  public:
-  WindowBuilder(DeviceGraph& there, const Graph& graph, const Topology& topology, const RunOptions& options,
+  WindowBuilder(DeviceGraph& device_graph, const Graph& graph, const Topology& topology, const RunOptions& options,
                 const WindowNeeds& needs, bool pulls, std::uint64_t state)
-      : there_(there),
+      : device_graph_(device_graph),
         graph_(graph),
         topology_(topology),
         options_(options),
@@ -379,12 +381,12 @@ class WindowBuilder {
         state_(state) {}
 
   Supply<PlainRows> build() {
-    there_.drop_idle_heads();
+    device_graph_.drop_idle_prefixes();
     const auto add_push = [&] { add(topology_.push, supply_.push, !pulls_); };
     if (!pulls_) add_push();
     if (!mixed_) add(topology_.pull, supply_.pull, pulls_);
     if (pulls_) add_push();  // rows that are sent say in which order all are
-    Device& device = there_.device();
+    Device& device = device_graph_.device();
     device.require(state_ + WindowSizes::least(needs_), "the state of the vertices and windows of edges");
     const WindowSizes sizes = compressed_ ? compressed_sizes() : plain_sizes();
     auto windows = std::make_shared<GpuWindows>(device, std::move(sides_), sizes, slots_, needs_, pulls_,
@@ -400,8 +402,8 @@ class WindowBuilder {
   /// The rows of a block: where they are, and, if they are sent, all that is needed for it.
   void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool sent) {
     for (const RowBlock& block : blocks) {
-      auto rows = there_.outside(block, needs_.weighted, graph_);
-      rows->drop_heads();
+      auto rows = device_graph_.host_rows(block, needs_.weighted, graph_);
+      rows->drop_prefixes();
       if (compressed_)
         add_compressed(block, *rows, to, sent);
       else
@@ -410,22 +412,23 @@ class WindowBuilder {
     }
   }
 
-  void add_plain(const RowBlock& block, OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
+  void add_plain(const RowBlock& block, HostRows& rows, std::vector<PlainRows>& to, bool sent) {
     to.push_back({rows.offsets(), rows.offsets() + 1, nullptr, nullptr});
     if (!sent) return;
     SideToCome& come = sides_.emplace_back();
     come.side        = {.host = rows.pinned(), .arcs = block.rows.offsets[topology_.vertices]};
     if (!needs_.weighted) come.side.host.weights = nullptr;
-    come.outside = rows.whole();
+    come.on_host = rows.whole();
     supply_.on_host += come.side.arcs * needs_.edge_bytes();
   }
 
   /// In the order that all compressed rows of a graph have.
-  void add_compressed(const RowBlock& block, const OutsideRows& rows, std::vector<PlainRows>& to, bool sent) {
-    std::shared_ptr<CodedBlock> block_there;
+  void add_compressed(const RowBlock& block, const HostRows& rows, std::vector<PlainRows>& to, bool sent) {
+    std::shared_ptr<CompressedBlock> block_there;
     if (sent) {
-      block_there = there_.coded(block, topology_, needs_.weighted, graph_, options_.supply.chunk_arcs);
-      block_there->drop_heads();
+      block_there =
+          device_graph_.compressed(block, topology_, needs_.weighted, graph_, options_.supply.chunk_arcs);
+      block_there->drop_prefixes();
       supply_.order = block_there->order();
     }
     const EdgeIndex* offsets = ordered(block, rows);
@@ -433,20 +436,20 @@ class WindowBuilder {
     if (!sent) return;
     SideToCome& come = sides_.emplace_back();
     come.compressed =
-        std::make_unique<CompressedWindows>(there_.device(), block_there, offsets, topology_.vertices);
+        std::make_unique<CompressedWindows>(device_graph_.device(), block_there, offsets, topology_.vertices);
     come.side    = {.host = {nullptr, come.compressed->on_host(), nullptr},
                     .arcs = block.rows.offsets[topology_.vertices]};
-    come.outside = {offsets, nullptr, nullptr};
+    come.on_host = {offsets, nullptr, nullptr};
     supply_.on_host += block_there->bytes();
     supply_.held.push_back(std::move(block_there));
   }
 
   /// Offsets in that order, once for each block.
-  const EdgeIndex* ordered(const RowBlock& block, const OutsideRows& rows) {
+  const EdgeIndex* ordered(const RowBlock& block, const HostRows& rows) {
     const auto found = std::ranges::find(ordered_, block.rows.offsets, &Ordered::of);
     if (found != ordered_.end()) return found->offsets->data();
     auto offsets = std::make_shared<DeviceArray<EdgeIndex>>(
-        ordered_offsets(there_.device(), rows.offsets(), topology_.vertices, *supply_.order));
+        ordered_offsets(device_graph_.device(), rows.offsets(), topology_.vertices, *supply_.order));
     supply_.held.push_back(offsets);
     return ordered_.emplace_back(block.rows.offsets, std::move(offsets)).offsets->data();
   }
@@ -458,7 +461,7 @@ class WindowBuilder {
   }
 
   WindowSizes plain_sizes() {
-    std::uint64_t       room   = there_.device().room() - state_;
+    std::uint64_t       room   = device_graph_.device().room() - state_;
     const std::uint64_t places = mixed_ ? 2 * sides_.size() * (topology_.vertices + 1) * sizeof(EdgeIndex) : 0;
     RunOptions          sized  = options_;
     if (room < places + WindowSizes::least(needs_))
@@ -475,7 +478,7 @@ class WindowBuilder {
   WindowSizes compressed_sizes() {
     constexpr std::uint64_t edges_a_word = 2;  // of rows that compress well
     const std::uint64_t     edge_bytes   = needs_.edge_bytes();
-    const std::uint64_t     room         = there_.device().room() - state_;
+    const std::uint64_t     room         = device_graph_.device().room() - state_;
     WindowNeeds             words        = needs_;
     words.weighted = false, words.local = false;
     WindowSizes sizes = WindowSizes::of(room, most_arcs(), topology_.vertices, words, options_);
@@ -485,12 +488,12 @@ class WindowBuilder {
       bounds.edges = std::max(bounds.edges, come.compressed->longest_row().edges);
     }
     if (most_arcs() == 0) return sizes;
-    slots_                    = {.words = bounds.words + CodedBlock::words_behind, .decoded = bounds.edges};
+    slots_                    = {.words = bounds.words + CompressedBlock::words_behind, .decoded = bounds.edges};
     const std::uint64_t needs = sizes.slots * slots_.words * sizeof(std::uint32_t) + bounds.edges * edge_bytes;
-    there_.device().require(state_ + needs, "the state of the vertices and windows of compressed edges");
+    device_graph_.device().require(state_ + needs, "the state of the vertices and windows of compressed edges");
     for (SideToCome& come : sides_) come.side.cuts = come.compressed->cut(bounds);
     // Where parts begin is on the device as well now.
-    sizes.left = resident_bytes(there_.device().room(), state_ + needs, options_.supply.resident);
+    sizes.left = resident_bytes(device_graph_.device().room(), state_ + needs, options_.supply.resident);
     return sizes;
   }
 
@@ -508,7 +511,7 @@ class WindowBuilder {
     std::shared_ptr<DeviceArray<EdgeIndex>> offsets;
   };
 
-  DeviceGraph&            there_;
+  DeviceGraph&            device_graph_;
   const Graph&            graph_;
   const Topology&         topology_;
   const RunOptions&       options_;
@@ -523,10 +526,10 @@ class WindowBuilder {
 
 }  // namespace
 
-Supply<PlainRows> window_supply(DeviceGraph& there, const Graph& graph, const Topology& topology,
+Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state) {
-  return WindowBuilder{there, graph, topology, options, needs, pulls, state}.build();
+  return WindowBuilder{device_graph, graph, topology, options, needs, pulls, state}.build();
 }
 
 }  // namespace spillway::cuda

@@ -21,14 +21,14 @@ __device__ void Machine<P, Rows>::note_settled(unsigned at) {
       mine_.closed_edges += fresh ? degree(v) : 0;
       if (lane_index() == 0 && mask != word) view_.settled[index] = mask;
     });
-    end_phase(tally(at + 1), slot(2, at));
+    end_phase(counters(at + 1), slot(2, at));
   }
 }
 
 /// Those of the bucket, and of any before it, leave the waiting ones and are the frontier. The lowest bucket of
 /// the others is noted.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::take_bucket(unsigned at, Tally::Taken& into) {
+__device__ void Machine<P, Rows>::take_bucket(unsigned at, IterationCounters::Taken& into) {
   if constexpr (prioritised) {
     begin_phase();
     if (threadIdx.x == 0) shared_.lowest = ~Count{0};
@@ -54,7 +54,7 @@ __device__ void Machine<P, Rows>::take_bucket(unsigned at, Tally::Taken& into) {
       if (mine && leave != 0) view_.waiting[base + lane_index()] = word & ~leave;
       if (mine && active != 0) view_.bits[at % 3][base + lane_index()] |= active;
       mine_.vertices += __popc(taken);
-      mine_.edges += list_chunk(base, taken, at, tally(at).balloted);
+      mine_.edges += list_chunk(base, taken, at, counters(at).balloted);
     });
     if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
     add_up(mine_.vertices, shared_.vertices);
@@ -63,7 +63,7 @@ __device__ void Machine<P, Rows>::take_bucket(unsigned at, Tally::Taken& into) {
     if (threadIdx.x == 0) {
       if (shared_.vertices) atomicAdd(&into.vertices, shared_.vertices);
       if (shared_.edges) atomicAdd(&into.edges, shared_.edges);
-      if (shared_.lowest != ~Count{0}) atomicMin(&tally(at).lowest, shared_.lowest);
+      if (shared_.lowest != ~Count{0}) atomicMin(&counters(at).lowest, shared_.lowest);
     }
   }
 }

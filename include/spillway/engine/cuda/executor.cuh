@@ -36,12 +36,12 @@ class CudaExecutor final : public Executor, public WindowKernels {
                       options.cuda.bin_entries,
                       options.cuda.probes,
                       options.cuda.aggregate,
-                      piece_edges(options),
+                      chunk_edges(options),
                       std::max(options.cuda.line_edges, 1u)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
     // Rows are pulled in an order that does not change; atomic additions are not.
-    view_.direction      = options.deterministic && T::order_shows ? Direction::pull : options.direction;
+    view_.direction      = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width   = BucketWidth::of(delta);
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
@@ -54,16 +54,16 @@ class CudaExecutor final : public Executor, public WindowKernels {
     std::ranges::copy(rows.push, view_.push);
     std::ranges::copy(rows.pull, view_.pull);
     if constexpr (Rows::line_edges > 0)
-      view_.outside =
-          std::ranges::any_of(rows.push, &Rows::outside) || std::ranges::any_of(rows.pull, &Rows::outside);
+      view_.on_host =
+          std::ranges::any_of(rows.push, &Rows::on_host) || std::ranges::any_of(rows.pull, &Rows::on_host);
     if (rows.order) view_.original = rows.order->original.data();
     if (!rows.windows || !rows.windows->may_fuse()) return;
-    const auto outside = static_cast<double>(rows.on_host - rows.resident),
+    const auto on_host = static_cast<double>(rows.on_host - rows.resident),
                all     = static_cast<double>(rows.on_host);
     hand_over_         = {.wanted = true,
                           .costs  = TransferCosts{options_.supply.rates.value_or(Rates{}), T::weighted},
-                          .share  = outside / all,
-                          .edges  = outside / static_cast<double>(edge_bytes(T::weighted))};
+                          .share  = on_host / all,
+                          .edges  = on_host / static_cast<double>(edge_bytes(T::weighted))};
   }
 
   /// Frontiers are kept, one behind the other, in the order they came.
@@ -199,17 +199,17 @@ class CudaExecutor final : public Executor, public WindowKernels {
     statistics.counters.ballots  = at_end_.ballots;
     statistics.counters.switches = at_end_.switches;
     statistics.counters.kernel_launches += launches_;
-    add_census(statistics.counters);
+    add_visits(statistics.counters);
   }
 
-  Laid lay_out(const Layout& layout) override {
+  LayoutSize lay_out(const Layout& layout) override {
     launch({.part = Step::Part::lay_out, .layout = layout});
-    Laid laid{};
+    LayoutSize laid{};
     if (layout.parts == nullptr) laid_in_all_.download(&laid);
     return laid;
   }
 
-  PieceLayout laid() const override { return {entries_.data(), entry_starts_.data(), 0, view_.sizes.piece_edges}; }
+  ChunkLayout laid() const override { return {entries_.data(), entry_starts_.data(), 0, view_.sizes.chunk_edges}; }
 
   typename T::Global global() const {
     typename T::Global global{};
@@ -284,22 +284,22 @@ class CudaExecutor final : public Executor, public WindowKernels {
     }
     if (options_.method->transfers) {
       // As many as rows can be cut into at most.
-      const std::uint64_t pieces = n_ + view_.arcs / view_.sizes.piece_edges;
+      const std::uint64_t pieces = n_ + view_.arcs / view_.sizes.chunk_edges;
       entries_                   = {device_, pieces, "the pieces of rows"};
       entry_starts_              = {device_, pieces + 1, "the pieces of rows"};
       laid_                      = {device_, std::uint64_t{most_blocks} * block_warps, "counters"};
       laid_in_all_               = {device_, 1, "counters"};
-      taken_again_               = {device_, 3, "counters"};
+      reactivated_               = {device_, 3, "counters"};
       view_.entries = entries_.data(), view_.starts = entry_starts_.data();
-      view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.taken_again = taken_again_.data();
+      view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.reactivated = reactivated_.data();
     }
-    pull_large_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
-    tallies_    = {device_, 3, "counters"};
-    control_    = {device_, 1, "counters"};
-    census_     = {device_, 1, "counters"};
-    count_      = {device_, 1, "counters"};
-    log_        = {device_, a_launch, "the log of iterations"};
-    global_     = {device_, 1, "totals"};
+    pull_large_         = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
+    iteration_counters_ = {device_, 3, "counters"};
+    control_            = {device_, 1, "counters"};
+    visit_counters_     = {device_, 1, "counters"};
+    count_              = {device_, 1, "counters"};
+    log_                = {device_, a_launch, "the log of iterations"};
+    global_             = {device_, 1, "totals"};
     if constexpr (T::has_global) {
       totals_  = {device_, 6 * std::uint64_t{most_blocks}, "totals"};
       history_ = {device_, a_launch, "totals"};
@@ -308,21 +308,22 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.open = open_.data(), view_.waiting = waiting_.data(), view_.settled = settled_.data(),
     view_.touched    = touched_.data();
     view_.batch      = batch_.data();
-    view_.pull_large = pull_large_.data(), view_.tallies = tallies_.data(), view_.control = control_.data();
-    view_.census = census_.data();
+    view_.pull_large = pull_large_.data(), view_.iteration_counters = iteration_counters_.data(),
+    view_.control        = control_.data();
+    view_.visit_counters = visit_counters_.data();
     view_.totals = totals_.data(), view_.global = global_.data(), view_.log = log_.data();
     view_.history = history_.data();
   }
 
   void prepare() {
-    Tally tallies[3] = {};
-    for (Tally& tally : tallies) tally.lowest = ~Count{0};
-    tallies_.upload(tallies);
+    IterationCounters iteration_counters[3] = {};
+    for (IterationCounters& counters : iteration_counters) counters.lowest = ~Count{0};
+    iteration_counters_.upload(iteration_counters);
     control_.clear();
-    census_.clear();
+    visit_counters_.clear();
     count_.clear();
     settled_.clear();
-    taken_again_.clear();
+    reactivated_.clear();
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
     SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
@@ -339,18 +340,18 @@ class CudaExecutor final : public Executor, public WindowKernels {
     device_.wait();
   }
 
-  void add_census(RunCounters& counters) const {
-    Census census{};
-    census_.download(&census);
-    counters.overflows  = census.overflows;
-    counters.batched    = census.batched;
-    counters.small_rows = census.small_rows;
-    counters.large_rows = census.large_rows;
-    counters.hub_rows   = census.hub_rows;
-    counters.long_pulls = census.long_pulls;
-    counters.settled    = census.settled;
+  void add_visits(RunCounters& counters) const {
+    VisitCounters visit_counters{};
+    visit_counters_.download(&visit_counters);
+    counters.overflows  = visit_counters.overflows;
+    counters.batched    = visit_counters.batched;
+    counters.small_rows = visit_counters.small_rows;
+    counters.large_rows = visit_counters.large_rows;
+    counters.hub_rows   = visit_counters.hub_rows;
+    counters.long_pulls = visit_counters.long_pulls;
+    counters.settled    = visit_counters.settled;
 
-    counters.local_rounds = census.local_rounds;
+    counters.local_rounds = visit_counters.local_rounds;
   }
 
   /// The last iterations, as the device has noted them.
@@ -364,8 +365,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
                      .direction       = entry.pulled ? Direction::pull : Direction::push,
                      .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
                      .balloted        = entry.ballot != 0,
-                     .brought         = hand_over_.wanted ? "in place" : "",
-                     .reckoned_ms     = reckoned_ms(entry)});
+                     .transfer        = hand_over_.wanted ? "in place" : "",
+                     .predicted_ms    = predicted_ms(entry)});
     if constexpr (T::has_global) {
       const std::size_t so_far = totals_of_iterations_.size();
       totals_of_iterations_.resize(so_far + made);
@@ -380,7 +381,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   /// Of an iteration that reads edges in place, if it pushes: how many a pull reads is not known before.
-  double reckoned_ms(const IterationLog& entry) const {
+  double predicted_ms(const IterationLog& entry) const {
     if (!hand_over_.wanted || entry.pulled) return 0;
     const double share = hand_over_.share;
     return 1e3 * hand_over_.costs.read(static_cast<double>(entry.edges) * share,
@@ -412,13 +413,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<Word>                             open_, waiting_, settled_, bits_;
   DeviceArray<Vertex>                           lists_, touched_, batch_, pull_large_, recorded_;
   DeviceArray<std::uint64_t>                    starts_;
-  DeviceArray<Tally>                            tallies_;
+  DeviceArray<IterationCounters>                iteration_counters_;
   DeviceArray<Control>                          control_;
-  DeviceArray<Census>                           census_;
-  DeviceArray<unsigned>                         count_, taken_again_;
-  DeviceArray<LaidPiece>                        entries_;
+  DeviceArray<VisitCounters>                    visit_counters_;
+  DeviceArray<unsigned>                         count_, reactivated_;
+  DeviceArray<ChunkDescriptor>                  entries_;
   DeviceArray<EdgeIndex>                        entry_starts_;
-  DeviceArray<Laid>                             laid_, laid_in_all_;
+  DeviceArray<LayoutSize>                       laid_, laid_in_all_;
   DeviceArray<IterationLog>                     log_;
   DeviceArray<typename T::Global>               global_, totals_, history_;
   std::vector<typename T::Global>               totals_of_iterations_;

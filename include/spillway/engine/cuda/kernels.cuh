@@ -41,7 +41,7 @@ struct Launch {
 inline constexpr Count few_votes = 1 << 16;
 
 template <class P, class Rows>
-__device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control& state) {
+__device__ bool pulls(const View<P, Rows>& view, const IterationCounters& now, const Control& state) {
   using T = Traits<P>;
   if (view.pull_blocks == 0 || (Machine<P, Rows>::in_buckets && !Machine<P, Rows>::settles)) return false;
   if (view.push_blocks == 0) return true;
@@ -50,7 +50,7 @@ __device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control
   const DirectionFacts facts{.voting          = T::voting,
                              .gathers         = T::gathers,
                              .skips_by_weight = CouldImprove<P>,
-                             .over_bus        = view.outside,
+                             .over_bus        = view.on_host,
                              .arcs            = static_cast<double>(view.arcs),
                              .active_edges    = static_cast<double>(now.edges),
                              .open_vertices   = static_cast<double>(state.open_vertices),
@@ -61,7 +61,7 @@ __device__ bool pulls(const View<P, Rows>& view, const Tally& now, const Control
 /// Whether the online filter's bins will probably do for what this iteration finds, and cheaply: a pull looks at
 /// everyone, and lists pay only where few are left.
 template <class P, class Rows>
-__device__ bool fits_bins(const View<P, Rows>& view, const Tally& now, const Control& state, bool pull,
+__device__ bool fits_bins(const View<P, Rows>& view, const IterationCounters& now, const Control& state, bool pull,
                           Count threads) {
   const Count room = view.sizes.bin_entries * threads;
   return pull ? state.open_vertices <= room / 32 : now.edges <= room;
@@ -90,11 +90,11 @@ class Loop {
       list_frontier();
       publish();
       if (!keeps_record()) break;
-      if (cancel) machine_.tally(at_ + 1).cancelled = 1;  // all see it after the next barrier
+      if (cancel) machine_.counters(at_ + 1).cancelled = 1;  // all see it after the next barrier
       visit_edges();
       note_iteration();
     }
-    meet();
+    grid_barrier();
     if (!first()) return;
     *view_.control = state_;
     if constexpr (T::has_global)
@@ -104,7 +104,7 @@ class Loop {
  protected:
   __device__ void turn_to_iteration() {
     at_                 = static_cast<unsigned>(state_.iterations % 6);
-    now_                = machine_.tally(at_);
+    now_                = machine_.counters(at_);
     machine_.iteration_ = static_cast<std::uint32_t>(state_.iterations);
     if (first()) shared_.began = nanoseconds();
   }
@@ -123,7 +123,7 @@ class Loop {
   }
 
   __device__ static bool first() { return Machine::thread() == 0; }
-  __device__ static void meet() { cooperative_groups::this_grid().sync(); }
+  __device__ static void grid_barrier() { cooperative_groups::this_grid().sync(); }
 
   /// False if nothing is left to do.
   __device__ bool finds_frontier() {
@@ -147,30 +147,30 @@ class Loop {
       machine_.note_settled(at_);
       state_.settled_at = state_.looked_at;
     }
-    Tally& tally = machine_.tally(at_);
+    IterationCounters& counters = machine_.counters(at_);
     // In place, whoever waits is beyond the bucket at hand, and most often somebody is in the very next one.
     machine_.bucket_ = state_.bucket + (Machine::in_buckets && state_.iterations > 0 ? 1 : 0);
-    machine_.take_bucket(at_, tally.taken[0]);
-    meet();
-    Tally::Taken taken  = tally.taken[0];
-    const Count  lowest = tally.lowest;
+    machine_.take_bucket(at_, counters.taken[0]);
+    grid_barrier();
+    IterationCounters::Taken taken  = counters.taken[0];
+    const Count              lowest = counters.lowest;
     if (taken.vertices == 0 && lowest != ~Count{0}) {
       machine_.bucket_ = lowest;
-      machine_.take_bucket(at_, tally.taken[1]);
-      meet();
-      taken = tally.taken[1];
+      machine_.take_bucket(at_, counters.taken[1]);
+      grid_barrier();
+      taken = counters.taken[1];
     }
     if (taken.vertices != 0) state_.bucket = machine_.bucket_, state_.listed = 2;
     now_.vertices = taken.vertices, now_.edges = taken.edges;
-    if (first()) tally.vertices = now_.vertices, tally.edges = now_.edges;  // for a launch that ends here
+    if (first()) counters.vertices = now_.vertices, counters.edges = now_.edges;  // for a launch that ends here
   }
 
   __device__ void replay_level() {
     const std::uint64_t* const level = view_.replay_starts + (view_.replay_levels - 1 - state_.iterations);
     machine_.replay(at_, level[0], level[1]);
-    meet();
+    grid_barrier();
     now_.vertices = level[1] - level[0];
-    now_.edges    = machine_.tally(at_).replayed_edges;
+    now_.edges    = machine_.counters(at_).replayed_edges;
     state_.listed = 2;
   }
 
@@ -196,15 +196,15 @@ class Loop {
   }
 
   /// A scan made them, or those who found its vertices.
-  __device__ const Tally::Lists* lists_of_frontier() {
-    return state_.listed == 2 ? &machine_.tally(at_).balloted : &machine_.tally(at_).found;
+  __device__ const IterationCounters::Lists* lists_of_frontier() {
+    return state_.listed == 2 ? &machine_.counters(at_).balloted : &machine_.counters(at_).found;
   }
 
   __device__ void list_frontier() {
     ballot_ = state_.listed == 2;
     if (!T::all_active && !pull_ && state_.listed == 0) {
       machine_.list_frontier(at_);
-      meet();
+      grid_barrier();
       state_.listed = 2;
       ballot_       = true;
     }
@@ -219,7 +219,7 @@ class Loop {
     if constexpr (Machine::publishes) {
       if (Machine::publishes_on_push ? pull_ : !replayed_) {
         machine_.publish(at_, state_.listed != 0);
-        meet();
+        grid_barrier();
       }
       machine_.global_ = machine_.total_of(Machine::slot(0, at_));
     }
@@ -244,24 +244,24 @@ class Loop {
     else
       machine_.push(at_);
     machine_.clear_last(at_);
-    meet();
+    grid_barrier();
     if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
     if (pull_) return;
     if (view_.batch != nullptr) {
       machine_.filter_batch(at_);
-      meet();
+      grid_barrier();
     }
     if constexpr (T::gathers) {
-      machine_.apply(at_, machine_.tally(at_ + 1).touched_overflowed != 0);
-      meet();
+      machine_.apply(at_, machine_.counters(at_ + 1).touched_overflowed != 0);
+      grid_barrier();
       if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
     }
   }
 
   __device__ void note_iteration() {
-    const Tally& next = machine_.tally(at_ + 1);
+    const IterationCounters& next = machine_.counters(at_ + 1);
     if (first()) {
-      machine_.count_in(*view_.census, at_, pull_);
+      machine_.count_in(*view_.visit_counters, at_, pull_);
       if constexpr (T::has_global) view_.history[made_] = total_;
       view_.log[made_] = {now_.vertices,   T::all_active ? view_.arcs : now_.edges,
                           next.looked_at,  nanoseconds() - shared_.began,
@@ -285,10 +285,10 @@ class Loop {
   typename Machine::Shared& shared_;
   Machine                   machine_;
   Control                   state_;
-  Tally                     now_{};     ///< what the frontier is
+  IterationCounters         now_{};     ///< what the frontier is
   Global                    total_{};   ///< of the iteration
   Count                     made_ = 0;  ///< iterations of this launch
-  unsigned                  at_   = 0;  ///< which of the tallies and bitmaps are whose
+  unsigned                  at_   = 0;  ///< which of the iteration_counters and bitmaps are whose
   bool                      pull_ = false, ballot_ = false, replayed_ = false;
 };
 
@@ -355,8 +355,8 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
   active_vertices = sum_over_warp(active_vertices), active_edges = sum_over_warp(active_edges);
   open_vertices = sum_over_warp(open_vertices), open_edges = sum_over_warp(open_edges);
   if (lane_index() != 0) return;
-  atomicAdd(&view.tallies[0].vertices, active_vertices);
-  atomicAdd(&view.tallies[0].edges, active_edges);
+  atomicAdd(&view.iteration_counters[0].vertices, active_vertices);
+  atomicAdd(&view.iteration_counters[0].edges, active_edges);
   atomicAdd(&view.control->open_vertices, open_vertices);
   atomicAdd(&view.control->open_edges, open_edges);
 }

@@ -12,7 +12,7 @@ __device__ void Machine<P, Rows>::list_frontier(unsigned at) {
   begin_phase();
   for_chunks([&](std::uint64_t base, bool mine) {
     const Word word = mine ? view_.bits[at % 3][base + lane_index()] : 0;
-    if (__any_sync(all_lanes, word != 0)) list_chunk(base, across(word), at, tally(at).balloted);
+    if (__any_sync(all_lanes, word != 0)) list_chunk(base, across(word), at, counters(at).balloted);
   });
 }
 
@@ -22,7 +22,7 @@ __device__ void Machine<P, Rows>::publish(unsigned at, bool listed) {
   if constexpr (T::all_active) {
     for (std::uint64_t v = thread(); v < view_.vertices; v += threads()) publish_vertex(static_cast<Vertex>(v));
   } else if (listed) {
-    const Tally::Lists& now = *lists_at_;
+    const IterationCounters::Lists& now = *lists_at_;
     for (std::uint64_t i = thread(); i < now.small; i += threads()) publish_vertex(view_.small[at % 2][i]);
     for (std::uint64_t i = thread(); i < now.large; i += threads()) publish_vertex(view_.large[at % 2][i]);
     for (std::uint64_t i = thread(); i < now.hubs; i += threads()) publish_vertex(view_.hubs[at % 2][i]);
@@ -31,7 +31,7 @@ __device__ void Machine<P, Rows>::publish(unsigned at, bool listed) {
       if ((word >> lane_index()) & 1) publish_vertex(vertex_at(index));
     });
   }
-  end_phase(tally(at + 1), slot(0, at));
+  end_phase(counters(at + 1), slot(0, at));
 }
 
 /// The frontier is written down, behind the `before` vertices of those before it.
@@ -39,7 +39,7 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::record(unsigned at, bool listed, Count before) {
   Vertex* const to = view_.record + before;
   if (listed) {
-    const Tally::Lists& now = *lists_at_;
+    const IterationCounters::Lists& now = *lists_at_;
     for (std::uint64_t i = thread(); i < now.small; i += threads()) to[i] = view_.small[at % 2][i];
     for (std::uint64_t i = thread(); i < now.large; i += threads()) to[now.small + i] = view_.large[at % 2][i];
     for (std::uint64_t i = thread(); i < now.hubs; i += threads())
@@ -47,7 +47,7 @@ __device__ void Machine<P, Rows>::record(unsigned at, bool listed, Count before)
   } else {
     for_set_words(view_.bits[at % 3], [&](std::uint64_t index, Word word) {
       const bool     active = (word >> lane_index()) & 1;
-      const unsigned place  = reserve(&tally(at).recorded, active);
+      const unsigned place  = reserve(&counters(at).recorded, active);
       if (active) to[place] = vertex_at(index);
     });
   }
@@ -68,18 +68,18 @@ __device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::
       if constexpr (!publishes_on_push) publish_vertex(v);
     }
     edges_of_all += edges;
-    list(v, edges, mine, at, tally(at).balloted);
+    list(v, edges, mine, at, counters(at).balloted);
   }
   edges_of_all = sum_over_warp(edges_of_all);
-  if (lane_index() == 0 && edges_of_all != 0) atomicAdd(&tally(at).replayed_edges, edges_of_all);
-  end_phase(tally(at + 1), slot(0, at));
+  if (lane_index() == 0 && edges_of_all != 0) atomicAdd(&counters(at).replayed_edges, edges_of_all);
+  end_phase(counters(at + 1), slot(0, at));
 }
 
 /// The batch filter: of what a push has found, every vertex once.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::filter_batch(unsigned at) {
   begin_phase();
-  const Count count = tally(at + 1).batched, stride = Count{warps()} * warp_lanes;
+  const Count count = counters(at + 1).batched, stride = Count{warps()} * warp_lanes;
   for (Count base = Count{warp_index()} * warp_lanes; base < count; base += stride) {
     const bool   mine    = base + lane_index() < count;
     const Vertex v       = mine ? view_.batch[base + lane_index()] : 0;
@@ -89,7 +89,7 @@ __device__ void Machine<P, Rows>::filter_batch(unsigned at) {
     else
       note_active(v, claimed, at);
   }
-  end_phase(tally(at + 1), slot(2, at));
+  end_phase(counters(at + 1), slot(2, at));
 }
 
 /// The last frontier's bits are cleared for the one after the next.
@@ -100,7 +100,7 @@ __device__ void Machine<P, Rows>::clear_last(unsigned at) {
     const std::uint64_t words = word_count();
     for (std::uint64_t i = thread(); i < words; i += threads()) last[i] = 0;
   }
-  if (thread() == 0) tally(at + 2) = Tally{.lowest = ~Count{0}};
+  if (thread() == 0) counters(at + 2) = IterationCounters{.lowest = ~Count{0}};
 }
 
 /// A found vertex is counted and listed; its bit is set already. All lanes come.
@@ -110,7 +110,7 @@ __device__ void Machine<P, Rows>::note_active(Vertex v, bool active, unsigned at
   const EdgeIndex edges = active ? degree(v) : 0;
   mine_.vertices += active;
   mine_.edges += edges;
-  Tally& next = tally(at + 1);
+  IterationCounters& next = counters(at + 1);
   list(v, edges, in_bin(active, next.overflowed), at + 1, next.found);
 }
 
@@ -119,14 +119,15 @@ template <class P, class Rows>
 __device__ bool Machine<P, Rows>::in_bin(bool found, unsigned& overflowed) {
   if (!found) return false;
   if (lists_ && mine_.found++ < view_.sizes.bin_entries) return true;
-  if (!mine_.told) overflowed = 1;  // millions that write the same word wait for one another
-  mine_.told = true;
+  if (!mine_.overflow_noted) overflowed = 1;  // millions that write the same word wait for one another
+  mine_.overflow_noted = true;
   return false;
 }
 
 /// Small, large and huge rows go into lists of their own. All lanes come.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists) {
+__device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, unsigned at,
+                                       IterationCounters::Lists& lists) {
   const bool     hub   = wants && edges >= view_.sizes.hub_degree;
   const bool     large = wants && !hub && edges >= view_.sizes.large_degree;
   const bool     small = wants && !hub && !large;
@@ -141,7 +142,7 @@ __device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, un
 /// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
 template <class P, class Rows>
 __device__ EdgeIndex Machine<P, Rows>::list_chunk(std::uint64_t base, unsigned wants, unsigned at,
-                                                  Tally::Lists& lists) {
+                                                  IterationCounters::Lists& lists) {
   EdgeIndex edges = 0;
   unsigned  large = 0, hubs = 0;
 #pragma unroll
@@ -177,9 +178,9 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::note_touched(Vertex v, bool touched, unsigned at) {
   if constexpr (T::all_active) return;
   if (!__any_sync(all_lanes, touched)) return;
-  Tally&         next  = tally(at + 1);
-  const bool     wants = in_bin(touched, next.touched_overflowed);
-  const unsigned place = reserve(&next.touched, wants);
+  IterationCounters& next  = counters(at + 1);
+  const bool         wants = in_bin(touched, next.touched_overflowed);
+  const unsigned     place = reserve(&next.touched, wants);
   if (wants) view_.touched[place] = v;
 }
 

@@ -67,14 +67,14 @@ class Machine {
         deal<WarpTeam>(view_.vertices,
                        [&](std::uint64_t v) { push_row<WarpTeam>(view_.push[b], static_cast<Vertex>(v), at); });
     } else {
-      const Tally::Lists& now = *lists_at_;
+      const IterationCounters::Lists& now = *lists_at_;
       for (int b = 0; b < view_.push_blocks; ++b) {
         push_listed<GridTeam>(view_.push[b], view_.hubs[at % 2], now.hubs, at);
         push_listed<BlockTeam>(view_.push[b], view_.large[at % 2], now.large, at);
         push_small(view_.push[b], view_.small[at % 2], now.small, at);
       }
     }
-    end_phase(tally(at + 1), slot(1, at));
+    end_phase(counters(at + 1), slot(1, at));
   }
 
   __device__ void pull(unsigned at, bool everyone) {
@@ -85,7 +85,7 @@ class Machine {
       for_set_words(view_.open, [&](std::uint64_t index, Word word) { pull_word(index, word, at); });
     else
       for_words([&](std::uint64_t index) { pull_word(index, settles ? ~view_.settled[index] : all_lanes, at); });
-    end_phase(tally(at + 1), slot(1, at));
+    end_phase(counters(at + 1), slot(1, at));
   }
 
   /// What pushes have left in accumulators.
@@ -100,13 +100,13 @@ class Machine {
           apply_lane(vertex_at(index), (word >> lane_index()) & 1, at);
         });
       } else {
-        const unsigned count = tally(at + 1).touched;
+        const unsigned count = counters(at + 1).touched;
         for (std::uint64_t base = warp_index() * warp_lanes; base < count; base += warps() * warp_lanes) {
           const std::uint64_t i = base + lane_index();
           apply_lane(i < count ? view_.touched[i] : 0, i < count, at);
         }
       }
-      end_phase(tally(at + 1), slot(2, at));
+      end_phase(counters(at + 1), slot(2, at));
     }
   }
 
@@ -118,7 +118,7 @@ class Machine {
 
   /// Those of the bucket, and of any before it, leave the waiting ones and are the frontier. The lowest bucket of
   /// the others is noted.
-  __device__ void take_bucket(unsigned at, Tally::Taken& into);
+  __device__ void take_bucket(unsigned at, IterationCounters::Taken& into);
 
   /// The last frontier's bits are cleared for the one after the next.
   __device__ void clear_last(unsigned at);
@@ -135,18 +135,18 @@ class Machine {
   __device__ void count_next(unsigned at);
 
   /// Nobody waits for these additions. For one thread.
-  __device__ void count_in(Census& census, unsigned at, bool pulled) {
-    const Tally& next = tally(at + 1);
+  __device__ void count_in(VisitCounters& visit_counters, unsigned at, bool pulled) {
+    const IterationCounters& next = counters(at + 1);
     if (pulled) {
-      atomicAdd(&census.long_pulls, Count{view_.pull_large_count});
+      atomicAdd(&visit_counters.long_pulls, Count{view_.pull_large_count});
     } else if (!T::all_active) {
-      atomicAdd(&census.small_rows, Count{lists_at_->small});
-      atomicAdd(&census.large_rows, Count{lists_at_->large});
-      atomicAdd(&census.hub_rows, Count{lists_at_->hubs});
-      atomicAdd(&census.batched, next.batched);
+      atomicAdd(&visit_counters.small_rows, Count{lists_at_->small});
+      atomicAdd(&visit_counters.large_rows, Count{lists_at_->large});
+      atomicAdd(&visit_counters.hub_rows, Count{lists_at_->hubs});
+      atomicAdd(&visit_counters.batched, next.batched);
     }
-    if (next.overflowed | next.touched_overflowed) atomicAdd(&census.overflows, Count{1});
-    if (settles) atomicAdd(&census.settled, next.closed_vertices);
+    if (next.overflowed | next.touched_overflowed) atomicAdd(&visit_counters.overflows, Count{1});
+    if (settles) atomicAdd(&visit_counters.settled, next.closed_vertices);
   }
 
   /// What the blocks added up in a phase; every thread gets it.
@@ -164,23 +164,23 @@ class Machine {
   /// Totals of a phase: those of the iteration before may still be read.
   __device__ static unsigned slot(unsigned phase, unsigned at) { return phase + 3 * (at % 2); }
 
-  __device__ Tally& tally(unsigned at) { return view_.tallies[at % 3]; }
+  __device__ IterationCounters& counters(unsigned at) { return view_.iteration_counters[at % 3]; }
 
   __device__ static unsigned thread() { return LaneTeam::number(); }
   __device__ static unsigned threads() { return LaneTeam::count(); }
 
-  std::uint32_t       iteration_ = 0;
-  Count               bucket_    = 0;
-  Global              global_{};            ///< what publishing added up to
-  bool                lists_    = true;     ///< found vertices are listed at once: the online filter
-  const Tally::Lists* lists_at_ = nullptr;  ///< the frontier's
-  bool                eager_    = false;    ///< votes are so few that bits are taken without a look at them first
+  std::uint32_t                   iteration_ = 0;
+  Count                           bucket_    = 0;
+  Global                          global_{};            ///< what publishing added up to
+  bool                            lists_    = true;     ///< found vertices are listed at once: the online filter
+  const IterationCounters::Lists* lists_at_ = nullptr;  ///< the frontier's
+  bool eager_ = false;  ///< votes are so few that bits are taken without a look at them first
 
  private:
   struct Mine {
     Count    vertices = 0, edges = 0, closed_vertices = 0, closed_edges = 0, looked_at = 0;
-    unsigned found = 0;      ///< entries of this thread's bin
-    bool     told  = false;  ///< that it is too small
+    unsigned found          = 0;      ///< entries of this thread's bin
+    bool     overflow_noted = false;  ///< of that bin
     Global   total{};
   };
 
@@ -249,7 +249,7 @@ class Machine {
   }
 
   /// Few blocks find anything in a small frontier; the others have nothing to say.
-  __device__ void end_phase(Tally& into, unsigned slot) {
+  __device__ void end_phase(IterationCounters& into, unsigned slot) {
     add_up(mine_.vertices, shared_.vertices);
     add_up(mine_.edges, shared_.edges);
     add_up(mine_.looked_at, shared_.looked_at);
@@ -377,9 +377,10 @@ class Machine {
 
   __device__ bool in_bin(bool found, unsigned& overflowed);
 
-  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Tally::Lists& lists);
+  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, IterationCounters::Lists& lists);
 
-  __device__ EdgeIndex list_chunk(std::uint64_t base, unsigned wants, unsigned at, Tally::Lists& lists);
+  __device__ EdgeIndex list_chunk(std::uint64_t base, unsigned wants, unsigned at,
+                                  IterationCounters::Lists& lists);
 
   __device__ void append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to);
 
@@ -504,12 +505,12 @@ class Machine {
 
   // --- in windows (windows.cuh) ---
 
-  __device__ static OwnRow own_row(const RowPiece& piece);
+  __device__ static OwnRow own_row(const RowChunk& piece);
   template <class Wants>
-  __device__ void push_window(const WindowBlock& window, const PieceRange& range, unsigned at, Wants&& wants);
-  __device__ void pull_window(const WindowBlock& window, const PieceRange& range, unsigned at);
-  __device__ void push_until_quiet(const WindowBlock& window, const PieceRange& range, unsigned at);
-  __device__ bool taken_again(Vertex v, unsigned at);
+  __device__ void push_window(const WindowBlock& window, const ChunkRange& range, unsigned at, Wants&& wants);
+  __device__ void pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at);
+  __device__ void run_to_fixed_point(const WindowBlock& window, const ChunkRange& range, unsigned at);
+  __device__ bool reactivated(Vertex v, unsigned at);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

@@ -241,11 +241,11 @@ __device__ void Machine<P, Rows>::pull_long_rows(unsigned at) {
   }
   if (count == 0) return;
   __shared__ unsigned row;
-  if (threadIdx.x == 0) row = atomicAdd(&tally(at + 1).long_rows, 1u);
+  if (threadIdx.x == 0) row = atomicAdd(&counters(at + 1).long_rows, 1u);
   __syncthreads();
   for (unsigned i = row; i < count;) {
     unsigned next = 0;
-    if (threadIdx.x == 0) next = atomicAdd(&tally(at + 1).long_rows, 1u);  // comes while the row is pulled
+    if (threadIdx.x == 0) next = atomicAdd(&counters(at + 1).long_rows, 1u);  // comes while the row is pulled
     pull_large(view_.pull_large[i], at);
     __syncthreads();
     if (threadIdx.x == 0) row = next;

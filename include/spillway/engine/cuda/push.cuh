@@ -48,7 +48,7 @@ __device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece p
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at) {
   if constexpr (Rows::line_edges > 0) {
-    if (!rows.outside) return;
+    if (!rows.on_host) return;
     const bool is_long = piece.length() >= view_.sizes.line_edges;
     for_each_owner(is_long, [&](unsigned lane) {
       push_piece<WarpTeam>(rows, from_lane(v, lane), from_lane(piece, lane), at);
@@ -205,7 +205,7 @@ __device__ bool Machine<P, Rows>::touch(Vertex v, unsigned at) {
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::note_pushed(Vertex v, bool found, unsigned at) {
   if (view_.batch != nullptr) {
-    const Count place = reserve(&tally(at + 1).batched, found);
+    const Count place = reserve(&counters(at + 1).batched, found);
     if (found) view_.batch[place] = v;
   } else if constexpr (T::gathers) {
     note_touched(v, found, at);

@@ -17,7 +17,7 @@ struct PlainRows {
   const EdgeIndex*     ends    = nullptr;
   const Vertex*        targets = nullptr;
   const std::uint32_t* weights = nullptr;
-  bool                 outside = false;  ///< in host memory
+  bool                 on_host = false;  ///< in host memory
 
   static constexpr bool always_ordered = false;  ///< by degree
   /// Over the bus come lines of so many edges: warps that ask for whole ones, once, get most out of it.
@@ -43,7 +43,7 @@ struct PlainRows {
 
   /// Edges of others that lie before a piece in its first line.
   __device__ unsigned lead(const Piece& piece) const {
-    return outside ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + piece.first) /
+    return on_host ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + piece.first) /
                                            sizeof(Vertex) % line_edges)
                    : 0;
   }
@@ -87,7 +87,7 @@ struct OrderedRows : PlainRows {
 /// behind the other; the rest of all of them is in up to three words of unary, as many zeros as it grows by and a
 /// one for each. Without such words the low bits are all. Weights come behind, each of as many bits as the largest
 /// needs. So any edge can be read without those before it.
-struct CodedRows {
+struct CompressedRows {
   static constexpr bool     always_ordered = true;
   static constexpr unsigned line_edges     = 0;  ///< groups are read together as they are
   static constexpr unsigned group          = 32;

@@ -180,7 +180,7 @@ class CudaDevice final : public RunDevice<P> {
     if (values.size() > 0) supplied.so_far.transfer_ms += clock.milliseconds();
     // Whoever has something new goes on at once: there is nothing to wait for in buckets.
     const RunOptions& options = supplied.options;
-    const bool        at_once = options.method->transfers && request_.facts.may_go_on &&
+    const bool        at_once = options.method->transfers && request_.facts.supports_async &&
                          goes_asynchronously(options, request_.topology.vertices, request_.topology.arcs);
     return std::visit(
         [&]<class Rows>(Supply<Rows>& rows) -> std::unique_ptr<PreparedRun<P>> {
@@ -198,7 +198,7 @@ class CudaDevice final : public RunDevice<P> {
   Device& device() const { return session_.device(); }
 
   ProgramNeeds needs() const {
-    const bool same_bits = request_.options.deterministic && T::order_shows;
+    const bool same_bits = request_.options.deterministic && T::order_sensitive;
     return {.facts          = request_.facts,
             .form           = same_bits ? RowForm::whole : RowForm::any,
             .prioritised    = Prioritises<P>,

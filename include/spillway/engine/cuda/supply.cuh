@@ -58,12 +58,12 @@ void note_supply(Device& device, const Supply<Form>& rows, const RunStatistics& 
   statistics.device_bytes   = device.peak();
   statistics.uploaded_bytes = rows.uploaded;
   statistics.edges_resident = rows.resident;
-  statistics.edges_outside  = rows.on_host;
+  statistics.edges_on_host  = rows.on_host;
 }
 
 /// Rows in the form that the chosen supply has them in, and what bringing them took.
 struct SuppliedRows {
-  std::variant<Supply<PlainRows>, Supply<CodedRows>> rows;
+  std::variant<Supply<PlainRows>, Supply<CompressedRows>> rows;
 
   RunOptions    options;  ///< those of the run, with what was left to choose
   RunStatistics so_far;

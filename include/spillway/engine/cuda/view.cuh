@@ -27,7 +27,7 @@ inline constexpr unsigned block_warps = block_threads / warp_lanes;
 
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
 /// and one is being cleared, so that a barrier is all that iterations need between them.
-struct Tally {
+struct IterationCounters {
   Count vertices, edges;                ///< made active; the edges that leave them
   Count closed_vertices, closed_edges;  ///< take no more updates
   Count looked_at;
@@ -58,7 +58,7 @@ struct Sizes {
   unsigned  bin_entries  = 64;     ///< that a thread may find in an iteration before the ballot filter takes over
   unsigned  probes       = 8;      ///< that a thread makes for a vote before its warp helps
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
-  unsigned  piece_edges  = 256;    ///< of a row that a window's lanes share out
+  unsigned  chunk_edges  = 256;    ///< of a row that a window's lanes share out
   unsigned  line_edges   = 96;     ///< rows in host memory from here on are read by whole lines
 };
 
@@ -95,7 +95,7 @@ struct Control {
 };
 
 /// What a run went through, for its statistics and for tests that every branch is taken.
-struct Census {
+struct VisitCounters {
   Count small_rows, large_rows, hub_rows, long_pulls, overflows, batched, settled;
   Count local_rounds;
 };
@@ -110,7 +110,7 @@ struct View {
   EdgeIndex     arcs;
   Rows          push[most_pieces], pull[most_pieces];
   int           push_blocks, pull_blocks;
-  bool          outside;  ///< some of them are in host memory, as they are
+  bool          on_host;  ///< some of them are in host memory, as they are
 
   typename T::Value*   values;
   typename T::Message* messages;
@@ -131,16 +131,16 @@ struct View {
   const std::uint64_t* replay_starts;  ///< where each begins, and the last ends
   std::uint64_t        replay_levels;
 
-  LaidPiece* entries;      ///< laid out; or null
-  EdgeIndex* starts;       ///< of each, and where the last ends
-  Laid*      laid;         ///< by each warp
-  Laid*      laid_in_all;  ///< by all
-  unsigned*  taken_again;  ///< counts of three rounds in a window
+  ChunkDescriptor* entries;      ///< laid out; or null
+  EdgeIndex*       starts;       ///< of each, and where the last ends
+  LayoutSize*      laid;         ///< by each warp
+  LayoutSize*      laid_in_all;  ///< by all
+  unsigned*        reactivated;  ///< counts of three rounds in a window
 
   const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
-  Tally*              tallies;   ///< three
+  IterationCounters*  iteration_counters;  ///< three
   Control*            control;
-  Census*             census;
+  VisitCounters*      visit_counters;
   typename T::Global* totals;   ///< of each block: of publishing, processing, applying, in turns
   typename T::Global* global;   ///< of the last iteration
   typename T::Global* history;  ///< of every iteration of this launch

@@ -11,9 +11,9 @@ class WindowKernels {
   virtual ~WindowKernels() = default;
 
   /// The layout's parts say what is returned, if there are any.
-  virtual Laid lay_out(const Layout& layout) = 0;
+  virtual LayoutSize lay_out(const Layout& layout) = 0;
   /// The last layout, on the device; how many pieces it has is known to who asked for it.
-  virtual PieceLayout laid() const = 0;
+  virtual ChunkLayout laid() const = 0;
 };
 
 }  // namespace spillway::cuda

@@ -18,7 +18,7 @@ inline __device__ PlainRows rows_of(const WindowBlock& window) {
 }
 
 template <class P, class Rows>
-__device__ auto Machine<P, Rows>::own_row(const RowPiece& piece) -> OwnRow {
+__device__ auto Machine<P, Rows>::own_row(const RowChunk& piece) -> OwnRow {
   return {piece.vertex, Piece{piece.first, static_cast<unsigned>(piece.length())}};
 }
 
@@ -39,22 +39,22 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
       body(v, wants ? static_cast<unsigned>(layout.offsets[v + 1] - layout.offsets[v]) : 0u);
     }
   };
-  const unsigned size = view_.sizes.piece_edges;
-  Laid           mine{};
+  const unsigned size = view_.sizes.chunk_edges;
+  LayoutSize     mine{};
   for_rows([&](Vertex, unsigned length) {
-    mine.entries += PieceLayout::pieces_of(length, size);
+    mine.entries += ChunkLayout::chunks_of(length, size);
     mine.edges += length;
   });
   mine = {sum_over_warp(mine.entries), sum_over_warp(mine.edges)};
   if (lane_index() == 0) view_.laid[warp_index()] = mine;
   cooperative_groups::this_grid().sync();
 
-  Laid before{};
+  LayoutSize before{};
   for (unsigned i = lane_index(); i < warp_index(); i += warp_lanes)
     before.entries += view_.laid[i].entries, before.edges += view_.laid[i].edges;
   before = {sum_over_warp(before.entries), sum_over_warp(before.edges)};
   for_rows([&](Vertex v, unsigned length) {
-    const auto  pieces = static_cast<unsigned>(PieceLayout::pieces_of(length, size));
+    const auto  pieces = static_cast<unsigned>(ChunkLayout::chunks_of(length, size));
     const Count place  = before.entries + sum_before(Count{pieces});
     const Count start  = before.edges + sum_before(Count{length});
     for (unsigned p = 0; p < pieces; ++p) {
@@ -70,7 +70,7 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
   }
   if (layout.parts == nullptr) return;
   cooperative_groups::this_grid().sync();
-  const PieceLayout laid{view_.entries, view_.starts, view_.laid_in_all->entries, size};
+  const ChunkLayout laid{view_.entries, view_.starts, view_.laid_in_all->entries, size};
   for (Count i = thread(); i <= layout.part_count; i += threads())
     layout.parts[i] = laid.part_at(layout.cuts ? layout.cuts[i] : i * layout.part_edges, layout.offsets);
 }
@@ -78,7 +78,7 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
 /// Warps take some pieces each and walk the edges of all as one row.
 template <class P, class Rows>
 template <class Wants>
-__device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const PieceRange& range, unsigned at,
+__device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const ChunkRange& range, unsigned at,
                                               Wants&& wants) {
   const Rows rows{rows_of(window)};
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
@@ -90,7 +90,7 @@ __device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const P
 
 /// Warps take some pieces each, of which every lane owns one.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const PieceRange& range, unsigned at) {
+__device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at) {
   const Rows rows{rows_of(window)};
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
     const OwnRow own = there ? own_row(window.piece(k)) : OwnRow{};
@@ -110,7 +110,7 @@ __device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const P
 
 /// True if the vertex has something new and is to push again at once.
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::taken_again(Vertex v, unsigned at) {
+__device__ bool Machine<P, Rows>::reactivated(Vertex v, unsigned at) {
   if (!take(view_.bits[(at + 1) % 3], v)) return false;
   if constexpr (T::gathers)
     if (!settle(v) || waits_for_its_bucket(v)) return false;
@@ -122,31 +122,31 @@ __device__ bool Machine<P, Rows>::taken_again(Vertex v, unsigned at) {
 /// Subway's algorithm 4, in turns: those with something new are taken, then they push; in between nobody writes
 /// what others read. Rows that are here in part, and long ones, wait for the next iteration.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_until_quiet(const WindowBlock& window, const PieceRange& range,
-                                                   unsigned at) {
+__device__ void Machine<P, Rows>::run_to_fixed_point(const WindowBlock& window, const ChunkRange& range,
+                                                     unsigned at) {
   if (range.first >= range.last) return;
   const Rows          rows{rows_of(window)};
-  const auto          meet  = [] { cooperative_groups::this_grid().sync(); };
-  Word* const         next  = view_.bits[(at + 1) % 3];
-  Word* const         again = view_.bits[(at + 2) % 3];
-  const std::uint64_t first = window.layout.entries[range.first].vertex / warp_lanes;
-  const std::uint64_t last  = window.layout.entries[range.last - 1].vertex / warp_lanes + 1;
+  const auto          grid_barrier = [] { cooperative_groups::this_grid().sync(); };
+  Word* const         next         = view_.bits[(at + 1) % 3];
+  Word* const         again        = view_.bits[(at + 2) % 3];
+  const std::uint64_t first        = window.layout.entries[range.first].vertex / warp_lanes;
+  const std::uint64_t last         = window.layout.entries[range.last - 1].vertex / warp_lanes + 1;
   for (unsigned round = 0;; ++round) {
-    meet();
+    grid_barrier();
     unsigned taken = 0;
     for (std::uint64_t index = first + thread(); index < last; index += threads())
       for (Word word = __ldcg(next + index); word != 0; word &= word - 1) {
         const auto v =
             static_cast<Vertex>(index * warp_lanes + static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1));
-        if (window.whole_row(v, range).length() > 0) taken += taken_again(v, at) ? 1 : 0;
+        if (window.whole_row(v, range).length() > 0) taken += reactivated(v, at) ? 1 : 0;
       }
-    if (taken > 0) atomicAdd(view_.taken_again + round % 3, taken);
-    meet();
-    const bool quiet = __ldcg(view_.taken_again + round % 3) == 0;
+    if (taken > 0) atomicAdd(view_.reactivated + round % 3, taken);
+    grid_barrier();
+    const bool quiet = __ldcg(view_.reactivated + round % 3) == 0;
     if (thread() == 0) {
-      view_.taken_again[(round + 1) % 3] = 0;
-      if (quiet) view_.taken_again[(round + 2) % 3] = 0;
-      if (!quiet) atomicAdd(&view_.census->local_rounds, Count{1});
+      view_.reactivated[(round + 1) % 3] = 0;
+      if (quiet) view_.reactivated[(round + 2) % 3] = 0;
+      if (!quiet) atomicAdd(&view_.visit_counters->local_rounds, Count{1});
     }
     if (quiet) return;
     for (std::uint64_t index = first + warp_index(); index < last; index += warps()) {
@@ -165,7 +165,7 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) {
   begin_phase();
   everyone_              = T::all_active;
-  const PieceRange range = window.pieces();
+  const ChunkRange range = window.pieces();
   Global           before{};
   if constexpr (T::has_global)
     if (threadIdx.x == 0) before = view_.totals[slot(1, at) * gridDim.x + blockIdx.x];
@@ -176,10 +176,10 @@ __device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) 
       push_window(window, range, at, [](Vertex) { return true; });
   } else {
     push_window(window, range, at, [&](Vertex v) { return test(view_.bits[at % 3], v); });
-    if constexpr (T::may_go_on)
-      if (window.local) push_until_quiet(window, range, at);
+    if constexpr (T::supports_async)
+      if (window.local) run_to_fixed_point(window, range, at);
   }
-  end_phase(tally(at + 1), slot(1, at));
+  end_phase(counters(at + 1), slot(1, at));
   if constexpr (T::has_global)
     if (threadIdx.x == 0) view_.totals[slot(1, at) * gridDim.x + blockIdx.x] += before;
 }
@@ -192,7 +192,7 @@ __device__ void Machine<P, Rows>::count_next(unsigned at) {
     ++mine_.vertices;
     mine_.edges += degree(vertex_at(index));
   });
-  end_phase(tally(at + 1), slot(2, at));
+  end_phase(counters(at + 1), slot(2, at));
 }
 
 /// What a launch is to do of an iteration.
@@ -209,7 +209,8 @@ class WindowLoop : Loop<P, OrderedRows> {
   using Base    = Loop<P, OrderedRows>;
   using T       = Traits<P>;
   using Machine = cuda::Machine<P, OrderedRows>;
-  using Base::at_, Base::first, Base::machine_, Base::meet, Base::now_, Base::state_, Base::total_, Base::view_;
+  using Base::at_, Base::first, Base::machine_, Base::grid_barrier, Base::now_, Base::state_, Base::total_,
+      Base::view_;
 
  public:
   __device__ WindowLoop(const View<P, OrderedRows>& view, const Launch& launch, typename Machine::Shared& shared)
@@ -244,10 +245,10 @@ class WindowLoop : Loop<P, OrderedRows> {
       Base::publish();
       Base::keeps_record();
     }
-    meet();
+    grid_barrier();
     if (!first()) return;
-    Tally& tally   = machine_.tally(at_);
-    tally.vertices = now_.vertices, tally.edges = now_.edges;
+    IterationCounters& counters = machine_.counters(at_);
+    counters.vertices = now_.vertices, counters.edges = now_.edges;
     *view_.control = state_;
   }
 
@@ -263,17 +264,17 @@ class WindowLoop : Loop<P, OrderedRows> {
     if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
     if constexpr (T::gathers) {
       machine_.apply(at_, true);
-      meet();
+      grid_barrier();
       if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
     } else if constexpr (!T::all_active) {
-      if (first()) machine_.tally(at_ + 1).vertices = machine_.tally(at_ + 1).edges = 0;
-      meet();
+      if (first()) machine_.counters(at_ + 1).vertices = machine_.counters(at_ + 1).edges = 0;
+      grid_barrier();
       machine_.count_next(at_);
-      meet();
+      grid_barrier();
     }
     Base::note_iteration();
     state_.listed = 0;
-    meet();
+    grid_barrier();
     if (!first()) return;
     *view_.control = state_;
     if constexpr (T::has_global) *view_.global = total_;

@@ -78,7 +78,7 @@ class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
   }
 
  private:
-  PieceExecutor& make() override {
+  CpuExecutor& make() override {
     const auto&        from = request_.continuation;
     Buffer<ValueOf<P>> values{from.values.size(), request_.graph.budget(), "the values of the vertices"};
     std::ranges::copy(from.values.span(), values.data());

@@ -32,7 +32,7 @@ struct HostInput {
 
 /// `bucketed`: vertices wait in the order of their priority; otherwise they go on in rounds.
 template <class P, bool bucketed = Prioritises<P>>
-class HostExecutor final : public PieceExecutor {
+class HostExecutor final : public CpuExecutor {
   using T           = Traits<P>;
   using Value       = typename T::Value;
   using Update      = typename T::Update;
@@ -248,11 +248,11 @@ class HostExecutor final : public PieceExecutor {
     return work;
   }
 
-  BlockWork visit(const PieceBlock& block) {
+  BlockWork visit(const ChunkBlock& block) {
     if constexpr (in_buckets)
       refuse_block("pieces of rows");
     else
-      push_pieces(block.rows, block.pieces.size(), [&](std::uint64_t i) { return block.pieces[i]; });
+      push_chunks(block.rows, block.pieces.size(), [&](std::uint64_t i) { return block.pieces[i]; });
     return take_work();
   }
 
@@ -468,10 +468,10 @@ class HostExecutor final : public PieceExecutor {
   void                           push(const RowBlock& block);
   void                           push_everyone(const RowBlock& block);
   template <class PieceAt>
-  void push_pieces(const Rows& rows, std::uint64_t count, PieceAt&& piece_at);
+  void push_chunks(const Rows& rows, std::uint64_t count, PieceAt&& piece_at);
   void push_window(const WindowBlock& window);
-  void push_until_quiet(const WindowBlock& window, const PieceRange& range);
-  void take_again(const WindowBlock& window, const PieceRange& range, std::vector<RowPiece>& taken);
+  void run_to_fixed_point(const WindowBlock& window, const ChunkRange& range);
+  void reactivate(const WindowBlock& window, const ChunkRange& range, std::vector<RowChunk>& taken);
   void push_list(const RowBlock& block);
   static std::uint64_t share_begin(std::uint64_t size, int share, int shares);
   void push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread, int threads);

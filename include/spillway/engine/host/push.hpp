@@ -25,12 +25,12 @@ void HostExecutor<P, bucketed>::push_everyone(const RowBlock& block) {
 /// Pieces are short, or there are many of them: some at a time to whoever comes.
 template <class P, bool bucketed>
 template <class PieceAt>
-void HostExecutor<P, bucketed>::push_pieces(const Rows& rows, std::uint64_t count, PieceAt&& piece_at) {
+void HostExecutor<P, bucketed>::push_chunks(const Rows& rows, std::uint64_t count, PieceAt&& piece_at) {
   const std::uint64_t grain   = tuning_.push_grain;
   const int           threads = threads_for(count * grain);
   for_each_task(threads, (count + grain - 1) / grain, [&](std::uint64_t task, int thread) {
     for (std::uint64_t i = task * grain; i < std::min(count, (task + 1) * grain); ++i)
-      if (const RowPiece piece = piece_at(i); piece.length() > 0)
+      if (const RowChunk piece = piece_at(i); piece.length() > 0)
         push_row(piece.vertex, rows, piece.first, piece.last, local_of(thread));
   });
   if constexpr (has_frontier)
@@ -42,24 +42,24 @@ template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
   check_cancelled(progress_);
   if constexpr (has_frontier) make_bitmap();
-  const PieceRange range = window.pieces();
-  push_pieces(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
-    const RowPiece piece = window.piece(range.first + i);
-    return is_active(piece.vertex) ? piece : RowPiece{piece.vertex, 0, 0};
+  const ChunkRange range = window.pieces();
+  push_chunks(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
+    const RowChunk piece = window.piece(range.first + i);
+    return is_active(piece.vertex) ? piece : RowChunk{piece.vertex, 0, 0};
   });
-  if (window.local) push_until_quiet(window, range);
+  if (window.local) run_to_fixed_point(window, range);
 }
 
 /// Rows that are here in part, and long ones, wait for the next iteration.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push_until_quiet(const WindowBlock& window, const PieceRange& range) {
+void HostExecutor<P, bucketed>::run_to_fixed_point(const WindowBlock& window, const ChunkRange& range) {
   if constexpr (has_frontier && !T::voting && !prioritised) {
-    std::vector<RowPiece> pieces;
+    std::vector<RowChunk> pieces;
     Charge                memory{budget_, "reactivated rows"};
-    memory.raise_to(n_ * sizeof(RowPiece));
-    for (take_again(window, range, pieces); !pieces.empty(); take_again(window, range, pieces)) {
+    memory.raise_to(n_ * sizeof(RowChunk));
+    for (reactivate(window, range, pieces); !pieces.empty(); reactivate(window, range, pieces)) {
       check_cancelled(progress_);
-      push_pieces(window.rows, pieces.size(), [&](std::uint64_t i) { return pieces[i]; });
+      push_chunks(window.rows, pieces.size(), [&](std::uint64_t i) { return pieces[i]; });
       ++counters_.local_rounds;
     }
   }
@@ -67,14 +67,14 @@ void HostExecutor<P, bucketed>::push_until_quiet(const WindowBlock& window, cons
 
 /// Whoever is taken leaves the next frontier: what it has received counts now.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::take_again(const WindowBlock& window, const PieceRange& range,
-                                           std::vector<RowPiece>& taken) {
+void HostExecutor<P, bucketed>::reactivate(const WindowBlock& window, const ChunkRange& range,
+                                           std::vector<RowChunk>& taken) {
   const auto    next  = back_.span();
   std::uint64_t kept  = 0;
   Local&        local = local_of(0);
   taken.clear();
   for (const Vertex v : next) {
-    const RowPiece row = window.whole_row(v, range);
+    const RowChunk row = window.whole_row(v, range);
     if (row.length() == 0) {
       next[kept++] = v;
       continue;

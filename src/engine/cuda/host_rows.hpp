@@ -9,15 +9,15 @@ namespace spillway::cuda {
 
 /// Of how many edges the beginnings of rows are that a device keeps, at most, or the first rows if there is no
 /// room for all.
-struct HeadLengths {
+struct PrefixLengths {
   EdgeIndex     of_all = 0, of_first = 0;
   std::uint64_t first = 0;
 };
 
-class OutsideRows {
+class HostRows {
  public:
   /// Where rows lie is known to the device from now on; edges are pinned when somebody asks for them.
-  OutsideRows(Device& device, const RowBlock& block, const Graph& graph);
+  HostRows(Device& device, const RowBlock& block, const Graph& graph);
 
   /// Those of `block`, which has the same rows: a simple graph shares them with the one it was made of, weights
   /// apart.
@@ -29,25 +29,27 @@ class OutsideRows {
 
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes, or
   /// some rows; where not all fit, `places_bytes` more say where the others begin.
-  bool keep_heads(Device& device, std::uint64_t room);  ///< true if they were not there before
+  bool keep_prefixes(Device& device, std::uint64_t room);  ///< true if they were not there before
   /// Whether some rows are kept where there is no room for the first edge of each.
   void          may_keep_some(bool yes) { some_rows_ = yes; }
-  void          drop_heads();
+  void          drop_prefixes();
   std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
 
   std::vector<PlainRows> parts();
   /// All of every row where the host has it, in the form of algorithms that are no programs.
   Rows          whole();
-  std::uint64_t resident_bytes() const { return (head_targets_.size() + head_weights_.size()) * sizeof(Vertex); }
+  std::uint64_t resident_bytes() const {
+    return (prefix_targets_.size() + prefix_weights_.size()) * sizeof(Vertex);
+  }
   std::uint64_t bytes() const { return arcs_ * on_host_.edge_bytes(); }
 
   const Rows& on_host() const { return on_host_; }
   bool        has_weights() const { return on_host_.weights != nullptr || arcs_ == 0; }
 
  private:
-  HeadLengths head_lengths(Device& device, EdgeIndex most) const;
-  void        pin();
+  PrefixLengths prefix_lengths(Device& device, EdgeIndex most) const;
+  void          pin();
 
   Rows                          on_host_;
   std::shared_ptr<MemoryBudget> budget_;
@@ -55,12 +57,12 @@ class OutsideRows {
   EdgeIndex                     arcs_;
   DeviceArray<EdgeIndex>        offsets_;
   HostReadable                  targets_, weights_;
-  std::uint64_t                 room_ = no_heads;  ///< that heads were chosen for
-  HeadLengths                   lengths_;          ///< that were
+  std::uint64_t                 room_ = no_prefixes;  ///< that heads were chosen for
+  PrefixLengths                 lengths_;             ///< that were
   bool                          some_rows_ = true, chosen_with_some_ = true;
-  DeviceArray<EdgeIndex>        head_offsets_, tail_begins_;
-  DeviceArray<Vertex>           head_targets_;
-  DeviceArray<std::uint32_t>    head_weights_;
+  DeviceArray<EdgeIndex>        prefix_offsets_, tail_begins_;
+  DeviceArray<Vertex>           prefix_targets_;
+  DeviceArray<std::uint32_t>    prefix_weights_;
 };
 
 }  // namespace spillway::cuda

@@ -1,4 +1,4 @@
-#include "engine/cuda/outside.hpp"
+#include "engine/cuda/host_rows.hpp"
 
 #include <algorithm>
 
@@ -15,30 +15,30 @@ constexpr auto what_rows = "the rows of the graph";
 /// Rows that are kept have so many edges or fewer: of longer ones the beginning.
 constexpr EdgeIndex whole_row = 8;
 
-__device__ EdgeIndex head_of(const EdgeIndex* offsets, std::uint64_t v, const HeadLengths& lengths) {
+__device__ EdgeIndex prefix_of(const EdgeIndex* offsets, std::uint64_t v, const PrefixLengths& lengths) {
   const EdgeIndex edges = offsets[v + 1] - offsets[v],
                   most  = v < lengths.first ? lengths.of_first : lengths.of_all;
   return edges < most ? edges : most;
 }
 
-__global__ void add_heads(const EdgeIndex* offsets, std::uint64_t n, HeadLengths lengths, Count* sum) {
+__global__ void add_prefixes(const EdgeIndex* offsets, std::uint64_t n, PrefixLengths lengths, Count* sum) {
   Count mine = 0;
-  for (std::uint64_t v = first_item(); v < n; v += item_stride()) mine += head_of(offsets, v, lengths);
+  for (std::uint64_t v = first_item(); v < n; v += item_stride()) mine += prefix_of(offsets, v, lengths);
   mine = sum_over_warp(mine);
   if (lane_index() == 0 && mine != 0) atomicAdd(sum, mine);
 }
 
-__global__ void lay_out_heads(const EdgeIndex* offsets, std::uint64_t n, HeadLengths lengths, EdgeIndex* heads,
-                              EdgeIndex* tails) {
+__global__ void lay_out_prefixes(const EdgeIndex* offsets, std::uint64_t n, PrefixLengths lengths,
+                                 EdgeIndex* prefixes, EdgeIndex* tails) {
   for (std::uint64_t v = first_item(); v <= n; v += item_stride()) {
-    heads[v] = v < n ? head_of(offsets, v, lengths) : 0;
-    if (v < n) tails[v] = offsets[v] + heads[v];
+    prefixes[v] = v < n ? prefix_of(offsets, v, lengths) : 0;
+    if (v < n) tails[v] = offsets[v] + prefixes[v];
   }
 }
 
 /// A warp for every row.
-__global__ void copy_heads(Rows from, std::uint64_t n, const EdgeIndex* offsets, Vertex* targets,
-                           std::uint32_t* weights) {
+__global__ void copy_prefixes(Rows from, std::uint64_t n, const EdgeIndex* offsets, Vertex* targets,
+                              std::uint32_t* weights) {
   deal<WarpTeam>(n, [&](std::uint64_t v) {
     const EdgeIndex to = offsets[v], first = from.offsets[v];
     deal_edges<WarpTeam>(0, offsets[v + 1] - to, [&](EdgeIndex i) {
@@ -50,7 +50,7 @@ __global__ void copy_heads(Rows from, std::uint64_t n, const EdgeIndex* offsets,
 
 }  // namespace
 
-OutsideRows::OutsideRows(Device& device, const RowBlock& block, const Graph& graph)
+HostRows::HostRows(Device& device, const RowBlock& block, const Graph& graph)
     : on_host_{block.rows.offsets, block.rows.targets, nullptr},
       budget_(graph.budget()),
       vertices_(std::uint64_t{block.last} - block.first),
@@ -60,28 +60,28 @@ OutsideRows::OutsideRows(Device& device, const RowBlock& block, const Graph& gra
   offsets_.upload(block.rows.offsets);
 }
 
-void OutsideRows::pin() {
+void HostRows::pin() {
   if (targets_.bytes() == 0) targets_ = {on_host_.targets, arcs_ * sizeof(Vertex), budget_, what_rows};
   if (weights_.bytes() == 0 && on_host_.weights)
     weights_ = {on_host_.weights, arcs_ * sizeof(std::uint32_t), budget_, what_rows};
 }
 
-Rows OutsideRows::pinned() {
+Rows HostRows::pinned() {
   pin();
   return {on_host_.offsets, targets_.on_host<Vertex>(), weights_.on_host<std::uint32_t>()};
 }
 
-Rows OutsideRows::whole() {
+Rows HostRows::whole() {
   pin();
   return {offsets_.data(), targets_.as<Vertex>(), weights_.as<std::uint32_t>()};
 }
 
 /// So that all heads have at most `most` edges.
-HeadLengths OutsideRows::head_lengths(Device& device, EdgeIndex most) const {
+PrefixLengths HostRows::prefix_lengths(Device& device, EdgeIndex most) const {
   DeviceArray<Count> sum{device, 1, what_rows};
-  const auto         fit = [&](const HeadLengths& lengths) {
+  const auto         fit = [&](const PrefixLengths& lengths) {
     sum.clear();
-    SPILLWAY_LAUNCH(add_heads, blocks_for(vertices_), block_threads, offsets_.data(), vertices_, lengths,
+    SPILLWAY_LAUNCH(add_prefixes, blocks_for(vertices_), block_threads, offsets_.data(), vertices_, lengths,
                             sum.data());
     Count edges = 0;
     sum.download(&edges);
@@ -95,7 +95,7 @@ HeadLengths OutsideRows::head_lengths(Device& device, EdgeIndex most) const {
     (fit({middle}) ? low : high) = middle;
   }
   if (low > 0 || most == 0 || !some_rows_) return {low};
-  HeadLengths         lengths{0, whole_row};
+  PrefixLengths       lengths{0, whole_row};
   const std::uint64_t step = vertices_ / 64 + 1;
   for (std::uint64_t end = vertices_; end - lengths.first > step;) {
     const std::uint64_t middle                          = lengths.first + (end - lengths.first) / 2;
@@ -104,47 +104,47 @@ HeadLengths OutsideRows::head_lengths(Device& device, EdgeIndex most) const {
   return lengths;
 }
 
-bool OutsideRows::keep_heads(Device& device, std::uint64_t room) {
+bool HostRows::keep_prefixes(Device& device, std::uint64_t room) {
   const bool weighted = on_host_.weights != nullptr && arcs_ > 0;
   const bool as_asked = lengths_.of_all > 0 || chosen_with_some_ == some_rows_;
-  if (serve(room_, room) && (head_weights_.size() > 0) == weighted && as_asked) return false;
-  drop_heads();
-  const HeadLengths lengths = lengths_ = head_lengths(device, room / edge_bytes(weighted));
-  chosen_with_some_                    = some_rows_;
+  if (serve(room_, room) && (prefix_weights_.size() > 0) == weighted && as_asked) return false;
+  drop_prefixes();
+  const PrefixLengths lengths = lengths_ = prefix_lengths(device, room / edge_bytes(weighted));
+  chosen_with_some_                      = some_rows_;
   if (lengths.of_all > 0 || lengths.first > 0) {
     DeviceArray<EdgeIndex> offsets{device, vertices_ + 1, what_rows}, tails{device, vertices_, what_rows};
-    SPILLWAY_LAUNCH(lay_out_heads, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_, lengths,
-                    offsets.data(), tails.data());
+    SPILLWAY_LAUNCH(lay_out_prefixes, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_,
+                    lengths, offsets.data(), tails.data());
     sum_before_each(device, offsets);
     EdgeIndex all = 0;
     device.download(&all, offsets.data() + vertices_, sizeof(all));
     DeviceArray<Vertex>        targets{device, all, what_rows};
     DeviceArray<std::uint32_t> weights{device, weighted ? all : 0, what_rows};
-    SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, whole(), vertices_,
+    SPILLWAY_LAUNCH(copy_prefixes, blocks_for(vertices_ * warp_lanes), block_threads, whole(), vertices_,
                     offsets.data(), targets.data(), weights.data());
     device.wait();
-    head_offsets_ = std::move(offsets), tail_begins_ = std::move(tails);
-    head_targets_ = std::move(targets), head_weights_ = std::move(weights);
+    prefix_offsets_ = std::move(offsets), tail_begins_ = std::move(tails);
+    prefix_targets_ = std::move(targets), prefix_weights_ = std::move(weights);
   }
   room_ = room;
   return true;
 }
 
-void OutsideRows::drop_heads() {
-  head_offsets_ = {}, tail_begins_ = {};
-  head_targets_ = {}, head_weights_ = {};
-  room_ = no_heads;
+void HostRows::drop_prefixes() {
+  prefix_offsets_ = {}, tail_begins_ = {};
+  prefix_targets_ = {}, prefix_weights_ = {};
+  room_ = no_prefixes;
 }
 
-std::uint64_t OutsideRows::held_bytes() const {
-  return (head_offsets_.size() + tail_begins_.size()) * sizeof(EdgeIndex) + resident_bytes();
+std::uint64_t HostRows::held_bytes() const {
+  return (prefix_offsets_.size() + tail_begins_.size()) * sizeof(EdgeIndex) + resident_bytes();
 }
 
-std::vector<PlainRows> OutsideRows::parts() {
+std::vector<PlainRows> HostRows::parts() {
   const EdgeIndex* const ends = offsets_.data() + 1;
   const Rows             all  = whole();
-  if (head_offsets_.size() == 0) return {{offsets_.data(), ends, all.targets, all.weights, true}};
-  return {{head_offsets_.data(), head_offsets_.data() + 1, head_targets_.data(), head_weights_.data()},
+  if (prefix_offsets_.size() == 0) return {{offsets_.data(), ends, all.targets, all.weights, true}};
+  return {{prefix_offsets_.data(), prefix_offsets_.data() + 1, prefix_targets_.data(), prefix_weights_.data()},
           {tail_begins_.data(), ends, all.targets, all.weights, true}};
 }
 

@@ -1,4 +1,4 @@
-#include "engine/cuda/coding.hpp"
+#include "engine/cuda/compression.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -13,12 +13,12 @@
 namespace spillway::cuda {
 namespace {
 
-using Piece = CodedRows::Piece;
-using Group = CodedRows::Group;
+using Piece = CompressedRows::Piece;
+using Group = CompressedRows::Group;
 
-constexpr unsigned group     = CodedRows::group;
+constexpr unsigned group     = CompressedRows::group;
 constexpr auto     what_code = "the compressed rows";
-constexpr unsigned behind    = CodedBlock::words_behind;  // reading bits looks at two, even where none are read
+constexpr unsigned behind = CompressedBlock::words_behind;  // reading bits looks at two, even where none are read
 static_assert(group == warp_lanes);
 
 /// Rows of a chunk, by the places of their vertices, and what coding them needs.
@@ -67,8 +67,8 @@ __device__ std::uint64_t owner_of(const Chunk& chunk, EdgeIndex which) {
 __device__ Group chosen(unsigned count, Vertex range) {
   const unsigned low   = lane_index();
   const unsigned unary = (count + (range >> low) + 31) / 32;
-  const bool     fits  = (range >> low) <= 32 * CodedRows::most_unary && unary <= CodedRows::most_unary &&
-                    low + CodedRows::most_unary <= group;  // a lane reads a word
+  const bool     fits = (range >> low) <= 32 * CompressedRows::most_unary && unary <= CompressedRows::most_unary &&
+                    low + CompressedRows::most_unary <= group;  // a lane reads a word
   const unsigned words   = fits ? unary + (count * low + 31) / 32 : 0xFFFFu;
   const unsigned best    = __reduce_min_sync(all_lanes, words << 5 | low);
   const unsigned width   = 32 - static_cast<unsigned>(__clz(static_cast<int>(range)));
@@ -104,7 +104,7 @@ __global__ void measure(Chunk chunk, EdgeIndex all) {
     const unsigned words = at.words(chunk.weight_bits);
     if (lane_index() != 0) return;
     chunk.words[which]  = words;
-    const EdgeIndex bin = at.index < head_bins ? at.index : head_bins - 1;
+    const EdgeIndex bin = at.index < prefix_bins ? at.index : prefix_bins - 1;
     atomicAdd(chunk.shares + bin, static_cast<unsigned long long>(words + 2));
   });
 }
@@ -200,55 +200,55 @@ __global__ void largest_of(const std::uint32_t* values, EdgeIndex count, unsigne
 
 // --- heads ---
 
-struct Heads {
-  CodedRows     rows;  ///< on the host
-  std::uint64_t vertices, words;
-  std::uint64_t groups;  ///< that are heads
-  Vertex        more_before;
+struct Prefixes {
+  CompressedRows rows;  ///< on the host
+  std::uint64_t  vertices, words;
+  std::uint64_t  groups;  ///< that are heads
+  Vertex         more_before;
 
-  __device__ std::uint64_t head_groups(Vertex v) const { return groups + (v < more_before ? 1 : 0); }
+  __device__ std::uint64_t prefix_groups(Vertex v) const { return groups + (v < more_before ? 1 : 0); }
   __device__ std::uint64_t start(Vertex v) const { return std::uint64_t{rows.pieces[v].first} << rows.shift; }
   __device__ std::uint64_t end(Vertex v) const { return v + std::uint64_t{1} < vertices ? start(v + 1) : words; }
   __device__ std::uint64_t groups_of(Vertex v) const { return (rows.pieces[v].length() + group - 1) / group; }
   /// Words of the head, unaligned; the row is longer.
-  __device__ std::uint64_t head_words(Vertex v) const {
-    const std::uint64_t        heads = head_groups(v);
-    const std::uint32_t* const entry = rows.code + start(v) + 2 * heads;
-    return 2 * heads + (2 * heads + (entry[1] >> Group::where_at) - 2 * groups_of(v));
+  __device__ std::uint64_t prefix_words(Vertex v) const {
+    const std::uint64_t        prefixes = prefix_groups(v);
+    const std::uint32_t* const entry    = rows.code + start(v) + 2 * prefixes;
+    return 2 * prefixes + (2 * prefixes + (entry[1] >> Group::where_at) - 2 * groups_of(v));
   }
 };
 
-__global__ void measure_heads(Heads heads, EdgeIndex* words) {
-  for (std::uint64_t i = first_item(); i <= heads.vertices; i += item_stride()) {
+__global__ void measure_prefixes(Prefixes prefixes, EdgeIndex* words) {
+  for (std::uint64_t i = first_item(); i <= prefixes.vertices; i += item_stride()) {
     EdgeIndex all = 0;
-    if (i < heads.vertices) {
+    if (i < prefixes.vertices) {
       const auto v = static_cast<Vertex>(i);
-      if (heads.groups_of(v) <= heads.head_groups(v))
-        all = heads.end(v) - heads.start(v);
-      else if (heads.head_groups(v) > 0)
-        all = aligned(heads.head_words(v), heads.rows.shift);
+      if (prefixes.groups_of(v) <= prefixes.prefix_groups(v))
+        all = prefixes.end(v) - prefixes.start(v);
+      else if (prefixes.prefix_groups(v) > 0)
+        all = aligned(prefixes.prefix_words(v), prefixes.rows.shift);
     }
     words[i] = all;
   }
 }
 
 /// A warp for every row. `starts` are sums by now.
-__global__ void copy_heads(Heads heads, const EdgeIndex* starts, std::uint32_t* code, Piece* head_pieces,
-                           Piece* tail_pieces) {
-  deal<WarpTeam>(heads.vertices, [&](std::uint64_t i) {
+__global__ void copy_prefixes(Prefixes prefixes, const EdgeIndex* starts, std::uint32_t* code,
+                              Piece* prefix_pieces, Piece* tail_pieces) {
+  deal<WarpTeam>(prefixes.vertices, [&](std::uint64_t i) {
     const auto                 v    = static_cast<Vertex>(i);
-    const Piece                row  = heads.rows.pieces[v];
-    const std::uint64_t        kept = heads.head_groups(v), groups = heads.groups_of(v);
-    const std::uint32_t* const from  = heads.rows.code + heads.start(v);
+    const Piece                row  = prefixes.rows.pieces[v];
+    const std::uint64_t        kept = prefixes.prefix_groups(v), groups = prefixes.groups_of(v);
+    const std::uint32_t* const from  = prefixes.rows.code + prefixes.start(v);
     std::uint32_t* const       to    = code + starts[i];
-    const auto                 place = static_cast<std::uint32_t>(starts[i] >> heads.rows.shift);
+    const auto                 place = static_cast<std::uint32_t>(starts[i] >> prefixes.rows.shift);
     if (groups <= kept) {
-      const std::uint64_t words = heads.end(v) - heads.start(v);
+      const std::uint64_t words = prefixes.end(v) - prefixes.start(v);
       for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) to[k] = from[k];
-      if (lane_index() == 0) head_pieces[v] = {place, row.edges_and_header}, tail_pieces[v] = {row.first, 0};
+      if (lane_index() == 0) prefix_pieces[v] = {place, row.edges_and_header}, tail_pieces[v] = {row.first, 0};
       return;
     }
-    const std::uint64_t words = kept > 0 ? heads.head_words(v) : 0, nearer = 2 * (groups - kept);
+    const std::uint64_t words = kept > 0 ? prefixes.prefix_words(v) : 0, nearer = 2 * (groups - kept);
     for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) {
       std::uint32_t word = from[k < 2 * kept ? k : k + nearer];
       if (k < 2 * kept && k % 2 == 1) word -= static_cast<std::uint32_t>(nearer << Group::where_at);
@@ -256,9 +256,9 @@ __global__ void copy_heads(Heads heads, const EdgeIndex* starts, std::uint32_t* 
     }
     if (lane_index() != 0) return;
     const auto edges = static_cast<std::uint32_t>(kept * group);
-    head_pieces[v]   = {place, edges};
+    prefix_pieces[v] = {place, edges};
     // A row of one group that stays outside keeps its short header.
-    tail_pieces[v] = {static_cast<std::uint32_t>(row.first + (2 * kept >> heads.rows.shift)),
+    tail_pieces[v] = {static_cast<std::uint32_t>(row.first + (2 * kept >> prefixes.rows.shift)),
                       row.edges_and_header - edges};
   });
 }
@@ -282,9 +282,9 @@ unsigned weight_bits_of(Device& device, const std::uint32_t* weights, EdgeIndex 
 }  // namespace
 
 /// Codes a chunk at a time.
-class CodedBlock::Coder {
+class CompressedBlock::Encoder {
  public:
-  Coder(CodedBlock& block, Device& device, const Rows& from, std::shared_ptr<MemoryBudget> budget)
+  Encoder(CompressedBlock& block, Device& device, const Rows& from, std::shared_ptr<MemoryBudget> budget)
       : block_(block), device_(device), from_(from), budget_(std::move(budget)), too_long_(device, 1, what_code) {
     too_long_.clear();
     offsets_ = ordered_offsets(device, from.offsets, block.vertices_, *block.order_);
@@ -329,7 +329,7 @@ class CodedBlock::Coder {
     sum_before_each(device_, groups);
     const EdgeIndex                 all = last_of(device_, groups);
     DeviceArray<EdgeIndex>          words{device_, all + 1, what_code};
-    DeviceArray<unsigned long long> shares{device_, head_bins, what_code};
+    DeviceArray<unsigned long long> shares{device_, prefix_bins, what_code};
     shares.clear();
     chunk.words = words.data(), chunk.shares = shares.data();
     SPILLWAY_LAUNCH(measure, blocks_for((all + 1) * warp_lanes), block_threads, chunk, all);
@@ -375,7 +375,7 @@ class CodedBlock::Coder {
   }
 
  private:
-  CodedBlock&                        block_;
+  CompressedBlock&                   block_;
   Device&                            device_;
   Rows                               from_;
   std::shared_ptr<MemoryBudget>      budget_;
@@ -384,15 +384,15 @@ class CodedBlock::Coder {
   std::vector<Buffer<std::uint32_t>> parts_;
 };
 
-CodedBlock::CodedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool has_weights,
-                       std::shared_ptr<const VertexMap> order, const std::shared_ptr<MemoryBudget>& budget,
-                       std::uint64_t chunk_arcs)
+CompressedBlock::CompressedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs,
+                                 bool has_weights, std::shared_ptr<const VertexMap> order,
+                                 const std::shared_ptr<MemoryBudget>& budget, std::uint64_t chunk_arcs)
     : weighted(has_weights), order_(std::move(order)), vertices_(vertices), pieces_(device, vertices, what_code) {
   constexpr std::uint64_t bytes_an_arc = 64;  // that coding a chunk holds, about
   if (weighted) weight_bits_ = weight_bits_of(device, from.weights, arcs);
   // Places are counted in units of one word or two; where two are not enough, they are found to be too large.
   if (arcs * (weighted ? 2 : 1) > 0xF0000000u) shift_ = 1;
-  Coder coder{*this, device, from, budget};
+  Encoder coder{*this, device, from, budget};
   // Heads end where a chunk does: there are to be some.
   constexpr std::uint64_t usual_chunks = 64, small_chunk = 1u << 20;
   if (chunk_arcs == 0)
@@ -404,16 +404,16 @@ CodedBlock::CodedBlock(Device& device, const Rows& from, std::uint64_t vertices,
   coder.finish();
 }
 
-CodedBlock::Cut CodedBlock::cut_for(std::uint64_t room) const {
+CompressedBlock::Cut CompressedBlock::cut_for(std::uint64_t room) const {
   const std::uint64_t most = room / sizeof(std::uint32_t);
   std::uint64_t       used = 0;
-  for (std::uint64_t at = 0; at < head_bins; ++at) {
+  for (std::uint64_t at = 0; at < prefix_bins; ++at) {
     std::uint64_t all = 0;
     for (const Share& share : shares_) all += share.words[at];
-    if (used + all > most || at == head_bins - 1) {
+    if (used + all > most || at == prefix_bins - 1) {
       Cut cut{.groups = at};
       for (const Share& share : shares_) {
-        if (used + share.words[at] > most || at == head_bins - 1) break;
+        if (used + share.words[at] > most || at == prefix_bins - 1) break;
         used += share.words[at];
         cut.more_before = share.last;
       }
@@ -424,18 +424,18 @@ CodedBlock::Cut CodedBlock::cut_for(std::uint64_t room) const {
   return {};
 }
 
-bool CodedBlock::keep_heads(Device& device, std::uint64_t room) {
+bool CompressedBlock::keep_prefixes(Device& device, std::uint64_t room) {
   if (serve(room_, room)) return false;
-  drop_heads();
+  drop_prefixes();
   const std::uint64_t all = (words_ + behind) * sizeof(std::uint32_t);
   if (room >= all) {
-    heads_ = {device, words_ + behind, what_code};
-    heads_.upload(code_.data());
+    prefixes_ = {device, words_ + behind, what_code};
+    prefixes_.upload(code_.data());
     room_ = room;
     return true;
   }
   Cut cut = cut_for(room);
-  while ((cut.groups > 0 || cut.more_before > 0) && !take_heads(device, cut, room)) {
+  while ((cut.groups > 0 || cut.more_before > 0) && !take_prefixes(device, cut, room)) {
     if (cut.more_before > 0)
       cut.more_before = 0;
     else
@@ -446,36 +446,36 @@ bool CodedBlock::keep_heads(Device& device, std::uint64_t room) {
 }
 
 /// False if they are larger than they were thought to be.
-bool CodedBlock::take_heads(Device& device, const Cut& cut, std::uint64_t room) {
-  const Heads            heads{.rows     = {pieces_.data(), readable_.as<std::uint32_t>(), shift_, weight_bits_},
-                               .vertices = vertices_,
-                               .words    = words_,
-                               .groups   = cut.groups,
-                               .more_before = cut.more_before};
+bool CompressedBlock::take_prefixes(Device& device, const Cut& cut, std::uint64_t room) {
+  const Prefixes         prefixes{.rows = {pieces_.data(), readable_.as<std::uint32_t>(), shift_, weight_bits_},
+                                  .vertices    = vertices_,
+                                  .words       = words_,
+                                  .groups      = cut.groups,
+                                  .more_before = cut.more_before};
   DeviceArray<EdgeIndex> starts{device, vertices_ + 1, what_code};
-  SPILLWAY_LAUNCH(measure_heads, blocks_for(vertices_ + 1), block_threads, heads, starts.data());
+  SPILLWAY_LAUNCH(measure_prefixes, blocks_for(vertices_ + 1), block_threads, prefixes, starts.data());
   sum_before_each(device, starts);
   const EdgeIndex size = last_of(device, starts);
   if ((size + behind) * sizeof(std::uint32_t) > room) return false;
   DeviceArray<std::uint32_t> code{device, size + behind, what_code};
   DeviceArray<Piece>         kept{device, vertices_, what_code}, left{device, vertices_, what_code};
-  SPILLWAY_LAUNCH(copy_heads, blocks_for(vertices_ * warp_lanes), block_threads, heads, starts.data(), code.data(),
-                  kept.data(), left.data());
+  SPILLWAY_LAUNCH(copy_prefixes, blocks_for(vertices_ * warp_lanes), block_threads, prefixes, starts.data(),
+                  code.data(), kept.data(), left.data());
   device.wait();
-  heads_ = std::move(code), head_pieces_ = std::move(kept), tail_pieces_ = std::move(left);
+  prefixes_ = std::move(code), prefix_pieces_ = std::move(kept), tail_pieces_ = std::move(left);
   return true;
 }
 
-void CodedBlock::drop_heads() {
-  heads_ = {}, head_pieces_ = {}, tail_pieces_ = {};
-  room_ = no_heads;
+void CompressedBlock::drop_prefixes() {
+  prefixes_ = {}, prefix_pieces_ = {}, tail_pieces_ = {};
+  room_ = no_prefixes;
 }
 
-std::vector<CodedRows> CodedBlock::parts() const {
+std::vector<CompressedRows> CompressedBlock::parts() const {
   const auto* const host = readable_.as<std::uint32_t>();
-  if (heads_.size() == 0) return {{pieces_.data(), host, shift_, weight_bits_}};
-  if (tail_pieces_.size() == 0) return {{pieces_.data(), heads_.data(), shift_, weight_bits_}};
-  return {{head_pieces_.data(), heads_.data(), shift_, weight_bits_},
+  if (prefixes_.size() == 0) return {{pieces_.data(), host, shift_, weight_bits_}};
+  if (tail_pieces_.size() == 0) return {{pieces_.data(), prefixes_.data(), shift_, weight_bits_}};
+  return {{prefix_pieces_.data(), prefixes_.data(), shift_, weight_bits_},
           {tail_pieces_.data(), host, shift_, weight_bits_}};
 }
 

@@ -11,38 +11,38 @@
 namespace spillway::cuda {
 
 /// Groups of a row are counted by their place in it up to here; the last bin is of all others.
-inline constexpr unsigned head_bins = 256;
+inline constexpr unsigned prefix_bins = 256;
 
 /// The rows of one side of a graph, hubs first.
-class CodedBlock {
+class CompressedBlock {
  public:
   /// `from` is read chunk by chunk, each of at most about `chunk_arcs` (0: as there is room for).
-  CodedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool weighted,
-             std::shared_ptr<const VertexMap> order, const std::shared_ptr<MemoryBudget>& budget,
-             std::uint64_t chunk_arcs);
+  CompressedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool weighted,
+                  std::shared_ptr<const VertexMap> order, const std::shared_ptr<MemoryBudget>& budget,
+                  std::uint64_t chunk_arcs);
 
   /// The device keeps the first groups of all rows, as many as take no more than `room` bytes. Where not all fit,
   /// `places_bytes` more say where they are. True if they were not there before.
-  bool keep_heads(Device& device, std::uint64_t room);
+  bool keep_prefixes(Device& device, std::uint64_t room);
   /// Gives them up; the rows can still be read.
-  void          drop_heads();
+  void          drop_prefixes();
   std::uint64_t held_bytes() const {
-    return resident_bytes() + (head_pieces_.size() + tail_pieces_.size()) * sizeof(Piece);
+    return resident_bytes() + (prefix_pieces_.size() + tail_pieces_.size()) * sizeof(Piece);
   }
 
   std::uint64_t places_bytes() const { return 2 * vertices_ * sizeof(Piece); }
 
   /// The parts that rows lie in.
-  std::vector<CodedRows> parts() const;
-  std::uint64_t          resident_bytes() const { return heads_.size() * sizeof(std::uint32_t); }
-  std::uint64_t          bytes() const { return words_ * sizeof(std::uint32_t); }
+  std::vector<CompressedRows> parts() const;
+  std::uint64_t               resident_bytes() const { return prefixes_.size() * sizeof(std::uint32_t); }
+  std::uint64_t               bytes() const { return words_ * sizeof(std::uint32_t); }
 
   /// Words that reading may look at behind the last one.
   static constexpr unsigned words_behind = 2;
   std::uint64_t             words() const { return words_; }
   const std::uint32_t*      on_host_code() const { return readable_.on_host<std::uint32_t>(); }
   /// Whole rows, where their words are at `code`.
-  CodedRows rows_at(const std::uint32_t* code) const { return {pieces_.data(), code, shift_, weight_bits_}; }
+  CompressedRows rows_at(const std::uint32_t* code) const { return {pieces_.data(), code, shift_, weight_bits_}; }
 
   const std::shared_ptr<const VertexMap>& order() const { return order_; }
 
@@ -50,7 +50,7 @@ class CodedBlock {
   bool          weighted = false;
 
  private:
-  using Piece = CodedRows::Piece;
+  using Piece = CompressedRows::Piece;
   /// How many groups of a row are heads: one more where the row is before `more_before`.
   struct Cut {
     std::uint64_t groups      = 0;
@@ -59,12 +59,12 @@ class CodedBlock {
   /// What the groups of some rows take.
   struct Share {
     Vertex        last;
-    std::uint64_t words[head_bins];
+    std::uint64_t words[prefix_bins];
   };
-  class Coder;
+  class Encoder;
 
   Cut  cut_for(std::uint64_t room) const;
-  bool take_heads(Device& device, const Cut& cut, std::uint64_t room);
+  bool take_prefixes(Device& device, const Cut& cut, std::uint64_t room);
 
   std::shared_ptr<const VertexMap> order_;
   std::uint64_t                    vertices_ = 0, words_ = 0;
@@ -72,10 +72,10 @@ class CodedBlock {
   std::vector<Share>               shares_;
   Buffer<std::uint32_t>            code_;
   HostReadable                     readable_;
-  DeviceArray<Piece>               pieces_;           ///< whole rows, where the host has them
-  std::uint64_t                    room_ = no_heads;  ///< that heads were chosen for
-  DeviceArray<std::uint32_t>       heads_;
-  DeviceArray<Piece>               head_pieces_, tail_pieces_;  ///< none where all of every row is there
+  DeviceArray<Piece>               pieces_;              ///< whole rows, where the host has them
+  std::uint64_t                    room_ = no_prefixes;  ///< that heads were chosen for
+  DeviceArray<std::uint32_t>       prefixes_;
+  DeviceArray<Piece>               prefix_pieces_, tail_pieces_;  ///< none where all of every row is there
 };
 
 }  // namespace spillway::cuda
