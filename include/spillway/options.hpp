@@ -117,9 +117,9 @@ enum class Async { automatic, off, on };
 struct Rates {
   double sent            = 55e9;    ///< bytes that the bus moves as they lie
   double gathered        = 46e9;    ///< bytes that the host gathers, to be moved…
-  double gathered_pieces = 280e6;   ///< …and pieces of rows that it turns to for that, beside their bytes
+  double gathered_pieces = 280e6;   ///< …and chunks of rows that it turns to for that, beside their bytes
   double read            = 50e9;    ///< bytes that the device reads where they are…
-  double read_pieces     = 1e9;     ///< …and pieces, beside their bytes
+  double read_pieces     = 1e9;     ///< …and chunks, beside their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
 };
 
@@ -128,7 +128,7 @@ struct SupplyOptions {
   Compress                     compress = Compress::automatic;
   std::optional<std::uint64_t> resident =
       {};                          ///< bytes of edges to keep on the device; none: all there is room for
-  std::uint64_t chunk_arcs   = 0;  ///< coded at once; 0: as many as there is room for
+  std::uint64_t chunk_arcs   = 0;  ///< compressed at once; 0: as many as there is room for
   Async         async        = Async::automatic;
   bool          all_parts    = false;     ///< partitions are sent whether anybody in them is active or not
   std::uint64_t window       = 0;         ///< bytes of edges that are brought at once; 0: as it pays

@@ -19,7 +19,7 @@ constexpr std::uint64_t usual_window = 16u << 20, small_window = 4u << 20;  ///<
 constexpr unsigned      slots_at_once = 3;                                  ///< brought, waiting, visited
 constexpr EdgeIndex     least_edges   = 16;                                 ///< of a window
 constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered before others are awake
-constexpr std::uint64_t ahead         = 8;     ///< pieces that are asked for before they are copied
+constexpr std::uint64_t ahead         = 8;     ///< chunks that are asked for before they are copied
 
 constexpr auto kept = "kept";  ///< what all that was needed is
 
@@ -283,7 +283,7 @@ void WindowSupply::send_whole(Round& round, const Stretch& stretch) {
 
 void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
   const PartAt begin = parts_[stretch.first], end = parts_[stretch.last];
-  // The piece before may reach into the part.
+  // The chunk before may reach into the part.
   DescriptorCursor cursor{.next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1), .last = end.pieces};
   for (EdgeIndex first = begin.edges; first < end.edges; first += sizes_.slot_edges) {
     const EdgeIndex   last = std::min<EdgeIndex>(end.edges, first + sizes_.slot_edges);
@@ -300,7 +300,7 @@ void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
   }
 }
 
-/// The host is told of pieces some at a time.
+/// The host is told of chunks some at a time.
 void WindowSupply::gather(Round& round, DescriptorCursor& cursor, EdgeIndex from, EdgeIndex to,
                           EdgePointers into) {
   while (from < to) {

@@ -20,7 +20,7 @@ constexpr std::uint64_t descriptors_at_once(const RunOptions& options) {
 struct WindowNeeds {
   bool weighted = false;
   bool everyone = false;  ///< is active in every iteration
-  bool local    = false;  ///< windows may be worked on until they are quiet
+  bool local    = false;  ///< windows may be iterated to a local fixed point
 
   static WindowNeeds of(const ProgramFacts& facts) {
     return {.weighted = facts.weighted, .everyone = facts.all_active, .local = facts.supports_async};
@@ -84,7 +84,7 @@ struct WindowSide {
 struct WindowAt {
   std::size_t side;
   EdgeRange   edges;
-  bool        local;                          ///< visited until nobody in it has anything new
+  bool        local;                          ///< visited to its local fixed point
   std::size_t first_part = 0, last_part = 0;  ///< of the side, unless it is compact
 };
 
@@ -94,7 +94,7 @@ class WindowDevice {
   static constexpr std::size_t resident = ~std::size_t{0}, in_place = ~std::size_t{1};
 
   virtual ~WindowDevice() = default;
-  /// The active rows, or all, in pieces. `parts`: where the parts of the side begin among them, and where the last
+  /// The active rows, or all, in chunks. `parts`: where the parts of the side begin among them, and where the last
   /// ends; empty if they are not asked for, or if there is no room to tell.
   virtual LayoutSize lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// Of the last layout from `first` to `last`, as many as the host is told at once; what was told before may be
@@ -112,7 +112,7 @@ class WindowDevice {
 
 /// How a device's memory is shared out.
 struct WindowSizes {
-  bool          local      = false;  ///< will be worked on until they are quiet
+  bool          local      = false;  ///< will be iterated to a local fixed point
   unsigned      slots      = 0;
   EdgeIndex     slot_edges = 0, stage_edges = 0;
   std::uint64_t left = 0;  ///< bytes for edges that stay
@@ -179,9 +179,9 @@ class WindowSupply {
     std::size_t   kept_a_window = 0;  ///< that have it with each window
   };
 
-  /// How far the host has been told of the pieces of a stretch.
+  /// How far the host has been told of the chunks of a stretch.
   struct DescriptorCursor {
-    std::uint64_t next, last;     ///< the next piece to be told of, and where the stretch ends
+    std::uint64_t next, last;     ///< the next chunk to be told of, and where the stretch ends
     ChunkLayout   pieces   = {};  ///< that it was told of last
     EdgeIndex     edges_to = 0;   ///< where their edges end
   };

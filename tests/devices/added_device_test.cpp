@@ -43,8 +43,8 @@ class PairOfExecutors final : public Executor {
     std::array<std::vector<RowChunk>, 2> shares;
     for (const Vertex v : active)
       if (rows.degree(v) > 0) shares[v % 2].push_back({v, rows.offsets[v], rows.offsets[v + 1]});
-    BlockWork work = first_.process(ChunkBlock{.rows = rows, .pieces = shares[0]});
-    work += second_.process(ChunkBlock{.rows = rows, .pieces = shares[1]});
+    BlockWork work = first_.process(ChunkBlock{.rows = rows, .chunks = shares[0]});
+    work += second_.process(ChunkBlock{.rows = rows, .chunks = shares[1]});
     return work;
   }
 

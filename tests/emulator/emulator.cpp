@@ -240,7 +240,7 @@ bool same(const Meeting& a, const Meeting& b) { return same(a.at, b.at) && same(
 
 /// Meetings of a warp that are open share no lane: whoever is expected in one may go to no other.
 struct Warp {
-  std::uint64_t transfer[warp_lanes], taken[warp_lanes];
+  std::uint64_t brought[warp_lanes], taken[warp_lanes];
   std::uint8_t  from[warp_lanes];
   Meeting       meetings[warp_lanes];  ///< each at its first lane
   std::uint8_t  expected_in[warp_lanes];
@@ -484,26 +484,26 @@ void settle(Warp& warp, unsigned lanes, Take take) {
   const auto give_all = [&](std::uint64_t value) { for_lanes(lanes, [&](unsigned i) { warp.taken[i] = value; }); };
   const auto those    = [&](auto&& is_one) {
     std::uint64_t mask = 0;
-    for_lanes(lanes, [&](unsigned i) { mask |= std::uint64_t{is_one(warp.transfer[i])} << i; });
+    for_lanes(lanes, [&](unsigned i) { mask |= std::uint64_t{is_one(warp.brought[i])} << i; });
     return mask;
   };
   const auto folded = [&](auto&& fold) {
-    std::uint64_t all = warp.transfer[std::countr_zero(lanes)];
-    for_lanes(lanes, [&](unsigned i) { all = fold(all, warp.transfer[i]); });
+    std::uint64_t all = warp.brought[std::countr_zero(lanes)];
+    for_lanes(lanes, [&](unsigned i) { all = fold(all, warp.brought[i]); });
     return all;
   };
   switch (take) {
     case Take::nothing:
       break;
     case Take::from_lane:
-      for_lanes(lanes, [&](unsigned i) { warp.taken[i] = warp.transfer[warp.from[i]]; });
+      for_lanes(lanes, [&](unsigned i) { warp.taken[i] = warp.brought[warp.from[i]]; });
       break;
     case Take::votes:
       give_all(those([](std::uint64_t vote) { return vote != 0; }));
       break;
     case Take::matches:
       for_lanes(lanes, [&](unsigned i) {
-        warp.taken[i] = those([&](std::uint64_t other) { return other == warp.transfer[i]; });
+        warp.taken[i] = those([&](std::uint64_t other) { return other == warp.brought[i]; });
       });
       break;
     case Take::least:
@@ -523,7 +523,7 @@ std::uint64_t Grid::exchange(const char* kind, unsigned lanes, Take take, std::u
   if (take == Take::from_lane && (all >> from & 1) == 0)
     report(text_of(meeting) + " reads from lane " + std::to_string(from) +
            ((lanes >> from & 1) == 0 ? ", which the mask leaves out" : ", which the block does not have"));
-  own.transfer[lane()] = value, own.from[lane()] = static_cast<std::uint8_t>(from);
+  own.brought[lane()] = value, own.from[lane()] = static_cast<std::uint8_t>(from);
   meeting.arrived |= 1u << lane();
   if (meeting.arrived != all) {
     wait();

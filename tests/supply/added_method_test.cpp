@@ -31,7 +31,7 @@ class BackwardRows final : public EdgeSupply {
     for (const RowBlock& block : topology_.push)
       for (const Vertex v : active) {
         const RowChunk row{v, block.rows.offsets[v], block.rows.offsets[v + 1]};
-        if (row.first < row.last) work += executor_.process(ChunkBlock{.rows = block.rows, .pieces = {&row, 1}});
+        if (row.first < row.last) work += executor_.process(ChunkBlock{.rows = block.rows, .chunks = {&row, 1}});
       }
     return work;
   }

@@ -1,4 +1,4 @@
-// The units of topology that executors process. How rows are cut into pieces, and which pieces a window holds, is
+// The units of topology that executors process. How rows are cut into chunks, and which chunks a window holds, is
 // written once, for CPU and GPU.
 #pragma once
 
@@ -45,44 +45,44 @@ struct RowChunk {
   SPILLWAY_HD EdgeIndex length() const { return last - first; }
 };
 
-/// Pieces of rows that push, whoever is active.
+/// Chunks of rows that push, whoever is active.
 struct ChunkBlock {
   Rows                      rows;
-  std::span<const RowChunk> pieces;
+  std::span<const RowChunk> chunks;
   BlockMemory               memory = BlockMemory::host;
 
   std::uint64_t bytes() const {
     EdgeIndex edges = 0;
-    for (const RowChunk& piece : pieces) edges += piece.length();
+    for (const RowChunk& piece : chunks) edges += piece.length();
     return edges * rows.edge_bytes();
   }
 };
 
-/// A piece of a row as it is laid out: its edges from `piece` times ChunkLayout::chunk_edges on, at most as many.
+/// A chunk of a row as it is laid out: its edges from `chunk` times ChunkLayout::chunk_edges on, at most as many.
 struct ChunkDescriptor {
   Vertex        vertex;
-  std::uint32_t piece;
+  std::uint32_t chunk;
 };
 
-/// Edges that are at hand: places in the array of all edges, or in the one that pieces make one behind the other.
+/// Edges that are at hand: places in the array of all edges, or in the one that chunks make one behind the other.
 struct EdgeRange {
   EdgeIndex first   = 0;
   EdgeIndex last    = 0;
   bool      compact = false;  ///< the latter
 };
 
-/// A place in the array of all edges, among the pieces that are laid out: how many begin before it, and how many
+/// A place in the array of all edges, among the chunks that are laid out: how many begin before it, and how many
 /// of their edges lie before it.
 struct PartAt {
   std::uint64_t pieces, edges;
 };
 
-/// Some of the pieces, one behind the other.
+/// Some of the chunks, one behind the other.
 struct ChunkRange {
   std::uint64_t first = 0, last = 0;
 };
 
-/// Rows in pieces, so that a hub is nothing special to anybody; in the order of their vertices. `offsets` are
+/// Rows in chunks, so that a hub is nothing special to anybody; in the order of their vertices. `offsets` are
 /// those of the rows in the array of all edges.
 struct ChunkLayout {
   const ChunkDescriptor* entries = nullptr;
@@ -96,7 +96,7 @@ struct ChunkLayout {
 
   SPILLWAY_HD EdgeIndex begin(std::uint64_t k, const EdgeIndex* offsets, bool compact) const {
     if (compact) return starts[k];
-    return offsets[entries[k].vertex] + EdgeIndex{entries[k].piece} * chunk_edges;
+    return offsets[entries[k].vertex] + EdgeIndex{entries[k].chunk} * chunk_edges;
   }
 
   SPILLWAY_HD std::uint64_t begun_before(EdgeIndex position, const EdgeIndex* offsets, bool compact) const {
@@ -118,7 +118,7 @@ struct ChunkLayout {
     return {begun, inside < starts[begun] ? inside : starts[begun]};
   }
 
-  /// What of a piece is in a range, counted from where that begins: all, some or nothing.
+  /// What of a chunk is in a range, counted from where that begins: all, some or nothing.
   SPILLWAY_HD RowChunk chunk_in(const EdgeRange& range, std::uint64_t k, const EdgeIndex* offsets) const {
     const EdgeIndex at = begin(k, offsets, range.compact), end = at + (starts[k + 1] - starts[k]);
     const EdgeIndex first = at < range.first ? range.first : at, last = end < range.last ? end : range.last;
@@ -126,8 +126,8 @@ struct ChunkLayout {
     return {entries[k].vertex, first - range.first, last - range.first};
   }
 
-  /// The row of a vertex, if it is no longer than a piece and in the range from end to end, or nothing. It
-  /// is looked for among these pieces.
+  /// The row of a vertex, if it is no longer than a chunk and in the range from end to end, or nothing. It
+  /// is looked for among these chunks.
   SPILLWAY_HD RowChunk whole_row_in(const EdgeRange& range, Vertex v, const EdgeIndex* offsets,
                                     ChunkRange among) const {
     EdgeIndex       at     = offsets[v];
@@ -149,7 +149,7 @@ struct ChunkLayout {
   }
 };
 
-/// A window: some of the edges of rows that are laid out in pieces. Those of active vertices push, or all are
+/// A window: some of the edges of rows that are laid out in chunks. Those of active vertices push, or all are
 /// pulled into accumulators.
 struct WindowBlock {
   Rows        rows;  ///< offsets in the array of all edges; targets and weights are those of the window
@@ -157,17 +157,17 @@ struct WindowBlock {
   EdgeRange   edges;
   ChunkRange  candidates = {};  ///< that may be in it; none: they are searched for
   bool        pull       = false;
-  bool        local      = false;  ///< until nobody whose row is in it has anything new (Subway, section 3.2)
+  bool        local      = false;  ///< to its local fixed point (Subway, section 3.2)
   BlockMemory memory     = BlockMemory::staging;
 
   std::uint64_t bytes() const { return (edges.last - edges.first) * rows.edge_bytes(); }
 
-  SPILLWAY_HD ChunkRange pieces() const {
+  SPILLWAY_HD ChunkRange chunks() const {
     if (candidates.first != candidates.last) return candidates;
     const std::uint64_t begun = layout.begun_before(edges.first + 1, rows.offsets, edges.compact);
     return {begun > 0 ? begun - 1 : 0, layout.begun_before(edges.last, rows.offsets, edges.compact)};
   }
-  SPILLWAY_HD RowChunk piece(std::uint64_t k) const { return layout.chunk_in(edges, k, rows.offsets); }
+  SPILLWAY_HD RowChunk chunk(std::uint64_t k) const { return layout.chunk_in(edges, k, rows.offsets); }
   SPILLWAY_HD RowChunk whole_row(Vertex v, const ChunkRange& among) const {
     return layout.whole_row_in(edges, v, rows.offsets, among);
   }

@@ -104,7 +104,7 @@ struct Accumulated {
   Buffer<std::byte> entries;   ///< updates that are gathered, or values
 };
 
-/// An executor of the CPU, whose vertices the host can ask for. It processes pieces of rows and windows as well,
+/// An executor of the CPU, whose vertices the host can ask for. It processes chunks of rows and windows as well,
 /// except for programs that are settled in buckets, in place.
 class CpuExecutor : public Executor {
  public:

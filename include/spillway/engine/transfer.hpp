@@ -11,14 +11,14 @@
 
 namespace spillway {
 
-/// Pieces, and the edges of all of them.
+/// Chunks, and the edges of all of them.
 struct LayoutSize {
   std::uint64_t entries, edges;
 };
 
 /// Of a row that is laid out, gathered and visited as one.
 constexpr unsigned chunk_edges(const RunOptions& options) {
-  constexpr unsigned most = 1u << 20;  // the edges of 32 pieces are counted in 32 bits
+  constexpr unsigned most = 1u << 20;  // the edges of 32 chunks are counted in 32 bits
   return options.supply.piece < 1 ? 1 : options.supply.piece < most ? options.supply.piece : most;
 }
 

@@ -21,7 +21,7 @@ constexpr auto     what_code = "the compressed rows";
 constexpr unsigned behind = CompressedBlock::words_behind;  // reading bits looks at two, even where none are read
 static_assert(group == warp_lanes);
 
-/// Rows of a chunk, by the places of their vertices, and what coding them needs.
+/// Rows of a chunk, by the places of their vertices, and what compressing them needs.
 struct Chunk {
   std::uint64_t        rows;
   const EdgeIndex*     offsets;  ///< of the rows, from the chunk's first arc on: less offsets[0]
@@ -198,12 +198,12 @@ __global__ void largest_of(const std::uint32_t* values, EdgeIndex count, unsigne
   if (lane_index() == 0) atomicMax(largest, most);
 }
 
-// --- heads ---
+// --- prefixes ---
 
 struct Prefixes {
   CompressedRows rows;  ///< on the host
   std::uint64_t  vertices, words;
-  std::uint64_t  groups;  ///< that are heads
+  std::uint64_t  groups;  ///< that are prefixes
   Vertex         more_before;
 
   __device__ std::uint64_t prefix_groups(Vertex v) const { return groups + (v < more_before ? 1 : 0); }
@@ -388,12 +388,12 @@ CompressedBlock::CompressedBlock(Device& device, const Rows& from, std::uint64_t
                                  bool has_weights, std::shared_ptr<const VertexMap> order,
                                  const std::shared_ptr<MemoryBudget>& budget, std::uint64_t chunk_arcs)
     : weighted(has_weights), order_(std::move(order)), vertices_(vertices), pieces_(device, vertices, what_code) {
-  constexpr std::uint64_t bytes_an_arc = 64;  // that coding a chunk holds, about
+  constexpr std::uint64_t bytes_an_arc = 64;  // that compressing a chunk holds, about
   if (weighted) weight_bits_ = weight_bits_of(device, from.weights, arcs);
   // Places are counted in units of one word or two; where two are not enough, they are found to be too large.
   if (arcs * (weighted ? 2 : 1) > 0xF0000000u) shift_ = 1;
   Encoder coder{*this, device, from, budget};
-  // Heads end where a chunk does: there are to be some.
+  // Prefixes end where a chunk does: there are to be some.
   constexpr std::uint64_t usual_chunks = 64, small_chunk = 1u << 20;
   if (chunk_arcs == 0)
     chunk_arcs = std::max<std::uint64_t>(

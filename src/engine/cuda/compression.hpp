@@ -1,4 +1,5 @@
-// Rows in coded form (rows.cuh): made by the device, kept by the host, their beginnings kept by the device, too.
+// Rows in compressed form (rows.cuh): made by the device, kept by the host, their prefixes kept by the device,
+// too.
 #pragma once
 
 #include <vector>
@@ -51,7 +52,7 @@ class CompressedBlock {
 
  private:
   using Piece = CompressedRows::Piece;
-  /// How many groups of a row are heads: one more where the row is before `more_before`.
+  /// How many groups of a row are prefixes: one more where the row is before `more_before`.
   struct Cut {
     std::uint64_t groups      = 0;
     Vertex        more_before = 0;
@@ -73,7 +74,7 @@ class CompressedBlock {
   Buffer<std::uint32_t>            code_;
   HostReadable                     readable_;
   DeviceArray<Piece>               pieces_;              ///< whole rows, where the host has them
-  std::uint64_t                    room_ = no_prefixes;  ///< that heads were chosen for
+  std::uint64_t                    room_ = no_prefixes;  ///< that prefixes were chosen for
   DeviceArray<std::uint32_t>       prefixes_;
   DeviceArray<Piece>               prefix_pieces_, tail_pieces_;  ///< none where all of every row is there
 };

@@ -49,16 +49,16 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<const VertexMap> order(const RowBlock& by, const EdgeIndex* offsets, std::uint64_t vertices);
   /// The block, which stays where it is, for the device to read.
   std::shared_ptr<HostRows> host_rows(const RowBlock& block, bool weighted, const Graph& graph);
-  /// The block in coded form; `chunk_arcs` as for `compressed_supply`.
+  /// The block in compressed form; `chunk_arcs` as for `compressed_supply`.
   std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
                                               const Graph& graph, std::uint64_t chunk_arcs);
   bool                             has_compressed(const RowBlock& block, bool weighted);
-  /// Over rows that are not coded, so far.
+  /// Over rows that are not compressed, so far.
   std::atomic<double> passes_uncompressed = 0;
   std::atomic<bool>   cannot_compress     = false;  ///< was tried
-  /// Runs over rows outside change what is kept of them: one at a time.
+  /// Runs over host-resident rows change what is kept of them: one at a time.
   std::unique_lock<std::mutex> exclusive_host_rows() { return std::unique_lock{outside_mutex_}; }
-  /// The beginnings of rows that nobody uses now are given up.
+  /// Cached row prefixes that nobody uses now are given up.
   void drop_idle_prefixes();
   /// Bytes that are left of the device's budget, with those that they hold.
   std::uint64_t room();

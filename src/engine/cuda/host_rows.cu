@@ -76,7 +76,7 @@ Rows HostRows::whole() {
   return {offsets_.data(), targets_.as<Vertex>(), weights_.as<std::uint32_t>()};
 }
 
-/// So that all heads have at most `most` edges.
+/// So that all prefixes have at most `most` edges.
 PrefixLengths HostRows::prefix_lengths(Device& device, EdgeIndex most) const {
   DeviceArray<Count> sum{device, 1, what_rows};
   const auto         fit = [&](const PrefixLengths& lengths) {

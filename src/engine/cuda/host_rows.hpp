@@ -1,4 +1,4 @@
-// Rows as they are, in host memory that the device reads in place; their beginnings may lie on the device.
+// Rows as they are, in host memory that the device reads in place; their prefixes may lie on the device.
 #pragma once
 
 #include "engine/cuda/host_memory.hpp"
@@ -7,7 +7,7 @@
 
 namespace spillway::cuda {
 
-/// Of how many edges the beginnings of rows are that a device keeps, at most, or the first rows if there is no
+/// Of how many edges cached row prefixes are that a device keeps, at most, or the first rows if there is no
 /// room for all.
 struct PrefixLengths {
   EdgeIndex     of_all = 0, of_first = 0;
@@ -33,7 +33,7 @@ class HostRows {
   /// Whether some rows are kept where there is no room for the first edge of each.
   void          may_keep_some(bool yes) { some_rows_ = yes; }
   void          drop_prefixes();
-  std::uint64_t held_bytes() const;  ///< by heads, and by what says where they are
+  std::uint64_t held_bytes() const;  ///< by prefixes, and by what says where they are
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
 
   std::vector<PlainRows> parts();
@@ -57,7 +57,7 @@ class HostRows {
   EdgeIndex                     arcs_;
   DeviceArray<EdgeIndex>        offsets_;
   HostReadable                  targets_, weights_;
-  std::uint64_t                 room_ = no_prefixes;  ///< that heads were chosen for
+  std::uint64_t                 room_ = no_prefixes;  ///< that prefixes were chosen for
   PrefixLengths                 lengths_;             ///< that were
   bool                          some_rows_ = true, chosen_with_some_ = true;
   DeviceArray<EdgeIndex>        prefix_offsets_, tail_begins_;

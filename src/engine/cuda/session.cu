@@ -18,7 +18,7 @@ struct Session::State {
   std::uint64_t                state = 0, in_windows = 0;  ///< bytes of a run, all edges resident or transferred
   std::optional<Choice>        choice;
   double                       choosing_ms = 0;
-  std::unique_lock<std::mutex> lock;  ///< while rows outside are used
+  std::unique_lock<std::mutex> lock;  ///< while host-resident rows are used
 
   PlacementRequest request() {
     const ProgramFacts& facts = needs.facts;
@@ -83,7 +83,7 @@ SuppliedRows Session::rows() {
   return made;
 }
 
-/// There may be no room to code in, or for windows, here or there.
+/// There may be no room to compress in, or for windows, here or there.
 bool Session::retreats(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
@@ -138,7 +138,7 @@ void make_resident(SupplyJob& job) {
   job.supplied.rows              = resident_supply(std::move(rows));
 }
 
-/// What is kept of rows outside is for one run at a time. Returns what that needs beside them.
+/// What is kept of host-resident rows is for one run at a time. Returns what that needs beside them.
 std::uint64_t exclusive_host_rows(SupplyJob& job) {
   const std::uint64_t state = job.state();
   job.lock                  = job.device_graph.exclusive_host_rows();

@@ -13,7 +13,7 @@ namespace spillway::cuda {
 struct Room {
   std::uint64_t                state;     ///< bytes that it needs for itself
   std::optional<std::uint64_t> resident;  ///< --resident
-  /// Some rows may be kept where there is no room for the beginnings of all, which are all that votes need.
+  /// Some rows may be kept where there is no room for prefixes of all, which are all that votes need.
   bool some_rows = true;
 };
 
@@ -55,7 +55,8 @@ Supply<PlainRows> plain_supply(DeviceGraph& device_graph, const Graph& graph, co
 Supply<PlainRows> whole_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
                                bool weighted, std::uint64_t state);
 
-/// Likewise in parts, coded, with hubs first. `chunk_arcs` are coded at once; 0: as many as there is room for.
+/// Likewise in parts, compressed, with hubs first. `chunk_arcs` are compressed at once; 0: as many as there is
+/// room for.
 Supply<CompressedRows> compressed_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
                                          bool weighted, const Room& room, std::uint64_t chunk_arcs);
 
@@ -72,7 +73,7 @@ struct SupplyJob {
   const Topology&               topology;
   const ProgramNeeds&           needs;
   bool                          compressed;
-  std::unique_lock<std::mutex>& lock;      ///< to be held while rows outside are used
+  std::unique_lock<std::mutex>& lock;      ///< to be held while host-resident rows are used
   SuppliedRows&                 supplied;  ///< its options are settled
 
   Device&       device() const { return device_graph.device(); }

@@ -119,15 +119,15 @@ std::uint64_t edge_bytes(const PlacementRequest& request) {
   return request.topology.arcs * spillway::edge_bytes(request.weighted);
 }
 
-/// Coded rows spare more than half of the bytes; coding goes at
+/// Compressed rows spare more than half of the bytes; compressing goes at
 /// so many a second (measured on an H200, docs/experiments.md).
 constexpr double spared = 0.6, coding = 3.5e9;
 
-/// Passes after which it pays to have coded.
+/// Passes after which it pays to have compressed.
 double passes_to_pay(const Rates& rates) { return rates.read / coding / spared; }
 
-/// It pays where rows are coded already, where this run makes good for it, or where the runs before it together
-/// would have.
+/// It pays where rows are compressed already, where this run makes good for it, or where the runs before it
+/// together would have.
 bool worth_compressing(DeviceGraph& device_graph, const PlacementRequest& request, Choice& choice,
                        Reasons& reasons) {
   if (request.options.supply.compress == Compress::on) return true;
@@ -158,7 +158,7 @@ bool room_for_windows(DeviceGraph& device_graph, const PlacementRequest& request
   return device_graph.room() >= request.state_in_windows + places + (12u << 20);
 }
 
-/// Kept, the beginnings of all rows spare the bus most requests, and what is left is read nearly as fast as it
+/// Kept, prefixes of all rows spare the bus most requests, and what is left is read nearly as fast as it
 /// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
 bool keeps_many(DeviceGraph& device_graph, const PlacementRequest& request) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/experiments.md)

@@ -46,7 +46,7 @@ struct Slot {
   Event                      arrived, visited;
 };
 
-/// What the host is told of a layout: some pieces, while it works on those before.
+/// What the host is told of a layout: some chunks, while it works on those before.
 struct DescriptorBatch {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
@@ -55,7 +55,7 @@ struct DescriptorBatch {
   }
 
   StagingRing::Buffer& buffer;
-  std::uint64_t        most;  ///< pieces
+  std::uint64_t        most;  ///< chunks
   std::uint64_t        first = none, count = 0;
 
   EdgeIndex*       starts() const { return buffer.memory.as<EdgeIndex>(); }
@@ -68,7 +68,7 @@ struct GpuSide {
   std::unique_ptr<CompressedWindows> compressed;  ///< none: edges are as they are
   DeviceArray<Vertex>                targets;     ///< the first ones, all the time
   DeviceArray<std::uint32_t>         weights;
-  DeviceArray<PartAt>                parts;         ///< where windows of the whole array begin among pieces
+  DeviceArray<PartAt>                parts;         ///< where windows of the whole array begin among chunks
   DeviceArray<EdgeIndex>             below, above;  ///< where rows lie in the first edges, and in the others
   Rows                               on_host;       ///< all edges, where the host has them
   bool                               all_here = false;
@@ -291,7 +291,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     slot.arrived.record(stream_);
   }
 
-  /// Which pieces may be in whole parts is known from the layout: a search takes as long as visiting them.
+  /// Which chunks may be in whole parts is known from the layout: a search takes as long as visiting them.
   ChunkRange chunks_in(const WindowAt& at) const {
     if (at.edges.compact || laid_parts_.empty()) return {};
     const std::uint64_t begun = laid_parts_[at.first_part].pieces;

@@ -62,12 +62,12 @@ struct Sizes {
   unsigned  line_edges   = 96;     ///< rows in host memory from here on are read by whole lines
 };
 
-/// Which rows are to be laid out in pieces.
+/// Which rows are to be laid out in chunks.
 struct Layout {
   const EdgeIndex* offsets;   ///< where they lie, in the array of all edges
   bool             everyone;  ///< not only of active vertices
   EdgeIndex        part_edges;
-  PartAt*          parts;       ///< where parts of so many edges begin among the pieces; or null
+  PartAt*          parts;       ///< where parts of so many edges begin among the chunks; or null
   Count            part_count;  ///< of which there are so many, and the end
   const EdgeIndex* cuts;        ///< where parts begin that are not all of one size; or null
 };

@@ -12,7 +12,7 @@ class WindowKernels {
 
   /// The layout's parts say what is returned, if there are any.
   virtual LayoutSize lay_out(const Layout& layout) = 0;
-  /// The last layout, on the device; how many pieces it has is known to who asked for it.
+  /// The last layout, on the device; how many chunks it has is known to who asked for it.
   virtual ChunkLayout laid() const = 0;
 };
 

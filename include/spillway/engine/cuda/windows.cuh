@@ -1,4 +1,4 @@
-// Rows that come to the device a window at a time: the active ones are laid out in pieces, the pieces of a window
+// Rows that come to the device a window at a time: the active ones are laid out in chunks, the chunks of a window
 // are pushed, and asynchronously (Subway, section 3.2) pushed again as long as anybody in it has something new.
 #pragma once
 
@@ -23,7 +23,7 @@ __device__ auto Machine<P, Rows>::own_row(const RowChunk& piece) -> OwnRow {
 }
 
 /// Each warp has some words of the frontier: it counts, and when all have counted it knows where to write. So
-/// pieces are in the order of their vertices.
+/// chunks are in the order of their vertices.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
   const std::uint64_t words = word_count(), some = (words + warps() - 1) / warps();
@@ -75,25 +75,25 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
     layout.parts[i] = laid.part_at(layout.cuts ? layout.cuts[i] : i * layout.part_edges, layout.offsets);
 }
 
-/// Warps take some pieces each and walk the edges of all as one row.
+/// Warps take some chunks each and walk the edges of all as one row.
 template <class P, class Rows>
 template <class Wants>
 __device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const ChunkRange& range, unsigned at,
                                               Wants&& wants) {
   const Rows rows{rows_of(window)};
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
-    const OwnRow own  = there ? own_row(window.piece(k)) : OwnRow{};
+    const OwnRow own  = there ? own_row(window.chunk(k)) : OwnRow{};
     const bool   mine = own.piece.length() > 0 && wants(own.vertex);
     push_as_one(rows, mine ? own.vertex : 0, mine ? own.piece : Piece{}, mine, at);
   });
 }
 
-/// Warps take some pieces each, of which every lane owns one.
+/// Warps take some chunks each, of which every lane owns one.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at) {
   const Rows rows{rows_of(window)};
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
-    const OwnRow own = there ? own_row(window.piece(k)) : OwnRow{};
+    const OwnRow own = there ? own_row(window.chunk(k)) : OwnRow{};
     const Vertex v   = own.vertex;
     Collected    all = nothing(v);
     collect_in_bins(all, rows, own, at);
@@ -165,7 +165,7 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) {
   begin_phase();
   everyone_              = T::all_active;
-  const ChunkRange range = window.pieces();
+  const ChunkRange range = window.chunks();
   Global           before{};
   if constexpr (T::has_global)
     if (threadIdx.x == 0) before = view_.totals[slot(1, at) * gridDim.x + blockIdx.x];

@@ -252,7 +252,7 @@ class HostExecutor final : public CpuExecutor {
     if constexpr (in_buckets)
       refuse_block("pieces of rows");
     else
-      push_chunks(block.rows, block.pieces.size(), [&](std::uint64_t i) { return block.pieces[i]; });
+      push_chunks(block.rows, block.chunks.size(), [&](std::uint64_t i) { return block.chunks[i]; });
     return take_work();
   }
 

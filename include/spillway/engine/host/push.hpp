@@ -22,7 +22,7 @@ void HostExecutor<P, bucketed>::push_everyone(const RowBlock& block) {
   });
 }
 
-/// Pieces are short, or there are many of them: some at a time to whoever comes.
+/// Chunks are short, or there are many of them: some at a time to whoever comes.
 template <class P, bool bucketed>
 template <class PieceAt>
 void HostExecutor<P, bucketed>::push_chunks(const Rows& rows, std::uint64_t count, PieceAt&& piece_at) {
@@ -37,14 +37,14 @@ void HostExecutor<P, bucketed>::push_chunks(const Rows& rows, std::uint64_t coun
     for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
 }
 
-/// The pieces of active rows that are in it; asynchronously again, as long as anybody in it has something new.
+/// The chunks of active rows that are in it; asynchronously again, as long as anybody in it has something new.
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
   check_cancelled(progress_);
   if constexpr (has_frontier) make_bitmap();
-  const ChunkRange range = window.pieces();
+  const ChunkRange range = window.chunks();
   push_chunks(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
-    const RowChunk piece = window.piece(range.first + i);
+    const RowChunk piece = window.chunk(range.first + i);
     return is_active(piece.vertex) ? piece : RowChunk{piece.vertex, 0, 0};
   });
   if (window.local) run_to_fixed_point(window, range);
