@@ -1,5 +1,8 @@
 #include "cli/run_memory.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include <spillway/engine/parallel.hpp>
 
 #include "base/text.hpp"
@@ -42,11 +45,13 @@ std::string ways_out(const RunArguments& arguments, const ParameterValues& value
   return text;
 }
 
-/// Whether the forecast knows of all that the command does. How many vertices wait in buckets differs from run to
-/// run, and how large a graph will be that is the answer only the run finds out.
+/// Whether the forecast knows of all that the command does. How many vertices wait in buckets, and what the
+/// threads of bc and lcc hold, differs from run to run, and how large a graph will be that is the answer only the
+/// run finds out.
 bool is_foreseen(const RunArguments& arguments) {
-  const Algorithm& algorithm = *arguments.algorithm;
-  const bool       grows     = algorithm.makes_a_graph || algorithm.name == "sssp" || algorithm.name == "kcore";
+  const Algorithm&           algorithm = *arguments.algorithm;
+  constexpr std::string_view growing[] = {"sssp", "kcore", "bc", "lcc"};
+  const bool grows = algorithm.makes_a_graph || std::ranges::find(growing, algorithm.name) != std::end(growing);
   return !grows && !arguments.verify && !arguments.load.transform.symmetrize && arguments.method == "auto";
 }
 

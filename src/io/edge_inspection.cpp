@@ -46,6 +46,16 @@ bool even(const std::vector<Fields>& rows) {
          std::all_of(rows.begin(), rows.end(), [&](const Fields& row) { return row.size() == rows[0].size(); });
 }
 
+/// As in 478,2 and "Smith, J", and not as in y=2,http://b/.
+bool commas_belong_to(const std::string& field) {
+  const auto is_digit = [&](std::size_t i) { return i < field.size() && field[i] >= '0' && field[i] <= '9'; };
+  for (std::size_t at = field.find(','); at != std::string::npos; at = field.find(',', at + 1)) {
+    const bool blank = at + 1 < field.size() && field[at + 1] == ' ';
+    if (!blank && !(at > 0 && is_digit(at - 1) && is_digit(at + 1))) return false;
+  }
+  return true;
+}
+
 /// The line with what stands in quotes blotted out: it separates nothing. A quote opens at the beginning of a
 /// field.
 std::string without_quotes(std::string_view quoted) {
@@ -182,7 +192,10 @@ Separator EdgeInspection::separator_for_names() const {
 /// Lines have commas and, say, semicolons: these separate if ids would hold them otherwise (478,2 is a number
 /// then, and "Smith, J" a name).
 bool EdgeInspection::parts_ids_with_commas(char separator) const {
-  if (!even(trial({separator}))) return false;
+  const std::vector<Fields> parted = trial({separator});
+  if (!even(parted)) return false;
+  for (const Fields& row : parted)
+    if (!commas_belong_to(row[0]) || !commas_belong_to(row[1])) return false;
   const std::vector<Fields> rows = trial({','});
   return std::all_of(rows.begin(), rows.end(), [&](const Fields& row) {
     return row.size() >= 2 &&
@@ -210,18 +223,47 @@ std::optional<Separator> EdgeInspection::separator_of_grouped() const {
   return std::nullopt;
 }
 
-/// Some cell between tabs is empty, and every line has as many tabs: then each of them separates.
+/// Some cell between tabs is empty, and every line has as many tabs: then each of them separates. Where there are
+/// blanks as well, they are inside of later cells ("SYN ACK"), and a cell that is empty here is not so everywhere.
 bool EdgeInspection::tabs_leave_empty_cells() const {
-  const auto  tabs  = [](std::string_view line) { return std::count(line.begin(), line.end(), '\t'); };
-  const auto  count = tabs(lines_[0].text);
-  const auto  shown = std::min(lines_.size(), trial_lines);
-  std::size_t empty = 0;
+  const auto tabs  = [](std::string_view line) { return std::count(line.begin(), line.end(), '\t'); };
+  const auto count = tabs(lines_[0].text);
+  const auto shown = std::min(lines_.size(), trial_lines);
+  bool       empty = false, blanks = false;
   for (std::size_t i = 0; i < shown; ++i) {
     const std::string_view line = lines_[i].text;
-    if (tabs(line) != count || line.find(' ') != std::string_view::npos) return false;
-    empty += line.find("\t\t") != std::string_view::npos || line.starts_with('\t');
+    if (tabs(line) != count) return false;
+    empty |= line.find("\t\t") != std::string_view::npos || line.starts_with('\t');
+    blanks |= line.find(' ') != std::string_view::npos;
   }
-  return count > 1 && empty > 0;
+  return count > 1 && empty && (!blanks || empty_cells_come_and_go());
+}
+
+bool EdgeInspection::empty_cells_come_and_go() const {
+  std::vector<bool> is_empty, is_full;
+  for (std::size_t i = 0; i < std::min(lines_.size(), trial_lines); ++i) {
+    std::string_view rest = lines_[i].text;
+    for (std::size_t cell = 0; !rest.empty() || cell == 0; ++cell) {
+      const std::string_view text = rest.substr(0, rest.find('\t'));
+      rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+      if (is_empty.size() <= cell) is_empty.push_back(false), is_full.push_back(false);
+      const bool nothing                   = text.find_first_not_of(" \r") == std::string_view::npos;
+      (nothing ? is_empty : is_full)[cell] = true;
+      if (i > 0 && cell < 2 && !nothing && text.find(' ') != std::string_view::npos)
+        return false;  // separates ids
+    }
+  }
+  for (std::size_t cell = 0; cell < is_empty.size(); ++cell)
+    if (is_empty[cell] && is_full[cell]) return true;
+  return false;
+}
+
+bool EdgeInspection::separator_is_a_guess() const {
+  if (separator_.also) return true;
+  const auto present = [&](char c) { return without_quotes(lines_[0].text).find(c) != std::string::npos; };
+  for (const char c : {'\t', ',', ';', '|'})
+    if (c != separator_.by && present(c) && even(trial({c}))) return true;
+  return false;
 }
 
 /// Blanks inside the cells of a header belong to its words ("Edge Weight") where tabs make as many cells above the

@@ -39,9 +39,11 @@ class EdgeInspection {
   /// Text with at least two columns, and where ids are names, as many in every line: prose is not an edge list.
   bool looks_like_edges() const;
 
-  bool          has_data() const { return first_ < lines_.size(); }
-  std::size_t   columns() const { return data(0).size(); }
-  Separator     separator() const { return separator_; }
+  bool        has_data() const { return first_ < lines_.size(); }
+  std::size_t columns() const { return data(0).size(); }
+  Separator   separator() const { return separator_; }
+  /// Another one would make equally many columns of every line, too.
+  bool          separator_is_a_guess() const;
   const Fields& header() const { return header_; }
   bool          quoted() const { return lines_[first_].text.find('"') != std::string_view::npos; }
   std::uint64_t start() const { return lines_[first_].offset; }
@@ -120,6 +122,7 @@ class EdgeInspection {
   void                     refuse_repeated_header() const;
   bool                     parts_ids_with_commas(char separator) const;
   bool                     tabs_leave_empty_cells() const;
+  bool                     empty_cells_come_and_go() const;
   bool                     header_has_blanks_between_tabs() const;
   void                     refuse_end_as_weight(std::optional<unsigned> from, std::optional<unsigned> to,
                                                 std::optional<unsigned> weights) const;

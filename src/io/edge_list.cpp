@@ -174,7 +174,7 @@ class Guesses {
       add("header", fmt::format("line {}, '{}', is an edge (--header yes makes it a header)",
                                 inspection_.first_line(), shown_line(inspection_.first_text())));
     }
-    if (inspection_.separator().also)
+    if (inspection_.separator().also || (!text_.first_name.empty() && inspection_.separator_is_a_guess()))
       add("separator", fmt::format("columns are separated by {}", layout.separator));
     bool lines_differ = false;
     if (job_.options.format == "auto" && job_.sample.whole && fits_metis(job_.sample.text, lines_differ))

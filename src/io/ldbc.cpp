@@ -168,8 +168,9 @@ class PropertiesReader {
 
 /// The column of the weights, of those behind source and target: as the properties name it, or the first.
 unsigned weight_column_of(const GraphProperties& properties, unsigned columns, ReadJob& job) {
+  const std::string wanted = properties.weight.empty() ? "weight" : properties.weight;
   for (unsigned i = 0; i < properties.names.size() && i + 2 < columns; ++i)
-    if (!properties.weight.empty() && properties.names[i] == properties.weight) return i + 2;
+    if (properties.names[i] == wanted) return i + 2;
   if (columns > 3)
     job.notes.push_back(
         fmt::format("lines have {} columns, and the third is read as the weights: no property says "

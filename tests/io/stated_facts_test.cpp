@@ -637,5 +637,21 @@ TEST(StatedFacts, OtherEncodingsAreNamed) {
   expect_says(refusal("BZh91AY&SY\x01\x02\x03\x04 1 2"), "bzip2");
 }
 
+/// Blanks inside of a later cell do not make up for a cell that is empty.
+TEST(StatedFacts, EmptyIdsBetweenTabsAreRefused) {
+  for (const char* text : {"src\tdst\tbytes\tflags\n1\t2\t100\tSYN\n2\t\t300\tSYN ACK\n",
+                           "source\ttarget\tyear\tname\n1\t2\t1999\tx\n\t3\t2004\ty z\n",
+                           "source\ttarget\tweight\n1\t2\t5\n\t3\t4 6\n"})
+    EXPECT_NE(failure_of([&] { read(text); }).second.find("is empty"), std::string::npos) << text;
+  EXPECT_EQ(read("1 2\t5\n2 3\t6\n").arc_count(), 2u) << "blanks and tabs";
+}
+
+TEST(StatedFacts, SeparatorsThatAreAGuessAreTold) {
+  expect_says(notes_of(read("Smith, J;Doe, K\nDoe, K;Roe, L\n")), "separated by semicolon");
+  const Graph pages = read("http://a/?x=1&amp;y=2,http://b/\nhttp://b/?x=1&amp;y=3,http://c/\n");
+  EXPECT_EQ(pages.ids().name(0), "http://a/?x=1&amp;y=2");
+  expect_says(notes_of(pages), "separated by comma");
+}
+
 }  // namespace
 }  // namespace spillway
