@@ -192,6 +192,14 @@ Fields EdgeInspection::columns_not_read() const {
 
 namespace {
 
+/// "n=5 m=7", "|V| = 5, |E| = 7", and nothing else.
+std::optional<std::uint64_t> count_by_letters(const Fields& words, EdgeInspection::Counted what) {
+  if (words.size() != 4 || !is_digits(words[1]) || !is_digits(words[3])) return std::nullopt;
+  const bool are_counts = (words[0] == "n" && words[2] == "m") || (words[0] == "v" && words[2] == "e");
+  if (!are_counts) return std::nullopt;
+  return parse_number(words[what == EdgeInspection::Counted::vertices ? 1 : 3]);
+}
+
 /// What a comment says of a number of vertices or edges: "Nodes: 5", "num_nodes = 5", "5 nodes, 7 edges".
 std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted what) {
   // Commas between digits group them.
@@ -201,9 +209,11 @@ std::optional<std::uint64_t> count_in(std::string line, EdgeInspection::Counted 
       line.erase(i, 1);
   const Fields words = words_of(line);
   const auto   names = [&](const std::string& word, EdgeInspection::Counted kind) {
-    return kind == EdgeInspection::Counted::vertices ? is_any(word, {"nodes", "vertices"})
-                                                       : is_any(word, {"edges", "arcs", "links"});
+    return kind == EdgeInspection::Counted::vertices
+                 ? is_any(word, {"nodes", "vertices", "numnodes", "numvertices"})
+                 : is_any(word, {"edges", "arcs", "links", "numedges", "numarcs"});
   };
+  if (const auto count = count_by_letters(words, what)) return count;
   const auto is_name = [&](const std::string& word) {
     return names(word, EdgeInspection::Counted::vertices) || names(word, EdgeInspection::Counted::edges);
   };

@@ -646,6 +646,12 @@ TEST(StatedFacts, EmptyIdsBetweenTabsAreRefused) {
   EXPECT_EQ(read("1 2\t5\n2 3\t6\n").arc_count(), 2u) << "blanks and tabs";
 }
 
+TEST(StatedFacts, CountsInAnySpellingAreCompared) {
+  for (const char* comment : {"# n=10 m=3", "# |V|=10, |E|=3", "# numNodes: 10", "#V 10 E 3"})
+    expect_says(notes_of(read(std::string{comment} + "\n1 2\n2 3\n3 4\n", {}, "list.txt")), "4 vertices are read");
+  EXPECT_EQ(notes_of(read("# n=4 m=3\n1 2\n2 3\n3 4\n", {}, "list.txt")).find("are read"), std::string::npos);
+}
+
 TEST(StatedFacts, SeparatorsThatAreAGuessAreTold) {
   expect_says(notes_of(read("Smith, J;Doe, K\nDoe, K;Roe, L\n")), "separated by semicolon");
   const Graph pages = read("http://a/?x=1&amp;y=2,http://b/\nhttp://b/?x=1&amp;y=3,http://c/\n");
