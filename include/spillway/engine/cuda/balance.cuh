@@ -50,7 +50,7 @@ __device__ void deal_edges(EdgeIndex first, EdgeIndex last, Body&& body) {
 }
 
 /// body(i, there) for the items from `first` to before `last`, one to a lane. Of few items a warp takes fewer than
-/// it has lanes, so that all warps have some. All lanes come; those without an item are told.
+/// it has lanes, so that all warps have some. All lanes call body; `there` is false for those without an item.
 template <class N, class Body>
 __device__ void deal_to_lanes(N first, N last, Body&& body) {
   if (first >= last) return;

@@ -288,7 +288,7 @@ class Loop {
   IterationCounters         now_{};     ///< what the frontier is
   Global                    total_{};   ///< of the iteration
   Count                     made_ = 0;  ///< iterations of this launch
-  unsigned                  at_   = 0;  ///< which of the iteration_counters and bitmaps are whose
+  unsigned                  at_   = 0;  ///< which counters and bitmaps are whose
   bool                      pull_ = false, ballot_ = false, replayed_ = false;
 };
 
