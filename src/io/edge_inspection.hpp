@@ -17,6 +17,9 @@ inline constexpr std::string_view own_banner = "# Spillway edge list";
 
 /// Decimal digits and nothing else.
 bool is_digits(std::string_view text);
+bool starts_like_number(std::string_view text);
+/// Anything that is written as a number: 7, -1, +1, 1.0, 1e5. Words such as "nan" and "inf" are words.
+bool is_numeric(std::string_view text);
 
 /// What stands between fields: `by` as EdgeLayout::delimiter has it, and perhaps `also` beside blanks.
 struct Separator {

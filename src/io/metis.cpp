@@ -63,7 +63,7 @@ std::optional<Header> header_of(const std::vector<std::string>& words, std::stri
   return Header{vertices, edges, digits[0] == 1, digits[2] == 1, digits[2] + vertex_weights};
 }
 
-std::vector<std::string> words_of(std::string_view line) {
+std::vector<std::string> words_of_line(std::string_view line) {
   constexpr std::string_view blanks = " \t\r";
   std::vector<std::string>   words;
   for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;) {
@@ -87,7 +87,7 @@ bool fits_metis(std::string_view text, bool& lines_differ) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with('%')) continue;
-    const auto words = words_of(line);
+    const auto words = words_of_line(line);
     shortest = std::min(shortest, words.size()), longest = std::max(longest, words.size());
     if (!header) {
       header = header_of(words, problem);
