@@ -236,13 +236,17 @@ void EdgeInspection::refuse_repeated_header() const {
   });
 }
 
+bool EdgeInspection::numbers_its_lines() const {
+  return data(0)[0] == "1" && (shown_rows() < 2 || data(1)[0] == "2");
+}
+
 void EdgeInspection::place_columns() {
   refuse_repeated_header();
   if (!header_.empty() && header_.size() != columns())
     throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}{}", sample_.path,
                     first_line(), line_number(0), header_.size(), columns(),
                     lines_[first_].cut ? remark_hint
-                    : header_.size() + 1 == columns() && data(0)[0] == "1"
+                    : header_.size() + 1 == columns() && numbers_its_lines()
                         ? "; if the first column only numbers the lines, write the table without it (in R: "
                           "row.names = FALSE)"
                         : "");

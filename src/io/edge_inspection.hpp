@@ -123,6 +123,7 @@ class EdgeInspection {
   bool                     says_what_columns_are(const Fields& top) const;
   bool                     is_sure(const Fields& top) const;
   void                     refuse_repeated_header() const;
+  bool                     numbers_its_lines() const;
   bool                     parts_ids_with_commas(char separator) const;
   bool                     tabs_leave_empty_cells() const;
   bool                     empty_cells_come_and_go() const;

@@ -99,6 +99,10 @@ class EdgeTextReader {
     if (chunk.offset >= first_problem_) return;
     first_problem_ = chunk.offset;
     problem_       = {problem.finding, problem.message, source_.line_of(chunk, problem.place)};
+    if (problem.finding == Finding::no_weight) {
+      problem_.finding = Finding::mistake;
+      problem_.text += text_.weight_hint;
+    }
   }
 
   void report(const LineChunk& chunk, const WideWeight& wide) {
@@ -383,6 +387,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
           text.weight_type = WeightType::f32;
           break;
         case Finding::mistake:
+        case Finding::no_weight:
           throw internal_error("a mistake does not ask for another reading");
       }
     }

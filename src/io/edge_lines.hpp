@@ -51,6 +51,7 @@ struct EdgeText {
   std::string                  vertex_list_path;
   std::optional<std::uint64_t> listed;  ///< how many ids those are
   std::string                  hint;    ///< what to do about an id that is no number, where something can be done
+  std::string                  weight_hint;  ///< and about a weight that is none
 };
 
 /// Reads all edges. Where the text turns out to need wider ids, names or fractional weights where its start showed

@@ -117,7 +117,10 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
   layout.target      = inspection.target();
   layout.columns     = static_cast<unsigned>(inspection.columns());
   text.start         = inspection.start();
-  text.hint          = "; if ids are names, say --ids string, and --header yes if the first line names columns";
+  if (inspection.weight_is_a_guess())
+    text.weight_hint =
+        fmt::format("; if column {} holds no weights, say --weight-column none", *inspection.weight() + 1);
+  text.hint = "; if ids are names, say --ids string, and --header yes if the first line names columns";
   // A name may well start with '#': with names, comments stand only at the top. Among numbers that are read as
   // names they stand anywhere.
   if (text.ids == IdKind::strings && !is_digits(text.first_name)) layout.comments.clear();

@@ -169,7 +169,11 @@ std::string EdgeInspection::says_undirected(bool& partly) const {
 std::string EdgeInspection::says_bipartite() const {
   std::string found;
   for_each_comment([&](std::string_view line) {
-    if (found.empty() && line.starts_with("% bip ")) found = line;
+    const Fields words = words_of(line);
+    for (std::size_t i = 0; i < words.size() && found.empty(); ++i)
+      if ((words[i] == "bipartite" && (i == 0 || !is_any(words[i - 1], {"not", "non"}))) ||
+          (i == 0 && words[i] == "bip" && line.starts_with('%')))
+        found = line;
   });
   return found;
 }

@@ -10,6 +10,7 @@
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
 #include "io/byte_stream.hpp"
+#include "io/header_words.hpp"
 #include "io/reading.hpp"
 
 namespace spillway {
@@ -262,7 +263,11 @@ void refuse_other_compression(const Sample& sample) {
                                                  6}))
     throw bad_input("{}: the file is compressed with {}; gzip and zstd are read, others are to be unpacked first",
                     sample.path, bzip2 ? "bzip2" : "xz");
-  if (suffix_of(sample.path) != "npz" && is_zip_of_others(text))
+  if (!is_zip_of_others(text)) return;
+  const std::string suffix = suffix_of(sample.path);
+  if (is_any(suffix, {"xlsx", "xlsm", "ods"}))
+    throw bad_input("{}: this is a workbook; save the sheet that holds the edges as CSV", sample.path);
+  if (suffix != "npz")
     throw bad_input("{}: this is a zip archive; unpack it first (unzip), and open the file that holds the graph",
                     sample.path);
 }

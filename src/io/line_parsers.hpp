@@ -19,7 +19,7 @@
 namespace spillway {
 
 /// What a line ends a reading with: it is wrong, or it shows that the start of the text misled.
-enum class Finding { mistake, wider_ids, names, fractions };
+enum class Finding { mistake, no_weight, wider_ids, names, fractions };
 
 /// Something is found at this place; the caller knows which line that is.
 struct LineProblem {
@@ -143,6 +143,10 @@ struct NoWeight {
   static constexpr WeightType type = WeightType::none;
 };
 
+inline LineProblem no_weight(const char* first, char delimiter) {
+  return {first, fmt::format("expected a weight, found {}", word_at(first, delimiter)), Finding::no_weight};
+}
+
 struct IntegerWeight {
   static constexpr WeightType type = WeightType::u32;
 
@@ -164,8 +168,7 @@ struct IntegerWeight {
     float      as_float = 0;
     const auto parsed   = fast_float::from_chars(first, end_of_line(first), as_float);
     const bool ends     = is_blank(*parsed.ptr) || *parsed.ptr == '\n' || *parsed.ptr == delimiter;
-    if (parsed.ec != std::errc{} || !std::isfinite(as_float) || !ends)
-      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (parsed.ec != std::errc{} || !std::isfinite(as_float) || !ends) throw no_weight(first, delimiter);
     if (!fixed) throw LineProblem{first, {}, Finding::fractions};
     throw LineProblem{first, fmt::format("weight {} is not a whole number from 0 to 4294967295; read weights as "
                                          "floats with --weight-type f32",
@@ -187,10 +190,8 @@ struct FloatWeight {
     }
     p              = first;
     const auto end = fast_float::from_chars(p, end_of_line(p), value);
-    if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range)
-      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
-    if (!ends(*end.ptr, delimiter))
-      throw LineProblem{first, fmt::format("expected a weight, found {}", word_at(first, delimiter))};
+    if (end.ec != std::errc{} && end.ec != std::errc::result_out_of_range) throw no_weight(first, delimiter);
+    if (!ends(*end.ptr, delimiter)) throw no_weight(first, delimiter);
     if (!std::isfinite(value))
       throw LineProblem{first, fmt::format("weight {} is not a finite 32-bit float", word_at(first, delimiter))};
     if (value == 0 && !is_zero(first, end.ptr)) [[unlikely]]
@@ -502,8 +503,10 @@ class FieldLines {
     } catch (const LineProblem& problem) {
       throw LineProblem{line, problem.message, problem.finding};
     }
-    throw LineProblem{line, fmt::format("expected a weight in column {}, found '{}'", layout_.weight + 1,
-                                        printable(fields[layout_.weight]))};
+    throw LineProblem{line,
+                      fmt::format("expected a weight in column {}, found '{}'", layout_.weight + 1,
+                                  printable(fields[layout_.weight])),
+                      Finding::no_weight};
   }
 
   const EdgeText&   text_;

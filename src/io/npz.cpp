@@ -361,7 +361,7 @@ class NpzReader {
   void read_weights() {
     Member     member{archive_, job_, "data.npy"};
     const bool flags = member.header().type == "|b1";
-    // Truth values say only that an entry is there.
+    if (flags) require_true(member);
     if (kept_weights(job_, flags ? WeightType::none : WeightType::f32) == WeightType::none) {
       if (member.header().shape != std::vector<std::uint64_t>{targets_.size()})
         throw member.problem("{} values were expected, as many as there are indices", targets_.size());
@@ -380,6 +380,21 @@ class NpzReader {
       weight_type_ = sink.type();
       weights_     = std::move(sink).take();
     });
+  }
+
+  /// Truth values say only that an entry is there. One that is stored as false is an arc or is none.
+  void require_true(Member& member) {
+    if (member.length(1) != targets_.size())
+      throw member.problem("{} values for {} indices", member.header().shape[0], targets_.size());
+    member.for_each_chunk<std::uint8_t>(
+        targets_.size(), [&](std::uint64_t first, std::span<const std::uint8_t> values) {
+          for (std::size_t i = 0; i < values.size(); ++i)
+            if (values[i] == 0)
+              throw member.problem(
+                  "entry {} is False, and whether that is an arc is not stated; .eliminate_zeros() "
+                  "removes such entries",
+                  first + i);
+        });
   }
 
   ReadJob&              job_;

@@ -462,7 +462,8 @@ TEST(Npz, RefusesWhatIsWrong) {
       {"indices.npy", odd("{'descr': '<i4"), "not numpy's"},
       {"data.npy", npy("<c8", "(3,)", bytes_of<float>({1, 0, 1, 0, 1, 0})), "type '<c8' cannot be weights"},
       {"data.npy", npy("<i4", "(2,)", bytes_of<I32>({5, 6})), "2 values for 3 indices"},
-      {"data.npy", npy("|b1", "(2,)", "\1\1"), "3 values were expected"},
+      {"data.npy", npy("|b1", "(2,)", "\1\1"), "2 values for 3 indices"},
+      {"data.npy", npy("|b1", "(3,)", std::string("\1\0\1", 3)), "entry 1 is False"},
       {"data.npy", npy("<f4", "(3,)", bytes_of<float>({5, 6, std::nanf("")})), "is not a finite number"},
       {"data.npy", npy("<f8", "(3,)", bytes_of<double>({5, 6, 1e300})), "entry 2 is 1e+300"},
       {"data.npy", npy("<u8", "(3,)", bytes_of<U64>({5, 6, ~0ull})), "too large for a weight"},
@@ -474,6 +475,7 @@ TEST(Npz, RefusesWhatIsWrong) {
   expect_refused(file_with("nozip.npz", "PK\x03\x04 and nothing more"), "not a readable zip archive");
   for (const char* name : {"list.txt", "list.zip", "list"})
     expect_refused(zip_with(name, {{"list.txt", "0 1\n1 2\n"}}), "this is a zip archive; unpack it first");
+  expect_refused(zip_with("book.xlsx", {{"xl/workbook.xml", "<workbook/>"}}), "save the sheet");
   EXPECT_EQ(open(zip_with("a.zip", matrix())).report().format, "npz");
 }
 

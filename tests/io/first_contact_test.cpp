@@ -166,6 +166,7 @@ TEST(FirstContact, EdgesAreNotTakenForHeaders) {
     expect_says(notes_of(graph), "is an edge (--header yes makes it a header)");
   }
   expect_says(refusal("ann bob NA\nbob cy 5\n"), ":1: expected a weight, found 'NA'");
+  expect_says(refusal("ann bob 7\nbob cy red\n"), "if column 3 holds no weights, say --weight-column none");
 }
 
 TEST(FirstContact, ArcsLeadFromTailToHead) {

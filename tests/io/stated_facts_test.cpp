@@ -69,6 +69,7 @@ TEST(StatedFacts, BarsSeparateAndExcelMaySayWhatDoes) {
   EXPECT_EQ(arcs_of(read("Smith, J|Doe, K\nDoe, K|Ash, L\n")),
             (Arcs{{"Doe, K", "Ash, L", 0}, {"Smith, J", "Doe, K", 0}}));
   expect_says(refusal("\"source\",\"target\"\n\"1\",1,2\n\"2\",2,3\n"), "row.names = FALSE");
+  EXPECT_EQ(refusal("source\ttarget\n1\t2\t9\n5\t6\t9\n").find("row.names"), std::string::npos);
 }
 
 TEST(StatedFacts, NumbersOfColumnsAreTold) {
@@ -165,6 +166,8 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
         "# directed, no loops", "# not weighted, directed graph"})
     EXPECT_EQ(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "") << said;
   expect_says(notes_of(read("% bip weighted\n1 1\n2 1\n")), "vertices of one side");
+  expect_says(notes_of(read("# A bipartite graph of users and films\n1 1\n2 1\n")), "vertices of one side");
+  EXPECT_EQ(notes_of(read("# not bipartite\n1 1\n2 1\n")).find("vertices of one side"), std::string::npos);
 }
 
 TEST(StatedFacts, CommentsThatNameColumnsInAnotherOrderAreTold) {
