@@ -60,74 +60,83 @@ void refuse_long_rows(const RowBlock& block) {
                         "the graph has a vertex of 2^31 arcs or more, too many for a GPU; use --device cpu"};
 }
 
-/// Threads fill one of two while the other is on the bus.
-struct Device::Staging : StagingRing {
-  static constexpr std::uint64_t bytes   = 16u << 20;
-  static constexpr int           threads = 8;
-
-  Staging() : StagingRing(2, bytes) {}
-
-  /// Nothing where the machine has no memory to pin.
-  static std::unique_ptr<Staging> made() {
-    try {
-      return std::make_unique<Staging>();
-    } catch (const Error&) {
-      return nullptr;
-    }
-  }
-
-  static void copy(void* to, const void* from, std::uint64_t size) {
-    for_each_share(std::min(threads, thread_count(0)), size, [&](std::uint64_t begin, std::uint64_t end, int) {
-      std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
-    });
-  }
-};
-
-struct Device::CancelWord : StagingRing::Buffer {
-  CancelWord() : Buffer(sizeof(unsigned)) {}
-
-  static std::unique_ptr<CancelWord> made() {
-    try {
-      return std::make_unique<CancelWord>();
-    } catch (const Error&) {
-      return nullptr;
-    }
-  }
-
-  unsigned* value() const { return memory.as<unsigned>(); }
-};
-
-std::unique_ptr<Device::CancelWord> Device::take_cancel_word() {
-  const std::scoped_lock lock{mutex_};
-  if (idle_cancel_words_.empty()) return CancelWord::made();
-  auto word = std::move(idle_cancel_words_.back());
-  idle_cancel_words_.pop_back();
-  return word;
+IdleRings& IdleRings::one() {
+  static auto* const rings = new IdleRings;  // is not destroyed: the driver may be gone when the process ends
+  return *rings;
 }
 
+std::unique_ptr<StagingRing> IdleRings::take(int device, unsigned count, std::uint64_t bytes) {
+  {
+    const std::scoped_lock lock{mutex_};
+    const auto             found = std::ranges::find_if(
+                    idle_, [&](const Idle& idle) { return idle.device == device && idle.ring->bytes() == count * bytes; });
+    if (found != idle_.end()) {
+      auto ring = std::move(found->ring);
+      bytes_ -= ring->bytes();
+      idle_.erase(found);
+      return ring;
+    }
+  }
+  try {
+    return std::make_unique<StagingRing>(count, bytes);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+void IdleRings::put(int device, std::unique_ptr<StagingRing> ring) noexcept {
+  const std::scoped_lock lock{mutex_};
+  if (!ring || bytes_ + ring->bytes() > most_bytes) return;
+  const std::uint64_t bytes = ring->bytes();
+  try {
+    idle_.push_back({device, std::move(ring)});
+    bytes_ += bytes;
+  } catch (const std::bad_alloc&) {  // then it is given back
+  }
+}
+
+void IdleRings::clear() {
+  const std::scoped_lock lock{mutex_};
+  idle_.clear();
+  bytes_ = 0;
+}
+
+namespace {
+
+/// Threads fill one of two buffers while the other is on the bus.
+constexpr std::uint64_t staging_bytes = 16u << 20;
+
+void copy_by_threads(void* to, const void* from, std::uint64_t size) {
+  constexpr int threads = 8;
+  for_each_share(std::min(threads, thread_count(0)), size, [&](std::uint64_t begin, std::uint64_t end, int) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  });
+}
+
+}  // namespace
+
 Cancellation::Cancellation(Device& device, Progress* progress) : device_(device), progress_(progress) {
-  if (progress_) word_ = device_.take_cancel_word();
-  if (word_) *word_->value() = 0;
+  if (progress_) ring_ = IdleRings::one().take(device.index(), 1, sizeof(unsigned));
+  if (ring_) *word() = 0;
 }
 
 Cancellation::~Cancellation() {
-  if (!word_) return;
-  word_->copied.settle();  // after an error a kernel may still read it
-  const std::scoped_lock lock{device_.mutex_};
-  device_.idle_cancel_words_.push_back(std::move(word_));
+  // After an error a kernel may still read it.
+  if (ring_ && (*ring_)[0].copied.settle()) IdleRings::one().put(device_.index(), std::move(ring_));
 }
 
-const volatile unsigned* Cancellation::on_device() const { return word_ ? word_->value() : nullptr; }
+volatile unsigned* Cancellation::word() const { return ring_ ? (*ring_)[0].memory.as<unsigned>() : nullptr; }
 
 bool Cancellation::wait() {
-  if (!word_) {
+  if (!ring_) {
     device_.wait();
     return false;
   }
-  word_->copied.record(nullptr);
+  Event& over = (*ring_)[0].copied;
+  over.record(nullptr);
   for (;;) {
-    if (progress_->cancelled()) *static_cast<volatile unsigned*>(word_->value()) = 1;
-    if (word_->copied.is_over()) return *word_->value() != 0;
+    if (progress_->cancelled()) *word() = 1;
+    if (over.is_over()) return *word() != 0;
     std::this_thread::yield();
   }
 }
@@ -152,9 +161,9 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
 Device::~Device() {
   cudaMemPool_t pool = nullptr;
   cudaSetDevice(index_);
-  cudaStreamSynchronize(nullptr);  // copies from and to the staging buffers, too
+  const bool copied = cudaStreamSynchronize(nullptr) == cudaSuccess;  // from and to the staging buffers, too
+  if (copied) IdleRings::one().put(index_, std::move(staging_));
   staging_.reset();
-  idle_cancel_words_.clear();
   if (cudaDeviceGetDefaultMemPool(&pool, index_) == cudaSuccess) cudaMemPoolTrimTo(pool, 0);
 }
 
@@ -221,8 +230,8 @@ void Device::give(void* data, std::uint64_t bytes) noexcept {
 }
 
 bool Device::stages(std::uint64_t bytes) {
-  if (bytes <= Staging::bytes) return false;
-  if (!staging_) staging_ = Staging::made();
+  if (bytes <= staging_bytes) return false;
+  if (!staging_) staging_ = IdleRings::one().take(index_, 2, staging_bytes);
   return staging_ != nullptr;
 }
 
@@ -249,12 +258,12 @@ void Device::upload(void* to, const void* from, std::uint64_t bytes) {
     return;
   }
   in_parts([&] {
-    for (std::uint64_t at = 0, i = 0; at < bytes; at += Staging::bytes, ++i) {
-      const std::uint64_t part   = std::min(Staging::bytes, bytes - at);
+    for (std::uint64_t at = 0, i = 0; at < bytes; at += staging_bytes, ++i) {
+      const std::uint64_t part   = std::min(staging_bytes, bytes - at);
       auto&               buffer = (*staging_)[i];
       char* const         staged = buffer.memory.as<char>();
       buffer.copied.wait();
-      Staging::copy(staged, static_cast<const char*>(from) + at, part);
+      copy_by_threads(staged, static_cast<const char*>(from) + at, part);
       check(cudaMemcpyAsync(static_cast<char*>(to) + at, staged, part, cudaMemcpyHostToDevice, nullptr), doing);
       buffer.copied.record(nullptr);
     }
@@ -268,17 +277,17 @@ void Device::download(void* to, const void* from, std::uint64_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, nullptr), doing);
     return wait();
   }
-  const std::uint64_t parts = (bytes + Staging::bytes - 1) / Staging::bytes;
-  const auto          size = [&](std::uint64_t i) { return std::min(Staging::bytes, bytes - i * Staging::bytes); };
+  const std::uint64_t parts = (bytes + staging_bytes - 1) / staging_bytes;
+  const auto          size  = [&](std::uint64_t i) { return std::min(staging_bytes, bytes - i * staging_bytes); };
   const auto          bring = [&](std::uint64_t i) {
-    const char* const part = static_cast<const char*>(from) + i * Staging::bytes;
+    const char* const part = static_cast<const char*>(from) + i * staging_bytes;
     check(cudaMemcpyAsync((*staging_)[i].memory.as<char>(), part, size(i), cudaMemcpyDeviceToHost, nullptr),
                    doing);
     (*staging_)[i].copied.record(nullptr);
   };
   const auto take = [&](std::uint64_t i) {
     (*staging_)[i].copied.wait();
-    Staging::copy(static_cast<char*>(to) + i * Staging::bytes, (*staging_)[i].memory.as<char>(), size(i));
+    copy_by_threads(static_cast<char*>(to) + i * staging_bytes, (*staging_)[i].memory.as<char>(), size(i));
   };
   in_parts([&] {
     for (std::uint64_t i = 0; i <= parts; ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "engine/cuda/event.hpp"
@@ -41,15 +42,44 @@ class StagingRing {
     Event        copied;  ///< what was last asked of it
   };
 
-  StagingRing(unsigned count, std::uint64_t bytes) {
+  StagingRing(unsigned count, std::uint64_t bytes) : bytes_(count * bytes) {
     for (unsigned i = 0; i < count; ++i) buffers_.push_back(std::make_unique<Buffer>(bytes));
   }
 
   /// The one whose turn the i-th is.
   Buffer& operator[](std::uint64_t i) { return *buffers_[i % buffers_.size()]; }
 
+  std::uint64_t bytes() const { return bytes_; }  ///< of all
+
  private:
+  std::uint64_t                        bytes_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+/// Rings that no run uses now. Pinning takes a millisecond and more, and every graph has a Device of its own: what
+/// one leaves is for the next.
+class IdleRings {
+ public:
+  static IdleRings& one();
+
+  /// For the GPU that the calling thread works with. Nothing where the machine has no memory to pin.
+  std::unique_ptr<StagingRing> take(int device, unsigned count, std::uint64_t bytes);
+  /// Nothing on the GPU uses it any more.
+  void put(int device, std::unique_ptr<StagingRing> ring) noexcept;
+  /// Gives all of them back.
+  void clear();
+
+ private:
+  static constexpr std::uint64_t most_bytes = 64u << 20;
+
+  struct Idle {
+    int                          device;
+    std::unique_ptr<StagingRing> ring;
+  };
+
+  std::mutex        mutex_;
+  std::uint64_t     bytes_ = 0;
+  std::vector<Idle> idle_;
 };
 
 }  // namespace spillway::cuda

@@ -19,6 +19,8 @@ namespace spillway::cuda {
 /// taken, a GPU or a driver that is too old.
 void check(int status, std::string_view doing);
 
+class StagingRing;
+
 /// A GPU, and how much of its memory one graph and its runs may hold. Many threads may use it.
 class Device {
  public:
@@ -63,25 +65,17 @@ class Device {
   void wait();
 
  private:
-  /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
-  struct Staging;
-
-  friend class Cancellation;
-  struct CancelWord;
-  std::unique_ptr<CancelWord> take_cancel_word();
-
   /// Where this thread adds up what it would take; null while it takes it.
   static std::uint64_t*& measuring();
 
   bool stages(std::uint64_t bytes);
   void refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const;
 
-  int                      index_;
-  std::uint64_t            stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
-  std::mutex               mutex_;
-  std::unique_ptr<Staging> staging_;
-
-  std::vector<std::unique_ptr<CancelWord>> idle_cancel_words_;
+  int           index_;
+  std::uint64_t stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
+  std::mutex    mutex_;
+  /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
+  std::unique_ptr<StagingRing> staging_;
 };
 
 /// How kernels that loop on the device are stopped from outside: they read a word in host memory every iteration.
@@ -93,15 +87,17 @@ class Cancellation {
   Cancellation(const Cancellation&)            = delete;
   Cancellation& operator=(const Cancellation&) = delete;
 
-  const volatile unsigned* on_device() const;
+  const volatile unsigned* on_device() const { return word(); }
   /// Until the device is done with what it was given. The word is set as soon as the progress is cancelled, which
   /// is returned.
   bool wait();
 
  private:
-  Device&                             device_;
-  Progress*                           progress_;
-  std::unique_ptr<Device::CancelWord> word_;  ///< none where memory cannot be pinned
+  volatile unsigned* word() const;
+
+  Device&                      device_;
+  Progress*                    progress_;
+  std::unique_ptr<StagingRing> ring_;  ///< of one word; none where memory cannot be pinned
 };
 
 /// How many GPUs there are; 0 also without a driver.

@@ -64,12 +64,12 @@ struct Sizes {
 
 /// Which rows are to be laid out in chunks.
 struct Layout {
-  const EdgeIndex* offsets;   ///< where they lie, in the array of all edges
-  bool             everyone;  ///< not only of active vertices
-  EdgeIndex        part_edges;
-  PartAt*          parts;       ///< where parts of so many edges begin among the chunks; or null
-  Count            part_count;  ///< of which there are so many, and the end
-  const EdgeIndex* cuts;        ///< where parts begin that are not all of one size; or null
+  const EdgeIndex* offsets    = nullptr;  ///< where they lie, in the array of all edges
+  bool             everyone   = false;    ///< not only of active vertices
+  EdgeIndex        part_edges = 0;
+  PartAt*          parts      = nullptr;  ///< where parts of so many edges begin among the chunks; or null
+  Count            part_count = 0;        ///< of which there are so many, and the end
+  const EdgeIndex* cuts       = nullptr;  ///< where parts begin that are not all of one size; or null
 };
 
 struct IterationLog {
