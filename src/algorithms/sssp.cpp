@@ -27,8 +27,10 @@ double delta_of(const Parameters& parameters) {
 void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distances) {
   const auto found = std::find(distances.begin(), distances.end(), distance_limit);
   if (found != distances.end())
-    throw bad_input("sssp: the distance of vertex {} exceeds {}; load the graph with --weight-type f32",
-                    graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
+    throw bad_input(
+        "sssp: the distance of vertex {} exceeds {}; --weight-type f32 loads the graph with floats, "
+        "whose distances have no such limit and 7 digits",
+        graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 
 /// The program's values are distances; they stay on the GPU while parents are looked for.

@@ -42,9 +42,9 @@ Option Command::option(const std::string& names, int& target, const std::string&
 Option Command::option(const std::string& names, unsigned& target, const std::string& help) {
   return Option{app_->add_option(names, target, help)};
 }
-Option Command::option(const std::string& names, std::function<void(const std::string&)> take,
+Option Command::option(const std::string& names, const std::function<void(const std::string&)>& take,
                        const std::string& help) {
-  return Option{app_->add_option_function<std::string>(names, std::move(take), help)};
+  return Option{app_->add_option_function<std::string>(names, take, help)};
 }
 Option Command::repeatable(const std::string& names, std::function<void(const std::string&)> take,
                            const std::string& help) {

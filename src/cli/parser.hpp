@@ -53,7 +53,8 @@ class Command {
   Option option(const std::string& names, std::vector<std::string>& target, const std::string& help);
   Option option(const std::string& names, int& target, const std::string& help);
   Option option(const std::string& names, unsigned& target, const std::string& help);
-  Option option(const std::string& names, std::function<void(const std::string&)> take, const std::string& help);
+  Option option(const std::string& names, const std::function<void(const std::string&)>& take,
+                const std::string& help);
   /// Can be given several times, with one value each.
   Option repeatable(const std::string& names, std::function<void(const std::string&)> take,
                     const std::string& help);

@@ -52,6 +52,9 @@ void refuse_compressed_galois(const Sample& sample) {
 ReadResult read_dimacs(ReadJob& job) {
   refuse_compressed_galois(job.sample);
   const auto problem = problem_line_of(job.sample);
+  if (!problem && job.sample.text.find('\0') != std::string::npos)
+    throw bad_input("{}: the file is binary; --format galois says what is wrong with it, if it is a Galois graph",
+                    job.path());
   if (!problem) throw bad_input("{}: expected 'c' comments and then a line 'p sp VERTICES ARCS'", job.path());
   if (problem->kind != "sp")
     throw bad_input("{}:{}: problem '{}' is not read; expected 'p sp VERTICES ARCS'", job.path(), problem->line,

@@ -237,11 +237,22 @@ void EdgeInspection::refuse_repeated_header() const {
 }
 
 bool EdgeInspection::numbers_its_lines() const {
-  return data(0)[0] == "1" && (shown_rows() < 2 || data(1)[0] == "2");
+  return !data(0).back().empty() && data(0)[0] == "1" && (shown_rows() < 2 || data(1)[0] == "2");
+}
+
+/// Lines of numbers may lack columns that nobody reads; but where most lack what the first has, that is no edge.
+void EdgeInspection::refuse_odd_first_line() const {
+  if (!header_.empty() || separator_.by == ' ' || shown_rows() < 3 || !options_.source_column.empty()) return;
+  std::size_t as_second = 0;
+  for (std::size_t i = 1; i < shown_rows(); ++i) as_second += data(i).size() == data(1).size() ? 1 : 0;
+  if (data(1).size() == columns() || as_second + 1 != shown_rows()) return;
+  throw bad_input("{}:{}: the line has {} columns, and those below it have {}; if it is no edge, remove it",
+                  sample_.path, first_line(), columns(), data(1).size());
 }
 
 void EdgeInspection::place_columns() {
   refuse_repeated_header();
+  refuse_odd_first_line();
   if (!header_.empty() && header_.size() != columns())
     throw bad_input("{}:{}: the header in line {} has {} columns, and this line has {}{}", sample_.path,
                     first_line(), line_number(0), header_.size(), columns(),
@@ -290,6 +301,14 @@ std::optional<unsigned> EdgeInspection::weight_by_name(std::optional<unsigned> f
   return std::nullopt;
 }
 
+/// Of columns without a name that says more, those that number or date the lines are no ends, if two are left.
+void EdgeInspection::leave_out_line_numbers(std::vector<unsigned>& columns) const {
+  std::vector<unsigned> left;
+  for (const unsigned i : columns)
+    if (i >= header_.size() || !names_the_line(header_[i])) left.push_back(i);
+  if (left.size() == 2) columns = std::move(left);
+}
+
 /// By option or by the header's words; what they leave open is filled in only where one choice remains.
 void EdgeInspection::place_ends(std::optional<unsigned> from, std::optional<unsigned> to,
                                 std::optional<unsigned> weights) {
@@ -304,6 +323,7 @@ void EdgeInspection::place_ends(std::optional<unsigned> from, std::optional<unsi
     if (i != from && i != to && i != weights) others.push_back(i);
   const auto is_other = [&](unsigned i) { return std::find(others.begin(), others.end(), i) != others.end(); };
   if (!from && !to) {
+    leave_out_line_numbers(others);
     if (others.size() != 2 && !(is_other(0) && is_other(1))) refuse_columns();
     from = others.size() == 2 ? others[0] : 0;
     to   = others.size() == 2 ? others[1] : 1;

@@ -124,6 +124,8 @@ class EdgeInspection {
   bool                     is_sure(const Fields& top) const;
   void                     refuse_repeated_header() const;
   bool                     numbers_its_lines() const;
+  void                     refuse_odd_first_line() const;
+  void                     leave_out_line_numbers(std::vector<unsigned>& columns) const;
   bool                     parts_ids_with_commas(char separator) const;
   bool                     tabs_leave_empty_cells() const;
   bool                     empty_cells_come_and_go() const;

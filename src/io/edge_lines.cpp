@@ -26,7 +26,8 @@ class EdgeTextReader {
 
   /// What was noticed of lines that were edges, each by the first line that shows it.
   void note_sightings() const {
-    if (rounded_ && job_.options.weight_type != WeightType::f32)
+    // Who asked for floats knows what fractions become.
+    if (rounded_ && (job_.options.weight_type != WeightType::f32 || rounded_.text.find('.') == std::string::npos))
       job_.notes.push_back(fmt::format(
           "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
           "4294967295 are kept as they are, if all are whole)",
@@ -39,8 +40,8 @@ class EdgeTextReader {
                       shown_line(remark_.text), line_of(remark_)));
     if (divider_)
       job_.notes.push_back(
-          fmt::format("'{}' in line {} is a comment, though edges stand before it; formats that divide "
-                      "their parts so (TGF, LGL) have to be converted to lists of edges",
+          fmt::format("'{}' in line {} is a comment, though edges stand before it; a file that has other parts "
+                      "than edges (as TGF and LGL have) must be converted to a list of edges",
                       shown_line(divider_.text), line_of(divider_)));
   }
 

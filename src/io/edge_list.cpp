@@ -187,6 +187,8 @@ class Guesses {
     tell_unfollowed(result.csr);
     tell_missing_ids(result);
     tell_marked_names(result);
+    tell_lookalikes(result);
+    tell_other_header(result);
     tell_one_way(result);
     layout.guessed = std::move(guessed_);
     if (!clauses_.empty()) job_.notes.insert(job_.notes.begin(), std::move(clauses_));
@@ -264,6 +266,45 @@ class Guesses {
         return add("ids", fmt::format("'{}' is a vertex like others, though it may stand for a missing value "
                                       "(remove its lines if it does)",
                                       mark));
+  }
+
+  bool is_vertex(const ReadResult& result, std::string_view name) const {
+    return result.ids.find(name, result.csr.vertex_count()).has_value();
+  }
+
+  /// Names that a person would take for others: 12.0 for 12, and those with blanks that are not seen.
+  void tell_lookalikes(const ReadResult& result) {
+    if (result.ids.kind() != IdMap::Kind::strings) return;
+    constexpr std::pair<std::string_view, const char*> unseen[] = {
+        {"\xc2\xa0", "U+00A0"}, {"\xe2\x80\x8b", "U+200B"}, {"\xef\xbb\xbf", "U+FEFF"}};
+    for (std::uint64_t v = 0; v < result.csr.vertex_count(); ++v) {
+      const std::string_view name = result.ids.string(static_cast<Vertex>(v));
+      for (const auto& [blank, code] : unseen)
+        if (name.starts_with(blank) || name.ends_with(blank))
+          return add("ids",
+                     fmt::format("'{}' is the name of a vertex, with a blank that is not seen ({}) as a part",
+                                 printable(name), code));
+      const std::string_view whole = name.substr(0, name.size() - std::min<std::size_t>(2, name.size()));
+      if (name.ends_with(".0") && is_digits(whole) && is_vertex(result, whole))
+        return add("ids", fmt::format("'{}' and '{}' are two vertices", printable(whole), printable(name)));
+    }
+  }
+
+  /// A second table in the same file has a header of its own.
+  void tell_other_header(const ReadResult& result) {
+    if (result.ids.kind() != IdMap::Kind::strings || inspection_.states_own_banner()) return;
+    constexpr std::pair<const char*, const char*> headers[] = {
+        {"source", "target"}, {"Source", "Target"}, {"from", "to"},  {"From", "To"}, {"src", "dst"},
+        {"id", "label"},      {"Id", "Label"},      {"ID", "Label"}, {"id", "name"}, {"Id", "Name"}};
+    for (const auto& [first, second] : headers)
+      if (is_vertex(result, first) && is_vertex(result, second))
+        return add("header",
+                   fmt::format("'{}' and '{}' are vertices, though they could be a header inside the file "
+                               "(remove its line if they are)",
+                               first, second));
+    for (const char* total : {"Total", "TOTAL", "total", "Grand Total"})
+      if (is_vertex(result, total))
+        return add("ids", fmt::format("'{}' is a vertex like others (remove its line if it holds totals)", total));
   }
 
   /// Comments among names are names, too.

@@ -365,7 +365,7 @@ std::vector<std::string> save(const Graph& graph, const std::string& path, const
                               Progress* progress) {
   const Format& format = format_to_write(path, name);
   OutputFile    file{path};
-  const auto    notes = write_graph(graph, format, file, progress ? *progress : Progress::none());
+  auto          notes = write_graph(graph, format, file, progress ? *progress : Progress::none());
   file.commit();
   return notes;
 }

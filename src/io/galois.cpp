@@ -91,23 +91,6 @@ void read_wide_targets(const BinaryFile& file, const GaloisLayout& layout, const
       });
 }
 
-/// Edge data has no type in the file. Numbers that are all floats of a common size would be whole numbers above
-/// eight million, which weights hardly are.
-void note_floats(std::span<const std::uint32_t> weights, ReadJob& job) {
-  const auto is_common_float = [](std::uint32_t bits) {
-    const float value = std::abs(std::bit_cast<float>(bits));
-    return value >= 1e-6f && value <= 1e9f;
-  };
-  const auto first = std::ranges::find_if(weights, [](std::uint32_t bits) { return bits != 0; });
-  if (first == weights.end() ||
-      !std::all_of(first, weights.end(), [&](std::uint32_t bits) { return bits == 0 || is_common_float(bits); }))
-    return;
-  job.notes.push_back(
-      fmt::format("weights are read as whole numbers, such as {}, though all would be common floats, this one {} "
-                  "(--weight-type f32)",
-                  *first, std::bit_cast<float>(*first)));
-}
-
 ReadResult read_galois(ReadJob& job) {
   job.require_plain_file("Galois' binary graph");
   std::string problem;
@@ -139,7 +122,8 @@ ReadResult read_galois(ReadJob& job) {
   }
   file.read_array(layout->weights_at, weights.span());
   job.progress().end();
-  if (kept == WeightType::u32 && !job.options.weight_type) note_floats(weights.span(), job);
+  if (kept == WeightType::u32 && !job.options.weight_type)
+    note_odd_weights(weights.span(), job, " (--weight-type f32)");
   return from_rows({std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()},
                    IdMap::consecutive(), kept, /*undirected_file=*/false, job);
 }

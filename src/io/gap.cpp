@@ -112,6 +112,7 @@ ReadResult read_gap(ReadJob& job) {
     file.read_array(layout->arcs_at(), targets.span());
   }
   job.progress().end();
+  if (kept == WeightType::u32) note_odd_weights(weights.span(), job);
 
   Csr csr{std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()};
   if (layout->directed)

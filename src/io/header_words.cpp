@@ -20,13 +20,14 @@ bool is_missing_value(const std::string& word) {
 // Words of headers, surest first: what hardly anything but a header says, what names an end beside its partner,
 // and letters, which are names as well.
 bool surely_source(const std::string& word) {
-  return is_any(word, {"source", "src", "from", "sourceid", "source_id", "src_id", "source_node", "fromnodeid",
-                       "from_id", "from_node", ":start_id", "start_id", "startnode", "start_node", "~from"});
+  return is_any(
+      word, {"source", "src", "from", "sourceid", "source_id", "src_id", "source_node", "fromnodeid", "from_id",
+             "from_node", ":start_id", "start_id", "startnode", "start_node", "~from", "_from"});
 }
 bool surely_target(const std::string& word) {
   return is_any(word,
                 {"target", "dst", "dest", "destination", "to", "targetid", "target_id", "dst_id", "target_node",
-                 "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node", "~to"});
+                 "tonodeid", "to_id", "to_node", ":end_id", "end_id", "endnode", "end_node", "~to", "_to"});
 }
 bool probably_source(const std::string& word) {
   return is_any(word, {"start",   "node1",   "node_1",   "id1",         "id_1",   "vertex1",    "user",   "user1",
@@ -45,6 +46,13 @@ constexpr std::pair<std::string_view, std::string_view> letters[] = {{"u", "v"},
 bool surely_weight(const std::string& word) { return is_any(word, {"weight", "w"}); }
 bool names_weight(const std::string& word) {
   return is_any(word, {"weight", "w", "cost", "distance", "dist", "length", "capacity", "value"});
+}
+
+bool names_the_line(const std::string& word) {
+  const std::string lowered = lower_case(word);
+  return is_any(word, {"", "index", "idx", "id", "_id", "key", "_key", "row", "row_id", "rowid", "eid", "edge_id",
+                       "edgeid", "unnamed: 0", "time", "timestamp", "created_at"}) ||
+         lowered.ends_with("date");
 }
 
 namespace {
@@ -109,8 +117,11 @@ Ends ends_of(const Fields& header) {
   ends.from = position_in(header, mentions_source), ends.to = position_in(header, mentions_target);
   if (ends.from && ends.to && ends.from != ends.to) return ends;
   for (const auto& [source, target] : letters) {
-    ends.from    = position_in(header, [&](const std::string& word) { return is_any(word, {source}); });
-    ends.to      = position_in(header, [&](const std::string& word) { return is_any(word, {target}); });
+    const auto named = [](std::string_view letter) {
+      return [letter](const std::string& word) { return is_any(word, {letter}); };
+    };
+    ends.from    = position_in(header, named(source));
+    ends.to      = position_in(header, named(target));
     ends.letters = ends.from && ends.to;
     if (ends.letters) return ends;
   }

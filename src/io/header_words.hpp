@@ -25,6 +25,8 @@ bool probably_source(const std::string& word);
 bool probably_target(const std::string& word);
 bool surely_weight(const std::string& word);
 bool names_weight(const std::string& word);
+/// A number or a date of the line itself, and none of its ends.
+bool names_the_line(const std::string& word);
 
 std::optional<unsigned> position_in(const Fields& header, const std::function<bool(const std::string&)>& names);
 

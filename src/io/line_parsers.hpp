@@ -63,7 +63,7 @@ struct Seen {
   WideWeight wide;          ///< of this piece
   Sighting   rounded;       ///< a weight that lost digits
   Sighting   remark;        ///< a comment behind an edge
-  Sighting   divider;       ///< a comment of one word or none, as other formats divide their parts
+  Sighting   divider;       ///< a comment of one word or none, or that names a part, as other formats have it
   Sighting   lower, upper;  ///< an entry of that triangle of a matrix, where only one may have any
 };
 
@@ -74,13 +74,24 @@ inline std::string_view rest_of_line(const char* p) {
   return rest;
 }
 
+/// "# Edge list", "% Graph 2": what stands above a part of a file.
+inline bool names_a_part(std::string_view comment) {
+  constexpr std::size_t most = 60;
+  if (comment.size() > most) return false;
+  const std::string lowered = lower_case(std::string{comment});
+  for (const char* word : {"node", "vert", "edge", "arc", "link", "graph"})
+    if (lowered.find(word) != std::string::npos) return true;
+  return false;
+}
+
 /// Looks at a comment that has a line of its own among edges.
 inline void look_at_comment(const char* p, Seen& seen) {
-  if (*p != '#' || seen.divider.found) return;
+  if (seen.divider.found) return;
   const std::string_view line  = rest_of_line(p);
   const auto             first = line.find_first_not_of("# \t");
-  if (first == std::string_view::npos || line.find_first_of(" \t", first) == std::string_view::npos)
-    seen.divider.note(p, line);
+  const bool             is_word =
+      first == std::string_view::npos || line.find_first_of(" \t", first) == std::string_view::npos;
+  if ((*p == '#' && is_word) || names_a_part(line)) seen.divider.note(p, line);
 }
 
 inline constexpr const char* wide_weight_message =

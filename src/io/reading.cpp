@@ -73,4 +73,30 @@ ReadResult from_symmetric_rows(Csr csr, IdMap ids, WeightType weight_type, std::
   return result;
 }
 
+namespace {
+
+bool is_common_float(std::uint32_t bits) {
+  const float value = std::abs(std::bit_cast<float>(bits));
+  return value >= 1e-6f && value <= 1e9f;
+}
+
+/// A small number below 0 in 32 bits.
+bool is_negative(std::uint32_t bits) { return static_cast<std::int32_t>(bits) < 0 && bits > 0xff00'0000; }
+
+}  // namespace
+
+/// Numbers that are all floats of a common size would be whole numbers above eight million, which weights hardly
+/// are.
+void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std::string_view remedy) {
+  const auto first = std::ranges::find_if(weights, [](std::uint32_t bits) { return bits != 0; });
+  if (first == weights.end()) return;
+  if (std::all_of(first, weights.end(), [&](std::uint32_t bits) { return bits == 0 || is_common_float(bits); }))
+    job.notes.push_back(fmt::format(
+        "weights are read as whole numbers, such as {}, though all would be common floats, this one {}{}", *first,
+        std::bit_cast<float>(*first), remedy));
+  else if (const auto below = std::ranges::find_if(weights, is_negative); below != weights.end())
+    job.notes.push_back(fmt::format("weights are read as numbers without a sign: {} would be {} with one", *below,
+                                    static_cast<std::int32_t>(*below)));
+}
+
 }  // namespace spillway

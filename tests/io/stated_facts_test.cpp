@@ -662,5 +662,51 @@ TEST(StatedFacts, SeparatorsThatAreAGuessAreTold) {
   expect_says(notes_of(pages), "separated by comma");
 }
 
+TEST(StatedFacts, PartsOfAFileAreTold) {
+  for (const char* text : {"# Node list\n1 2\n2 1\n3 3\n# Edge list\n1 2\n2 3\n",
+                           "# edges\n1 2\n2 3\n# node weights\n1 5\n", "% Graph 1\n1 2\n% Graph 2\n1 2\n"})
+    expect_says(notes_of(read(text)), "is a comment, though edges stand before it");
+  EXPECT_EQ(notes_of(read("# Edge list\n1 2\n# checked by hand in May\n2 3\n")).find("stand before"),
+            std::string::npos);
+  expect_says(notes_of(read("Source,Target\nAnn,Bob\nBob,Cid\n\nId,Label\nAnn,Anna\n")),
+              "'Id' and 'Label' are vertices");
+  expect_says(notes_of(read("source,target\nann,bob\nbob,cid\nfrom,to\ncid,ann\n")),
+              "'from' and 'to' are vertices");
+  expect_says(notes_of(read("Source,Target,Weight\nAnn,Bob,3\nBob,Cid,4\nTotal,2,7\n")), "'Total' is a vertex");
+}
+
+TEST(StatedFacts, NamesThatLookLikeOthersAreTold) {
+  expect_says(notes_of(read("source,target\nx,12.0\n12,y\n")), "'12' and '12.0' are two vertices");
+  for (const char* text : {"source,target\nAnn,Bob\nBob\xc2\xa0,Cid\n",
+                           "source,target\nAnn,Bob\n\xe2\x80\x8b"
+                           "Bob,Cid\n"})
+    expect_says(notes_of(read(text)), "a blank that is not seen");
+}
+
+TEST(StatedFacts, ColumnsThatNumberTheLinesAreNoEnds) {
+  const Arcs arcs{{"10", "20", 0}, {"20", "30", 0}};
+  for (const char* text :
+       {"\"\",\"V1\",\"V2\"\n\"1\",10,20\n\"2\",20,30\n", "edge_id,node_a,node_b\n1,10,20\n2,20,30\n",
+        "_key,_from,_to\n7,10,20\n8,20,30\n", "index,a,b\n0,10,20\n1,20,30\n",
+        "creationDate|Person1Id|Person2Id\n2010-01-01|10|20\n2010-01-02|20|30\n"})
+    EXPECT_EQ(arcs_of(read(text)), arcs) << text;
+}
+
+TEST(StatedFacts, AFirstLineOfOtherColumnsIsRefused) {
+  expect_says(refusal("3,2,u,graph,2,Int64,simplegraph\n1,2\n2,3\n"), "7 columns, and those below it have 2");
+}
+
+TEST(StatedFacts, CountsThatAreNearlyTrueAreTold) {
+  std::string text = "40 301\n";
+  for (int i = 0; i < 300; ++i) text += std::to_string(i % 40) + " " + std::to_string((i * 7 + 1) % 40) + "\n";
+  expect_says(notes_of(read(text)), "could be the numbers of vertices and edges");
+}
+
+TEST(StatedFacts, WholeWeightsThatLoseDigitsAreToldWhoeverAskedForFloats) {
+  expect_says(notes_of(read("1 2 4294967290\n2 3 5\n", {.weight_type = WeightType::f32})), "hold about 7 digits");
+  EXPECT_EQ(notes_of(read("1 2 0.123456789\n", {.weight_type = WeightType::f32})).find("7 digits"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace spillway

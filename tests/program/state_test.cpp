@@ -496,6 +496,7 @@ TEST(Determinism, HoldsInWindows) {
       run(Walks{}, graph,
           {.deterministic = true, .device = {.kind = cpu_kind()}, .method = method_named("partitions")});
   EXPECT_EQ(found.statistics.iterations, 3u);
+  EXPECT_EQ(found.statistics.method, "partitions");
   EXPECT_TRUE(std::ranges::equal(found.values.span(), expected.values.span()));
 }
 

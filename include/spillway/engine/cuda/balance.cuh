@@ -54,9 +54,10 @@ __device__ void deal_edges(EdgeIndex first, EdgeIndex last, Body&& body) {
 template <class N, class Body>
 __device__ void deal_to_lanes(N first, N last, Body&& body) {
   if (first >= last) return;
-  const N        some  = (last - first + WarpTeam::count() - 1) / WarpTeam::count();
-  const unsigned group = some < warp_lanes ? static_cast<unsigned>(some) : warp_lanes;
-  for (std::uint64_t base = first + WarpTeam::number() * group; base < last; base += WarpTeam::count() * group)
+  const std::uint64_t some  = (std::uint64_t{last - first} + WarpTeam::count() - 1) / WarpTeam::count();
+  const unsigned      group = some < warp_lanes ? static_cast<unsigned>(some) : warp_lanes;
+  for (std::uint64_t base = std::uint64_t{first} + WarpTeam::number() * group; base < last;
+       base += WarpTeam::count() * group)
     body(base + lane_index(), lane_index() < group && base + lane_index() < last);
 }
 
