@@ -85,7 +85,9 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
                            .weighted        = T::weighted,
                            .supports_async  = supports_async};
 
-  const RunRequest<P> request{program, graph, topology, options, facts, max_iterations_of(program), continuation};
+  Schedule            frontiers;  // outlives a device that fails
+  const RunRequest<P> request{program,      graph,     topology, options, facts, max_iterations_of(program),
+                              continuation, &frontiers};
   const auto          on_cpu = [&] {
     host::HostDevice<P> device{request, delta_of(program, graph, false)};
     return act(device, request, prepare);
@@ -95,9 +97,8 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
       const auto device = cuda::device_for(request, delta_of(program, graph, true));
       return act(*device, request, prepare);
     };
-    Schedule   on_host;
     const auto on_cpu_after_all = [&] {
-      cuda::copy_to_host(continuation, on_host, graph);
+      cuda::copy_to_host(continuation, frontiers, graph);
       return on_cpu();
     };
     return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all, tell) : on_cpu_after_all();

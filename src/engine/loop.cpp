@@ -26,7 +26,7 @@ RunStatistics run_loop(Executor& executor, EdgeSupply& supply, const Topology& t
   Charge        iterations{budget, "what is noted of iterations"};
   Stopwatch     clock;
   FrontierSize  frontier = executor.start();
-  progress.begin(facts.stage, 0, ProgressUnit::edges);
+  progress.begin("iterating", 0, ProgressUnit::edges);
   while (frontier.vertices > 0 && statistics.iterations < max_iterations) {
     check_cancelled(progress);
     if (statistics.per_iteration.capacity() > few_iterations)

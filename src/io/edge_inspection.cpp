@@ -126,11 +126,34 @@ void EdgeInspection::find_header() {
 /// words say what columns are.
 bool EdgeInspection::is_header(const Fields& top) const {
   if (asked_for_by_name(top)) return true;
+  if (numbers_columns(top)) return top[0].empty() || names_numbers_below(top);
   if (starts_like_number(top[0]) || starts_like_number(top[1])) return false;
   const bool has_number =
       std::any_of(top.begin(), top.end(), [](const std::string& field) { return is_numeric(field); });
   if (has_number && !(is_sure(top) && stands_above_ids())) return false;  // a year may name a column
   return stands_above_numbers(top) || says_what_columns_are(top);
+}
+
+/// "0,1,weight" or ",0,1", as pandas writes them: columns without a name have their number.
+bool EdgeInspection::numbers_columns(const Fields& top) const {
+  const bool  unnamed = top[0].empty();  // above the numbers of lines
+  std::size_t words   = 0;
+  for (std::size_t i = unnamed ? 1 : 0; i < top.size(); ++i) {
+    const bool number = top[i] == std::to_string(unnamed ? i - 1 : i);
+    if (!number && (i < 2 || top[i].empty() || starts_like_number(top[i]))) return false;
+    words += number ? 0 : 1;
+  }
+  return unnamed ? top.size() > 2 : words > 0;
+}
+
+bool EdgeInspection::names_numbers_below(const Fields& top) const {
+  for (std::size_t column = 2; column < top.size(); ++column) {
+    bool numbers = rows_.size() > 1 && !starts_like_number(top[column]) && !is_missing_value(top[column]);
+    for (std::size_t i = 1; i < rows_.size() && numbers; ++i)
+      numbers = column < rows_[i].size() && starts_like_number(rows_[i][column]);
+    if (numbers) return true;
+  }
+  return false;
 }
 
 bool EdgeInspection::is_sure(const Fields& top) const {
@@ -372,6 +395,20 @@ bool EdgeInspection::is_empty(unsigned column) const {
   for (std::size_t i = 0; i < shown_rows(); ++i)
     if (column < data(i).size() && !data(i)[column].empty()) return false;
   return true;
+}
+
+/// Digits in groups of three behind a point, as in 1.250, and nothing else behind one.
+bool EdgeInspection::may_group_digits(unsigned column) const {
+  std::size_t grouped = 0;
+  for (std::size_t i = 0; i < shown_rows(); ++i) {
+    if (column >= data(i).size()) return false;
+    const std::string& text  = data(i)[column];
+    const auto         point = text.find('.');
+    if (point == std::string::npos) continue;
+    if (point < 1 || point > 3 || text.size() != point + 4 || text[0] == '0') return false;
+    ++grouped;
+  }
+  return grouped > 1;
 }
 
 bool EdgeInspection::has_decimal_commas(unsigned column) const {

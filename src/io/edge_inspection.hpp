@@ -65,6 +65,7 @@ class EdgeInspection {
   bool                    holds_numbers(unsigned column) const;       ///< in some line
   bool                    is_empty(unsigned column) const;            ///< in every line
   bool                    has_decimal_commas(unsigned column) const;  ///< 0,5 in the first line
+  bool                    may_group_digits(unsigned column) const;
   bool                    keeps_tabs() const { return separator_.by == '\t' && tabs_leave_empty_cells(); }
   bool                    weight_is_chosen() const { return weight_is_chosen_; }  ///< several columns could be it
 
@@ -124,6 +125,8 @@ class EdgeInspection {
   bool                     is_sure(const Fields& top) const;
   void                     refuse_repeated_header() const;
   bool                     numbers_its_lines() const;
+  bool                     numbers_columns(const Fields& top) const;
+  bool                     names_numbers_below(const Fields& top) const;
   void                     refuse_odd_first_line() const;
   void                     leave_out_line_numbers(std::vector<unsigned>& columns) const;
   bool                     parts_ids_with_commas(char separator) const;

@@ -260,8 +260,10 @@ class Guesses {
   /// Tables write a value that is missing as a word, which is then the name of a vertex with many edges.
   void tell_missing_ids(const ReadResult& result) {
     if (result.ids.kind() != IdMap::Kind::strings) return;
-    for (const char* mark : {"NA",  "N/A", "#N/A", "na",  "n/a", "NULL", "null", "None",      "none", "nan",
-                             "NaN", "NAN", "nil",  "\\N", "?",   "-",    "--",   "undefined", "NaT",  "<NA>"})
+    for (const char* mark :
+         {" ",   ".",   "N.A.", "unknown", "missing", "[null]", "(none)", "---",       "-1",   "-9",
+          "NA",  "N/A", "#N/A", "na",      "n/a",     "NULL",   "null",   "None",      "none", "nan",
+          "NaN", "NAN", "nil",  "\\N",     "?",       "-",      "--",     "undefined", "NaT",  "<NA>"})
       if (result.ids.find(std::string_view{mark}, result.csr.vertex_count()))
         return add("ids", fmt::format("'{}' is a vertex like others, though it may stand for a missing value "
                                       "(remove its lines if it does)",
@@ -284,6 +286,11 @@ class Guesses {
           return add("ids",
                      fmt::format("'{}' is the name of a vertex, with a blank that is not seen ({}) as a part",
                                  printable(name), code));
+      const auto first = name.find_first_not_of(' '), last = name.find_last_not_of(' ');
+      if (first != std::string_view::npos && last - first + 1 < name.size() &&
+          is_vertex(result, name.substr(first, last - first + 1)))
+        return add("ids", fmt::format("'{}' and '{}' are two vertices: blanks in quotes are part of a name",
+                                      printable(name.substr(first, last - first + 1)), printable(name)));
       const std::string_view whole = name.substr(0, name.size() - std::min<std::size_t>(2, name.size()));
       if (name.ends_with(".0") && is_digits(whole) && is_vertex(result, whole))
         return add("ids", fmt::format("'{}' and '{}' are two vertices", printable(whole), printable(name)));
@@ -361,6 +368,10 @@ class Guesses {
       add("weight_column",
           fmt::format("of several columns that could be weights, column {} is read ('{}')", layout.weight_column,
                       printable(inspection_.header()[layout.weight_column - 1])));
+    if (layout.weight_column > 0 && inspection_.separator().by == ';' &&
+        inspection_.may_group_digits(layout.weight_column - 1))
+      add("weight_column",
+          fmt::format("points in column {} are decimal points: 1.250 is 1.25", layout.weight_column));
     if (inspection_.weight_is_a_guess()) {
       const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
       add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",
@@ -375,7 +386,7 @@ class Guesses {
       else if (!inspection_.is_empty(third - 1))
         add("weight_column", fmt::format("column {} is ignored{}", third,
                                          inspection_.has_decimal_commas(third - 1)
-                                             ? ": decimals are written with a point, not a comma"
+                                             ? ": numbers are written with a decimal point and without commas"
                                              : ""));
     }
   }

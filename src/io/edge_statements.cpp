@@ -16,15 +16,18 @@ bool EdgeInspection::may_begin_with_column_numbers() const {
   if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner() || blanks) return false;
   if (shown_rows() < 2) return false;
   const Fields& top = data(0);
+  if (numbers_columns(top)) return true;
   for (std::size_t i = 0; i < top.size(); ++i)
     if (top[i] != std::to_string(i)) return false;
   if (top.size() > 2) return true;
-  bool again = false;  // where vertices 0 or 1 appear below, it is an edge like others
+  bool again = false,
+       same  = false;  // where vertices 0 or 1 appear below, it is an edge like others; but not twice
   for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
     for (const unsigned column : {source_, target_})
       again |= column < row.size() && is_any(row[column], {"0", "1"});
+    same |= row == top;
   });
-  return !again;
+  return !again || same;
 }
 
 /// A first line such as "5 7", "7 5", "5 5 7" or "5 7 1" above seven edges between vertices up to 5.
@@ -167,8 +170,28 @@ std::string EdgeInspection::says_undirected(bool& partly) const {
   return found;
 }
 
+namespace {
+
+/// Of "userId" and ":START_ID(Actor)": what kind of thing it is an id of, if that may differ from one end to the
+/// other.
+std::string kind_of_ids(const std::string& column) {
+  if (const auto open = column.find('('); open != std::string::npos && column.ends_with(')'))
+    return lower_case(column.substr(open + 1, column.size() - open - 2));
+  const std::string name = plain_name(column);
+  for (const char* thing : {"movie", "item", "book", "product", "song", "artist", "film", "page", "article", "tag",
+                            "group", "business", "event", "user", "customer", "actor"})
+    if (name == std::string{thing} + "id" || name == thing) return thing;
+  return "";
+}
+
+}  // namespace
+
 std::string EdgeInspection::says_bipartite() const {
   std::string found;
+  if (source_ < header_.size() && target_ < header_.size() && !names_because()) {
+    const std::string from = kind_of_ids(header_[source_]), to = kind_of_ids(header_[target_]);
+    if (!from.empty() && !to.empty() && from != to) return header_[source_] + ", " + header_[target_];
+  }
   for_each_comment([&](std::string_view line) {
     const Fields words = words_of(line);
     for (std::size_t i = 0; i < words.size() && found.empty(); ++i)

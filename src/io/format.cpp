@@ -263,6 +263,16 @@ void refuse_other_compression(const Sample& sample) {
                                                  6}))
     throw bad_input("{}: the file is compressed with {}; gzip and zstd are read, others are to be unpacked first",
                     sample.path, bzip2 ? "bzip2" : "xz");
+  const auto other_kind = [&]() -> const char* {
+    constexpr std::size_t tar_at = 257;
+    if (text.size() > tar_at + 5 && text.substr(tar_at, 5) == "ustar")
+      return "a tar archive; unpack it first, and open the file that holds the graph";
+    if (text.starts_with("PAR1")) return "a Parquet table; write the edges as CSV";
+    if (text.starts_with("\x89HDF")) return "an HDF5 file; write the edges as CSV";
+    if (text.starts_with("SQLite format 3")) return "an SQLite database; write the edges as CSV";
+    return nullptr;
+  };
+  if (const char* kind = other_kind()) throw bad_input("{}: this is {}", sample.path, kind);
   if (!is_zip_of_others(text)) return;
   const std::string suffix = suffix_of(sample.path);
   if (is_any(suffix, {"xlsx", "xlsm", "ods"}))

@@ -122,6 +122,7 @@ ReadResult read_galois(ReadJob& job) {
   }
   file.read_array(layout->weights_at, weights.span());
   job.progress().end();
+  if (kept == WeightType::f32) note_tiny_weights(weights.span(), job);
   if (kept == WeightType::u32 && !job.options.weight_type)
     note_odd_weights(weights.span(), job, " (--weight-type f32)");
   return from_rows({std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()},

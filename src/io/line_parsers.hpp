@@ -79,7 +79,7 @@ inline bool names_a_part(std::string_view comment) {
   constexpr std::size_t most = 60;
   if (comment.size() > most) return false;
   const std::string lowered = lower_case(std::string{comment});
-  for (const char* word : {"node", "vert", "edge", "arc", "link", "graph"})
+  for (const char* word : {"node", "vert", "edge", "arc", "link", "graph", "snapshot", "layer"})
     if (lowered.find(word) != std::string::npos) return true;
   return false;
 }

@@ -85,9 +85,25 @@ bool is_negative(std::uint32_t bits) { return static_cast<std::int32_t>(bits) < 
 
 }  // namespace
 
+void note_tiny_weights(std::span<const std::uint32_t> weights, ReadJob& job) {
+  constexpr float tiny = 1e-30f;
+  float           some = 0;
+  for (const std::uint32_t bits : weights) {
+    const float value = std::bit_cast<float>(bits);
+    if (std::abs(value) > tiny) return;
+    if (value != 0) some = value;
+  }
+  if (some != 0)
+    job.notes.push_back(fmt::format(
+        "weights are read as floats, such as {}, though all would be common whole numbers, this one {} "
+        "(leave out --weight-type)",
+        some, std::bit_cast<std::uint32_t>(some)));
+}
+
 /// Numbers that are all floats of a common size would be whole numbers above eight million, which weights hardly
 /// are.
 void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std::string_view remedy) {
+  if (weights.empty()) return;
   const auto first = std::ranges::find_if(weights, [](std::uint32_t bits) { return bits != 0; });
   if (first == weights.end()) return;
   if (std::all_of(first, weights.end(), [&](std::uint32_t bits) { return bits == 0 || is_common_float(bits); }))

@@ -25,6 +25,9 @@ std::optional<std::uint32_t> weight_bits(double value, WeightType type);
 /// Tells of weights in a binary file, read as whole numbers, that are something else by their looks.
 void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std::string_view remedy = "");
 
+/// Likewise of floats.
+void note_tiny_weights(std::span<const std::uint32_t> weights, ReadJob& job);
+
 /// from_rows for a format that lists both arcs of every edge; a file that does not is refused.
 ReadResult from_symmetric_rows(Csr csr, IdMap ids, WeightType weight_type, std::string_view format, ReadJob& job);
 

@@ -31,9 +31,10 @@ void plan_windows(Plan& plan, const RunOptions& options, const Topology& topolog
   const WindowNeeds needs = WindowNeeds::of(facts);
   EdgeIndex         most = 0, kept = 0;
   for (const RowBlock& block : topology.push) most = std::max(most, block.arcs());
-  const std::uint64_t to_come = plan.state_bytes + WindowSizes::layout_bytes(topology.vertices, most, options);
-  const std::uint64_t room    = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget, to_come);
-  const WindowSizes   sizes   = WindowSizes::of(room, most, topology.vertices, needs, options);
+  const std::uint64_t to_come =
+      plan.state_bytes + WindowSizes::layout_bytes(topology.vertices, most, needs, options);
+  const std::uint64_t room  = WindowSizes::room_on_cpu(plan.state_bytes, needs, options, budget, to_come);
+  const WindowSizes   sizes = WindowSizes::of(room, most, topology.vertices, needs, options);
   for (const RowBlock& block : topology.push)
     kept += sizes.resident_edges(block.arcs(), sizes.left / topology.push.size(), needs);
   plan.room           = options.device.memory;

@@ -15,9 +15,12 @@ constexpr auto what_windows = "windows of edges";
 
 }  // namespace
 
-std::uint64_t WindowSizes::layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const RunOptions& options) {
-  const std::uint64_t pieces = vertices + arcs / chunk_edges(options);
-  return vertices * sizeof(Vertex) + pieces * (sizeof(ChunkDescriptor) + sizeof(EdgeIndex));
+std::uint64_t WindowSizes::layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const WindowNeeds& needs,
+                                        const RunOptions& options) {
+  const std::uint64_t chunks = vertices + arcs / chunk_edges(options);
+  const bool          local  = needs.local && goes_asynchronously(options, vertices, arcs);
+  return vertices * (sizeof(Vertex) + (local ? sizeof(RowChunk) : 0)) +
+         chunks * (sizeof(ChunkDescriptor) + sizeof(EdgeIndex));
 }
 
 /// No more than three quarters of what the host has left: the rest is for lists.
@@ -57,7 +60,7 @@ HostWindows::HostWindows(CpuExecutor& executor, const Topology& topology, const 
   }
   // What is laid out grows with the frontier: a run that begins has room for the largest.
   laid_memory_.raise_to(
-      WindowSizes::layout_bytes(vertices_, arcs_.empty() ? 0 : std::ranges::max(arcs_), options));
+      WindowSizes::layout_bytes(vertices_, arcs_.empty() ? 0 : std::ranges::max(arcs_), needs, options));
   make_room(sides, budget);
   supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
 }

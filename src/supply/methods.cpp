@@ -52,6 +52,9 @@ void refuse_block(const char* kind) {
 std::unique_ptr<EdgeSupply> host_supply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
                                         const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
   const SupplyMethod& entry = entry_of(options.method);
+  // Where a GPU was left to choose and cannot be used, the CPU has all edges at hand.
+  if (!entry.on_host && options.device.kind == cpu_kind())
+    throw usage_error("--method {} requires a GPU", entry.name);
   return (entry.on_host ? entry : resident_method()).on_host(executor, topology, facts, options, budget);
 }
 

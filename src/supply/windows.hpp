@@ -119,8 +119,9 @@ struct WindowSizes {
 
   /// That must be there in any case.
   static std::uint64_t least(const WindowNeeds& needs);
-  /// What a CPU holds to lay out the rows of a side.
-  static std::uint64_t layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const RunOptions& options);
+  /// What a CPU holds to lay out the rows of a side, and to list those that become active again in a window.
+  static std::uint64_t layout_bytes(std::uint64_t vertices, EdgeIndex arcs, const WindowNeeds& needs,
+                                    const RunOptions& options);
   /// What is left for edges on a CPU with so much state, and `to_come` that it does not hold yet;
   /// Error{does_not_fit} where it is less than the least.
   static std::uint64_t room_on_cpu(std::uint64_t state, const WindowNeeds& needs, const RunOptions& options,

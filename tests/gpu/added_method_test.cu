@@ -51,9 +51,9 @@ class OneWindow final : public EdgeSupply {
 };
 
 void make_one_window(cuda::SupplyJob& job) {
-  const ProgramFacts&          facts = job.needs.facts;
-  const std::vector<RowBlock>& pull  = job.topology.pull;
-  const bool pulls = facts.all_active && !pull.empty() && job.supplied.options.direction != Direction::push;
+  const ProgramFacts&          facts  = job.needs.facts;
+  const std::vector<RowBlock>& pull   = job.topology.pull;
+  const bool                   pulls  = facts.pulls_windows(job.topology, job.supplied.options.direction);
   cuda::DeviceTopology         there  = job.device_graph.topology(job.topology, facts.weighted);
   const std::vector<Rows>&     rows   = pulls ? there.pull : there.push;
   const std::vector<RowBlock>& blocks = pulls ? pull : job.topology.push;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "algorithms/programs/betweenness.hpp"
+#include "algorithms/programs/pagerank.hpp"
 #include "devices/devices.hpp"
 #include "support.hpp"
 
@@ -10,6 +12,7 @@
 #include <spillway/engine/memory.hpp>
 #include <spillway/error.hpp>
 #include <spillway/generate.hpp>
+#include <spillway/run.hpp>
 
 namespace spillway {
 namespace {
@@ -240,6 +243,46 @@ TEST_F(GpuRun, StaysBelowItsBudget) {
     EXPECT_EQ(result.statistics.device, "cuda:0") << name << ": " << result.statistics.device_note;
     EXPECT_LE(result.statistics.device_bytes, budget) << name;
   }
+}
+
+/// Frontiers and values that one device holds, under a budget in which nothing fits: they are copied for a GPU,
+/// and then it is the CPU that goes on from them.
+TEST_F(GpuRun, ThatCannotGoOnLeavesItToTheCpu) {
+  const Graph small = generate("grid", {{"rows", "20"}, {"columns", "20"}});
+  const auto  both  = [&](const RunOptions& first, const RunOptions& second) {
+    Schedule levels;
+    auto     forward = run(PathCounts<Between<double>>{0}, small, first, {.record = &levels, .keep = true});
+    return run(Dependencies<double>{}, small, second,
+                 {.values = std::move(forward.values), .resident = forward.resident, .replay = &levels});
+  };
+  const RunOptions on_gpu{.device = {.kind = cuda}}, on_cpu{.device = {.kind = cpu_kind()}};
+  const auto       expected = both(on_cpu, on_cpu);
+  const auto       found    = both(on_gpu, {.device = {.memory = 4096}});
+  EXPECT_NE(found.statistics.device_note, "");
+  ASSERT_EQ(found.values.size(), expected.values.size());
+  for (std::uint64_t v = 0; v < small.vertex_count(); ++v)
+    EXPECT_NEAR(found.values[v].dependency, expected.values[v].dependency, 1e-9) << v;
+}
+
+/// What was kept for the next run may outlive the graph.
+TEST_F(GpuRun, LeavesValuesThatOutliveTheGraph) {
+  std::shared_ptr<Resident> kept;
+  {
+    const Graph small = generate("grid", {{"rows", "20"}, {"columns", "20"}});
+    kept = run(PathCounts<PathCount>{0}, small, {.device = {.kind = cuda}, .method = method_named("zerocopy")},
+               {.keep = true})
+               .resident;
+  }
+  EXPECT_NE(kept, nullptr);
+}
+
+TEST_F(GpuRun, OfNoIterationsHasNoTotals) {
+  PageRank program{};
+  program.max_iterations = 0;
+  const auto outcome     = run(program, grid, {.device = {.kind = cuda}});
+  EXPECT_EQ(outcome.statistics.iterations, 0u);
+  EXPECT_EQ(outcome.global.change, 0);
+  EXPECT_EQ(outcome.global.dangling, 0);
 }
 
 }  // namespace

@@ -708,5 +708,35 @@ TEST(StatedFacts, WholeWeightsThatLoseDigitsAreToldWhoeverAskedForFloats) {
             std::string::npos);
 }
 
+TEST(StatedFacts, NumbersOfColumnsBesideWordsAreAHeader) {
+  const Arcs arcs{{"5", "6", 3}, {"6", "7", 4}};
+  EXPECT_EQ(arcs_of(read("0,1,weight\n5,6,3\n6,7,4\n")), arcs);
+  EXPECT_EQ(arcs_of(read("0,1,weight,color\n5,6,3,red\n6,7,4,blue\n")), arcs);
+  const Arcs pairs{{"5", "6", 0}, {"6", "7", 0}};
+  EXPECT_EQ(arcs_of(read(",0,1\n0,5,6\n1,6,7\n")), pairs);
+  EXPECT_EQ(arcs_of(read("0,1,timestamp\n5,6,2020-01-01\n6,7,2020-01-02\n")), pairs);
+  for (const char* text : {"0,1,color\n5,6,red\n6,7,blue\n", "0,1\n0,1\n0,2\n1,2\n2,3\n"})
+    expect_says(notes_of(read(text)), "could be the numbers of columns");
+}
+
+TEST(StatedFacts, IdsOfTwoKindsAreTold) {
+  for (const char* text : {":START_ID(Actor),role,:END_ID(Movie),:TYPE\n1,Neo,1,ACTED_IN\n2,Trinity,1,ACTED_IN\n",
+                           "userId,movieId,rating,timestamp\n1,31,2.5,1260759144\n31,1,2.0,1260759182\n"})
+    expect_says(notes_of(read(text)), "vertices of one side");
+  EXPECT_EQ(notes_of(read("user_id,friend_id\n1,31\n31,2\n")).find("one side"), std::string::npos);
+}
+
+TEST(StatedFacts, PointsThatMayGroupDigitsAreTold) {
+  expect_says(notes_of(read("source;target;weight\nBonn;Ulm;1.250\nUlm;Bern;980\nBern;Bonn;2.100\n")),
+              "1.250 is 1.25");
+  EXPECT_EQ(notes_of(read("source;target;weight\nBonn;Ulm;1.25\nUlm;Bern;2.100\n")).find("1.25"),
+            std::string::npos);
+}
+
+TEST(StatedFacts, BlanksInQuotesAreTold) {
+  expect_says(notes_of(read("source,target\nann,bob\nbob,\" \"\ncarl,\" \"\n")), "missing value");
+  expect_says(notes_of(read("\"Ann \",\"Bob\"\n\"Ann\",\"Carl\"\n")), "'Ann' and 'Ann ' are two vertices");
+}
+
 }  // namespace
 }  // namespace spillway

@@ -500,5 +500,97 @@ TEST(Determinism, HoldsInWindows) {
   EXPECT_TRUE(std::ranges::equal(found.values.span(), expected.values.span()));
 }
 
+/// Vertices of less than k neighbours leave until none is left, whoever leaves first.
+struct Peel {
+  using Value                      = std::uint32_t;
+  using Combine                    = Sum<std::uint32_t>;
+  static constexpr bool order_free = true;
+
+  std::uint32_t k;
+
+  Value         init(Vertex, EdgeIndex degree) const { return static_cast<std::uint32_t>(degree); }
+  bool          starts(Vertex, Value degree) const { return degree < k; }
+  bool          open(const Value& degree) const { return degree >= k; }
+  std::uint32_t compute(const Edge<>&) const { return 1; }
+  bool          apply(Value& degree, std::uint32_t lost) const {
+             degree -= lost;
+             return degree < k;
+  }
+};
+
+/// What has left takes no updates, also inside a window.
+TEST(Asynchrony, ClosesVerticesThatLeave) {
+  const Graph graph    = generate("kron", {{"scale", "9"}}, {.transform = {.undirected = true}});
+  const Peel  program  = {20};
+  const auto  expected = run(program, graph, {.device = {.kind = cpu_kind()}});
+  for (const char* method : {"subgraph", "partitions"}) {
+    const auto found = run(program, graph,
+                           {.device = {.kind = cpu_kind()},
+                            .method = method_named(method),
+                            .supply = {.async = Async::on, .window = 4096}});
+    for (std::uint64_t v = 0; v < graph.vertex_count(); ++v)
+      EXPECT_EQ(found.values[v] < program.k, expected.values[v] < program.k) << method << ", vertex " << v;
+  }
+}
+
+/// A priority and values of twelve bytes, which no atomic load has.
+struct WideCores {
+  struct Value {
+    std::uint32_t degree, left, unused;
+  };
+  using Update                  = std::uint32_t;
+  using Combine                 = Sum<std::uint32_t>;
+  static constexpr double delta = 1;
+
+  Value         init(Vertex, EdgeIndex degree) const { return {static_cast<std::uint32_t>(degree), 0, 0}; }
+  std::uint32_t priority(const Value& value) const { return value.degree; }
+  bool          open(const Value& value) const { return value.left == 0; }
+  void          publish(Value& value, const Step<>&) const { value.left = 1; }
+  std::uint32_t compute(const Edge<>&) const { return 1; }
+  bool          apply(Value& value, std::uint32_t lost, const Step<>& step) const {
+             const auto          core   = static_cast<std::uint32_t>(step.bucket);
+             const std::uint32_t before = value.degree;
+             value.degree               = lost > before - core ? core : before - lost;
+             return value.degree != before;
+  }
+};
+
+TEST(Buckets, HoldValuesOfAnySize) {
+  const Graph grid  = generate("grid", {{"rows", "6"}, {"columns", "6"}});
+  const auto  cores = run(WideCores{}, grid, {.device = {.kind = cpu_kind()}});
+  for (const WideCores::Value& value : cores.values.span()) EXPECT_EQ(value.degree, 2u);
+}
+
+/// The smallest vertex that reaches each, in place.
+struct LowestLabel {
+  using Value                      = Vertex;
+  using Combine                    = Min<Vertex>;
+  static constexpr bool order_free = true;
+
+  Vertex init(Vertex v) const { return v; }
+  Vertex compute(Vertex from, const Edge<>&) const { return from; }
+};
+
+/// A plan that says yes is kept: what windows are iterated with is counted beforehand.
+TEST(Asynchrony, NeedsNoMoreThanWasPlanned) {
+  int planned = 0;
+  for (std::uint64_t limit = 1u << 20; limit <= 8u << 20; limit += 1u << 18) {
+    const RunOptions options{
+        .device = {.kind = cpu_kind()}, .method = method_named("subgraph"), .supply = {.async = Async::on}};
+    try {
+      const Graph grid = generate("grid", {{"rows", "150"}, {"columns", "150"}}, {.host_memory = limit});
+      try {
+        plan_run(LowestLabel{}, grid, options);
+      } catch (const Error&) {
+        continue;
+      }
+      ++planned;
+      EXPECT_NO_THROW(run(LowestLabel{}, grid, options)) << limit;
+    } catch (const Error&) {  // no room for the graph
+    }
+  }
+  EXPECT_GT(planned, 0);
+}
+
 }  // namespace
 }  // namespace spillway

@@ -44,14 +44,18 @@ struct FrontierSize {
 
 /// What choosing a direction depends on.
 struct ProgramFacts {
-  bool        voting          = false;
-  bool        gathers         = false;  ///< updates meet in accumulators
-  bool        all_active      = false;
-  bool        push_only       = false;  ///< settled in buckets, in place
-  bool        order_sensitive = false;  ///< the order of updates shows in the last bits
-  bool        weighted        = false;
-  bool        supports_async  = false;  ///< asynchronously
-  const char* stage           = "iterating";
+  bool voting          = false;
+  bool gathers         = false;  ///< updates meet in accumulators
+  bool all_active      = false;
+  bool push_only       = false;  ///< settled in buckets, in place
+  bool order_sensitive = false;  ///< the order of updates shows in the last bits
+  bool weighted        = false;
+  bool supports_async  = false;  ///< asynchronously
+
+  /// Windows are pulled where everyone is active and rows for it are at hand; all others are pushed.
+  bool pulls_windows(const Topology& topology, Direction direction) const {
+    return all_active && !topology.pull.empty() && direction != Direction::push;
+  }
 };
 
 /// What processing a block took.

@@ -19,6 +19,7 @@ struct RunRequest {
   const ProgramFacts&       facts;
   std::uint64_t             max_iterations;
   Continuation<ValueOf<P>>& continuation;
+  Schedule*                 on_host = nullptr;  ///< for frontiers that have to be copied from a device
 };
 
 /// State and edges are where they are needed: the loop can begin.

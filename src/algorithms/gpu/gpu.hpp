@@ -1,4 +1,4 @@
-// Algorithms that are no vertex programs, on a GPU that holds the whole graph. Built without CUDA, none is wanted,
+// Algorithms that are no vertex programs, on a GPU. Built without CUDA, none is wanted,
 // and whoever asks for a GPU by name is refused.
 #pragma once
 

@@ -9,7 +9,7 @@ const bool built = true;
 bool wanted(const RunOptions& options) {
   const DeviceKind asked = options.device.kind;
   if (!asked.automatic()) return asked == cuda_kind();
-  return cuda::device_count() > 0;
+  return !options.method->requires_cpu && cuda::device_count() > 0;
 }
 
 bool make_room(const Graph& graph, const RunOptions& options) {

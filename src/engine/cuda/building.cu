@@ -115,6 +115,7 @@ void build_in_edges_on(const DeviceChoice& choice, const Graph& graph) {
       {brought_home(back.offsets, graph), brought_home(back.targets, graph), brought_home(back.weights, graph)});
   const Csr& in = graph.in();
   back.on_host  = {in.offsets.data(), in.targets.data(), weighted ? in.weights.data() : nullptr};
+  refuse_long_rows({.rows = back.on_host, .first = 0, .last = static_cast<Vertex>(n)});
   there->keep(std::move(back));
 }
 

@@ -11,11 +11,11 @@
 
 namespace spillway::cuda {
 
-Device& device_of(DeviceGraph& graph) { return graph.device(); }
-
 std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceChoice& choice) {
-  const std::string key   = "cuda:" + std::to_string(choice.index);
-  auto              there = std::dynamic_pointer_cast<DeviceGraph>(graph.attachment(key));
+  static std::mutex      making;  // two for one graph would have a whole budget each
+  const std::scoped_lock lock{making};
+  const std::string      key   = "cuda:" + std::to_string(choice.index);
+  auto                   there = std::dynamic_pointer_cast<DeviceGraph>(graph.attachment(key));
   if (there && there->device_.stated() == choice.memory) return there;
   graph.attach(key, nullptr);  // gives its memory back before the next one asks how much there is
   there.reset();
@@ -48,7 +48,7 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   const std::uint64_t    n      = topology.vertices;
   const bool             pushes = !topology.push.empty();
   const RowBlock&        by     = pushes ? topology.push.front() : topology.pull.front();
-  const auto             arcs = [](const RowBlock& block) { return block.rows.offsets[block.last - block.first]; };
+  const auto             arcs   = [](const RowBlock& block) { return block.arcs(); };
   if (!insists && unskewed_ == by.rows.offsets) return rows;
   order_locked(by, pushes ? rows.push.front().offsets : rows.pull.front().offsets, n);
   if (!insists && !order_->skewed) {
@@ -125,28 +125,53 @@ std::shared_ptr<ResidentRows> DeviceGraph::found(const RowBlock& block) const {
   return place == blocks_.end() ? nullptr : *place;
 }
 
-bool DeviceGraph::has_room_for(const Topology& topology, bool weighted, std::uint64_t beside) {
+bool DeviceGraph::fits(const Topology& topology, bool weighted, std::uint64_t beside, std::uint64_t freed) const {
+  const std::uint64_t room = device_.room() + freed;
+  return beside <= room && missing(topology, weighted) <= room - beside;
+}
+
+bool DeviceGraph::could_hold(const Topology& topology, bool weighted, std::uint64_t beside) {
   const std::scoped_lock lock{mutex_};
-  const auto             fits = [&] {
-    const std::uint64_t room = device_.room();
-    return beside <= room && missing(topology, weighted) <= room - beside;
-  };
-  if (fits()) return true;
+  const auto             held = held_rows(topology);
+  return fits(topology, weighted, beside, idle_blocks() + idle_prefixes());
+}
+
+void DeviceGraph::make_room_for(const Topology& topology, bool weighted, std::uint64_t beside) {
+  const std::scoped_lock lock{mutex_};
+  if (fits(topology, weighted, beside, 0)) return;
   {
-    std::vector<std::shared_ptr<ResidentRows>> held;
-    for (const auto* blocks : {&topology.push, &topology.pull})
-      for (const RowBlock& block : *blocks)
-        if (auto rows = found(block)) held.push_back(std::move(rows));
+    const auto held = held_rows(topology);
     give_up_idle_blocks();
-    if (fits()) return true;
+    if (fits(topology, weighted, beside, 0)) return;
+    if (fits(topology, weighted, beside, idle_prefixes())) return drop_idle_prefixes_locked();
   }
-  if (const std::uint64_t room = device_.room() + idle_prefixes();
-      beside <= room && missing(topology, weighted) <= room - beside) {
-    drop_idle_prefixes_locked();
-    return true;
-  }
-  give_up_idle_blocks();  // nor do those help that are there
-  return false;
+  give_up_idle_blocks();  // even the rows that were asked for do not fit: they only take room
+}
+
+/// Those of a topology that are on the device, which are not to be given up.
+std::vector<std::shared_ptr<ResidentRows>> DeviceGraph::held_rows(const Topology& topology) const {
+  std::vector<std::shared_ptr<ResidentRows>> held;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const RowBlock& block : *blocks)
+      if (auto rows = found(block)) held.push_back(std::move(rows));
+  return held;
+}
+
+/// What `give_up_idle_blocks` would give back.
+std::uint64_t DeviceGraph::idle_blocks() const {
+  std::uint64_t bytes   = 0;
+  bool          ordered = false;
+  for (const auto* blocks : {&blocks_, &reordered_})
+    for (const auto& rows : *blocks) {
+      const bool idle = rows.use_count() == 1;
+      ordered |= !idle && blocks == &reordered_;
+      if (idle)
+        bytes += rows->offsets.size() * sizeof(EdgeIndex) +
+                 (rows->targets.size() + rows->weights.size()) * sizeof(std::uint32_t);
+    }
+  if (!ordered && order_ && order_.use_count() == 1)
+    bytes += (order_->original.size() + order_->place.size()) * sizeof(Vertex);
+  return bytes;
 }
 
 std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) const {
@@ -156,7 +181,7 @@ std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) cons
     for (const RowBlock& block : *blocks) {
       if (std::ranges::find(counted, block.rows.targets) != counted.end()) continue;
       counted.push_back(block.rows.targets);
-      const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
+      const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.arcs();
       const auto          there = found(block);
       if (!there) bytes += (rows + 1) * sizeof(EdgeIndex) + arcs * sizeof(Vertex);
       if (weighted && (!there || there->weights.size() != arcs)) bytes += arcs * sizeof(std::uint32_t);
@@ -167,7 +192,7 @@ std::uint64_t DeviceGraph::missing(const Topology& topology, bool weighted) cons
 
 std::shared_ptr<ResidentRows> DeviceGraph::resident(const RowBlock& block, bool weighted,
                                                     std::uint64_t& uploaded) {
-  const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.rows.offsets[rows];
+  const std::uint64_t rows = std::uint64_t{block.last} - block.first, arcs = block.arcs();
   auto                there = found(block);
   if (!there) {
     refuse_long_rows(block);
@@ -213,9 +238,9 @@ void DeviceGraph::drop_idle_prefixes_locked() {
     if (rows.use_count() == 1) rows->drop_prefixes();
 }
 
-std::uint64_t DeviceGraph::room() {
+std::uint64_t DeviceGraph::room(bool with_idle_rows) {
   const std::scoped_lock lock{mutex_};
-  return device_.room() + idle_prefixes();
+  return device_.room() + idle_prefixes() + (with_idle_rows ? idle_blocks() : 0);
 }
 
 std::uint64_t DeviceGraph::idle_prefixes() const {

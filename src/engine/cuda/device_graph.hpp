@@ -38,9 +38,12 @@ class DeviceGraph : public Graph::Attachment {
   /// What is attached to the graph for this device, or a new one where another budget is asked for.
   static std::shared_ptr<DeviceGraph> of(const Graph& graph, const DeviceChoice& choice);
 
-  explicit DeviceGraph(const DeviceChoice& choice) : device_(choice.index, choice.memory) {}
+  explicit DeviceGraph(const DeviceChoice& choice)
+      : shared_device_(std::make_shared<Device>(choice.index, choice.memory)), device_(*shared_device_) {}
 
   Device& device() { return device_; }
+  /// For what may outlive the rows.
+  const std::shared_ptr<Device>& shared_device() const { return shared_device_; }
   /// Brings what is not there yet. Blocks that share arrays on the host share them there.
   DeviceTopology topology(const Topology& topology, bool weighted);
   /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
@@ -60,27 +63,35 @@ class DeviceGraph : public Graph::Attachment {
   std::unique_lock<std::mutex> exclusive_host_rows() { return std::unique_lock{outside_mutex_}; }
   /// Cached row prefixes that nobody uses now are given up.
   void drop_idle_prefixes();
-  /// Bytes that are left of the device's budget, with those that they hold.
-  std::uint64_t room();
-  /// Whether these rows, and `beside` bytes, can be on the device; where idle ones are in the way, they go.
-  bool has_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
+  /// Bytes that are left of the device's budget, with those that they hold, and perhaps those of idle rows.
+  std::uint64_t room(bool with_idle_rows);
+  /// Whether these rows, and `beside` bytes, can be on the device, if idle ones go that are in the way.
+  bool could_hold(const Topology& topology, bool weighted, std::uint64_t beside);
+  /// Those go, or, if that would not do, all that no run uses.
+  void make_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
   /// Rows that were made on the device, of those on the host that they say.
   void keep(ResidentRows rows);
   /// Gives up rows that nobody uses now; false if there are none.
   bool make_room();
 
  private:
-  bool                             give_up_idle();
-  bool                             give_up_idle_blocks();
-  void                             drop_idle_prefixes_locked();
-  std::uint64_t                    idle_prefixes() const;
+  bool          give_up_idle();
+  bool          give_up_idle_blocks();
+  void          drop_idle_prefixes_locked();
+  std::uint64_t idle_prefixes() const;
+  std::uint64_t idle_blocks() const;
+
+  bool fits(const Topology& topology, bool weighted, std::uint64_t beside, std::uint64_t freed) const;
+  std::vector<std::shared_ptr<ResidentRows>> held_rows(const Topology& topology) const;
+
   std::shared_ptr<ResidentRows>    found(const RowBlock& block) const;
   std::uint64_t                    missing(const Topology& topology, bool weighted) const;
   std::shared_ptr<const VertexMap> order_locked(const RowBlock& by, const EdgeIndex* offsets,
                                                 std::uint64_t vertices);
   std::shared_ptr<ResidentRows>    resident(const RowBlock& block, bool weighted, std::uint64_t& uploaded);
 
-  Device                                        device_;
+  std::shared_ptr<Device>                       shared_device_;
+  Device&                                       device_;
   std::mutex                                    mutex_, outside_mutex_;
   std::vector<std::shared_ptr<ResidentRows>>    blocks_, reordered_;
   std::vector<std::shared_ptr<HostRows>>        host_rows_;

@@ -7,8 +7,6 @@ namespace spillway::cuda {
 
 int device_count() { return 0; }
 
-Device& device_of(DeviceGraph&) { throw internal_error("there is no GPU that keeps anything"); }
-
 void Device::enter() { throw internal_error("there is no GPU to enter"); }
 void Device::give(void*, std::uint64_t) noexcept {}
 void Device::download(void*, const void*, std::uint64_t) { throw internal_error("there is no GPU to copy from"); }

@@ -54,7 +54,7 @@ HostRows::HostRows(Device& device, const RowBlock& block, const Graph& graph)
     : on_host_{block.rows.offsets, block.rows.targets, nullptr},
       budget_(graph.budget()),
       vertices_(std::uint64_t{block.last} - block.first),
-      arcs_(block.rows.offsets[vertices_]),
+      arcs_(block.arcs()),
       offsets_(device, vertices_ + 1, what_rows) {
   refuse_long_rows(block);
   offsets_.upload(block.rows.offsets);

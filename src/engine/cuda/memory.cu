@@ -53,7 +53,7 @@ int device_count() {
 
 void refuse_long_rows(const RowBlock& block) {
   const std::uint64_t rows = std::uint64_t{block.last} - block.first;
-  if (block.rows.offsets[rows] < longest_row) return;
+  if (block.arcs() < longest_row) return;
   for (std::uint64_t v = 0; v < rows; ++v)
     if (block.rows.offsets[v + 1] - block.rows.offsets[v] >= longest_row)
       throw DeviceError{ExitCode::does_not_fit,
@@ -69,7 +69,7 @@ std::unique_ptr<StagingRing> IdleRings::take(int device, unsigned count, std::ui
   {
     const std::scoped_lock lock{mutex_};
     const auto             found = std::ranges::find_if(
-                    idle_, [&](const Idle& idle) { return idle.device == device && idle.ring->bytes() == count * bytes; });
+                    idle_, [&](const Idle& idle) { return idle.device == device && idle.ring->has(count, bytes); });
     if (found != idle_.end()) {
       auto ring = std::move(found->ring);
       bytes_ -= ring->bytes();

@@ -59,10 +59,10 @@ Session::Session(const Graph& graph, const Topology& topology, const RunOptions&
 
 Session::~Session() = default;
 
-Device&                             Session::device() const { return state_->device_graph->device(); }
-const std::shared_ptr<DeviceGraph>& Session::graph() const { return state_->device_graph; }
-bool                                Session::make_room() { return state_->device_graph->make_room(); }
-Plan Session::plan() { return planned_supply(*state_->device_graph, state_->request()); }
+Device&                        Session::device() const { return state_->device_graph->device(); }
+const std::shared_ptr<Device>& Session::shared_device() const { return state_->device_graph->shared_device(); }
+bool                           Session::make_room() { return state_->device_graph->make_room(); }
+Plan                           Session::plan() { return planned_supply(*state_->device_graph, state_->request()); }
 
 SuppliedRows Session::rows() {
   State& state = *state_;
@@ -169,9 +169,8 @@ void make_in_windows(SupplyJob& job) {
   const std::uint64_t state = exclusive_host_rows(job);
   const Stopwatch     clock;
   const ProgramFacts& facts = job.needs.facts;
-  const bool          pulls =
-      facts.all_active && !job.topology.pull.empty() && job.supplied.options.direction != Direction::push;
-  const WindowNeeds needs = WindowNeeds::of(facts);
+  const bool          pulls = facts.pulls_windows(job.topology, job.supplied.options.direction);
+  const WindowNeeds   needs = WindowNeeds::of(facts);
   job.supplied.rows =
       window_supply(job.device_graph, job.graph, job.topology, job.supplied.options, needs, pulls, state);
   job.device().wait();

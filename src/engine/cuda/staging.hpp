@@ -42,17 +42,20 @@ class StagingRing {
     Event        copied;  ///< what was last asked of it
   };
 
-  StagingRing(unsigned count, std::uint64_t bytes) : bytes_(count * bytes) {
+  StagingRing(unsigned count, std::uint64_t bytes) : buffer_bytes_(bytes) {
     for (unsigned i = 0; i < count; ++i) buffers_.push_back(std::make_unique<Buffer>(bytes));
   }
 
   /// The one whose turn the i-th is.
   Buffer& operator[](std::uint64_t i) { return *buffers_[i % buffers_.size()]; }
 
-  std::uint64_t bytes() const { return bytes_; }  ///< of all
+  bool has(unsigned count, std::uint64_t bytes) const {
+    return buffers_.size() == count && buffer_bytes_ == bytes;
+  }
+  std::uint64_t bytes() const { return buffers_.size() * buffer_bytes_; }  ///< of all
 
  private:
-  std::uint64_t                        bytes_;
+  std::uint64_t                        buffer_bytes_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 

@@ -155,7 +155,7 @@ std::uint64_t places_of(const PlacementRequest& request, Method method) {
 /// Below this windows would be too small to keep the bus busy.
 bool room_for_windows(DeviceGraph& device_graph, const PlacementRequest& request) {
   const std::uint64_t places = places_of(request, request.all_active ? whole_partitions() : least_predicted());
-  return device_graph.room() >= request.state_in_windows + places + (12u << 20);
+  return device_graph.room(request.options.method.automatic()) >= request.state_in_windows + places + (12u << 20);
 }
 
 /// Kept, prefixes of all rows spare the bus most requests, and what is left is read nearly as fast as it
@@ -163,15 +163,15 @@ bool room_for_windows(DeviceGraph& device_graph, const PlacementRequest& request
 bool keeps_many(DeviceGraph& device_graph, const PlacementRequest& request) {
   constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/experiments.md)
   const std::uint64_t     beside = request.state + places_of(request, edges_in_place());
-  return resident_bytes(device_graph.room(), beside, request.options.supply.resident) >=
-         edge_bytes(request) / enough;
+  return resident_bytes(device_graph.room(request.options.method.automatic()), beside,
+                        request.options.supply.resident) >= edge_bytes(request) / enough;
 }
 
 Choice choice_of(DeviceGraph& device_graph, const PlacementRequest& request, Reasons& reasons) {
   const RunOptions& options = request.options;
   const bool        free    = options.method.automatic();
   if (options.method->all_resident) return {};
-  if (free && device_graph.has_room_for(request.topology, request.weighted, request.state)) {
+  if (free && device_graph.could_hold(request.topology, request.weighted, request.state)) {
     reasons.because("all edges fit on the GPU with the vertex state");
     return {};
   }
@@ -229,7 +229,7 @@ Plan planned_supply(DeviceGraph& device_graph, const PlacementRequest& request) 
   plan.method      = choice.method->name;
   plan.compressed  = choice.compressed;
   plan.weighted    = request.weighted;
-  plan.room        = device_graph.room();
+  plan.room        = device_graph.room(request.options.method.automatic());
   plan.state_bytes = choice.method->transfers ? request.state_in_windows : request.state;
   plan.edge_bytes  = edge_bytes(request);
   plan.vertices    = request.topology.vertices;
@@ -247,6 +247,8 @@ Plan planned_supply(DeviceGraph& device_graph, const PlacementRequest& request) 
 Choice chosen_supply(DeviceGraph& device_graph, const PlacementRequest& request) {
   Reasons      reasons;
   const Choice choice = choice_of(device_graph, request, reasons);
+  if (request.options.method.automatic())
+    device_graph.make_room_for(request.topology, request.weighted, request.state);
   if (choice.may_compress_later) device_graph.passes_uncompressed.fetch_add(request.passes);
   return choice;
 }

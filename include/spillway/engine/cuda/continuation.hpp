@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/outcome.hpp>
@@ -40,11 +39,11 @@ KeptValues<Value>& kept_values(Resident& resident, std::uint64_t vertices) {
 
 /// On another device than the one at hand, or under another budget.
 template <class Value>
-bool lies_elsewhere(const Continuation<Value>& continuation, const DeviceGraph& here) {
+bool lies_elsewhere(const Continuation<Value>& continuation, const Device& here) {
   const auto* values = dynamic_cast<const KeptValues<Value>*>(continuation.resident.get());
   const auto* frontiers =
       continuation.replay ? dynamic_cast<const KeptFrontiers*>(continuation.replay->resident().get()) : nullptr;
-  return (values && values->graph.get() != &here) || (frontiers && frontiers->graph.get() != &here);
+  return (values && values->device.get() != &here) || (frontiers && frontiers->device.get() != &here);
 }
 
 /// What a device holds for a run that is made elsewhere after all is copied to the host; frontiers go to
@@ -53,7 +52,7 @@ template <class Value>
 void copy_to_host(Continuation<Value>& continuation, Schedule& on_host, const Graph& graph) {
   if (continuation.resident) {
     const auto& kept = kept_values<Value>(*continuation.resident, graph.vertex_count());
-    device_of(*kept.graph).enter();
+    kept.device->enter();
     continuation.values = {graph.vertex_count(), graph.budget(), "the values of the vertices"};
     kept.values.download(continuation.values.data());
     continuation.resident.reset();
@@ -61,10 +60,10 @@ void copy_to_host(Continuation<Value>& continuation, Schedule& on_host, const Gr
   if (continuation.replay == nullptr || !continuation.replay->resident()) return;
   const auto&    kept = dynamic_cast<const KeptFrontiers&>(*continuation.replay->resident());
   Buffer<Vertex> vertices{kept.vertices.size(), graph.budget(), "the recorded frontiers"};
-  device_of(*kept.graph).enter();
+  kept.device->enter();
   kept.vertices.download(vertices.data());
   if (kept.order) {
-    std::vector<Vertex> original(kept.order->original.size());
+    Buffer<Vertex> original{kept.order->original.size(), graph.budget(), "the order of the vertices"};
     kept.order->original.download(original.data());
     // Frontiers that were never filled to the end have rubbish behind it.
     const std::uint64_t used = continuation.replay->starts().back();

@@ -29,15 +29,16 @@ class CudaExecutor final : public Executor, public WindowKernels {
   CudaExecutor(Device& device, const P& program, const Topology& topology, const RunOptions& options, double delta,
                std::uint64_t max_iterations)
       : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
-    view_.vertices = n_;
-    view_.arcs     = topology.arcs;
-    view_.sizes    = {std::max<EdgeIndex>(options.cuda.large_degree, 1),
-                      std::max<EdgeIndex>(options.cuda.hub_degree, 1),
-                      options.cuda.bin_entries,
-                      options.cuda.probes,
-                      options.cuda.aggregate,
-                      chunk_edges(options),
-                      std::max(options.cuda.line_edges, 1u)};
+    view_.vertices              = n_;
+    view_.arcs                  = topology.arcs;
+    constexpr EdgeIndex longest = 1u << 26;  // the edges of 32 rows are counted in 32 bits
+    view_.sizes                 = {std::clamp<EdgeIndex>(options.cuda.large_degree, 1, longest),
+                                   std::max<EdgeIndex>(options.cuda.hub_degree, 1),
+                                   options.cuda.bin_entries,
+                                   options.cuda.probes,
+                                   options.cuda.aggregate,
+                                   chunk_edges(options),
+                                   std::max(options.cuda.line_edges, 1u)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
     // Rows are pulled in an order that does not change; atomic additions are not.
@@ -49,6 +50,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   void set_rows(const Supply<Rows>& rows) {
+    if (rows.push.size() > std::size(view_.push) || rows.pull.size() > std::size(view_.pull))
+      refuse_block("rows in so many parts");
     view_.push_blocks = static_cast<int>(rows.push.size());
     view_.pull_blocks = static_cast<int>(rows.pull.size());
     std::ranges::copy(rows.push, view_.push);
@@ -213,7 +216,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   typename T::Global global() const {
     typename T::Global global{};
-    global_.download(&global);
+    if (at_end_.iterations > 0) global_.download(&global);  // which has none before the first
     return global;
   }
 

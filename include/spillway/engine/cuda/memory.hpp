@@ -78,7 +78,8 @@ class Device {
   std::unique_ptr<StagingRing> staging_;
 };
 
-/// How kernels that loop on the device are stopped from outside: they read a word in host memory every iteration.
+/// How kernels that loop on the device are stopped from outside: they read a word in host memory once a
+/// millisecond.
 class Cancellation {
  public:
   /// Without a progress nobody cancels.
@@ -147,7 +148,6 @@ class DeviceArray {
 
 /// What a device keeps of a graph from run to run (src/engine/cuda/device_graph.hpp).
 class DeviceGraph;
-Device& device_of(DeviceGraph& graph);
 
 /// Places of the state on the device, and the vertices of the graph and the answer that they are for. Hubs come
 /// first: what most arcs point to then lies close together and stays in the caches. Internal to the device.
@@ -157,22 +157,21 @@ struct VertexMap {
   bool                skewed = false;  ///< a sixteenth of the vertices has half of the arcs, or more
 };
 
-/// Values that stay on the device for the run that goes on from them.
+/// Values that stay on the device for the run that goes on from them. They may outlive the graph and its rows.
 template <class Value>
 struct KeptValues : Resident {
-  KeptValues(std::shared_ptr<DeviceGraph> on, DeviceArray<Value> of)
-      : graph(std::move(on)), values(std::move(of)) {}
+  KeptValues(std::shared_ptr<Device> on, DeviceArray<Value> of) : device(std::move(on)), values(std::move(of)) {}
 
-  std::shared_ptr<DeviceGraph> graph;
-  DeviceArray<Value>           values;
+  std::shared_ptr<Device> device;
+  DeviceArray<Value>      values;
 };
 
 /// Frontiers that were recorded there.
 struct KeptFrontiers : Resident {
-  KeptFrontiers(std::shared_ptr<DeviceGraph> on, DeviceArray<Vertex> of, std::shared_ptr<const VertexMap> in)
-      : graph(std::move(on)), vertices(std::move(of)), order(std::move(in)) {}
+  KeptFrontiers(std::shared_ptr<Device> on, DeviceArray<Vertex> of, std::shared_ptr<const VertexMap> in)
+      : device(std::move(on)), vertices(std::move(of)), order(std::move(in)) {}
 
-  std::shared_ptr<DeviceGraph>     graph;
+  std::shared_ptr<Device>          device;
   DeviceArray<Vertex>              vertices;
   std::shared_ptr<const VertexMap> order;  ///< that they are places in; none: vertices
 };

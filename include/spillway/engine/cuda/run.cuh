@@ -48,8 +48,10 @@ DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values) {
 class EdgesInPlace final : public EdgeSupply {
  public:
   bool      may_fuse() const override { return true; }
-  BlockWork bring(Executor&, Direction, IterationStatistics&, RunStatistics&) override { return {}; }
-  void      complete(RunStatistics&) const override {}
+  BlockWork bring(Executor&, Direction, IterationStatistics&, RunStatistics&) override {
+    refuse_block("what has no blocks");  // the executor makes all iterations by itself
+  }
+  void complete(RunStatistics&) const override {}
 };
 
 /// A run whose rows are at hand, in one form.
@@ -97,7 +99,7 @@ class CudaRun final : public PreparedRun<P> {
     executor_.reset();  // its memory may be needed now
     if (rows_.order) values_ = rearranged(device(), values_, rows_.order->place);
     if (request_.continuation.keep) {
-      outcome.resident = std::make_shared<KeptValues<Value>>(session_.graph(), std::move(values_));
+      outcome.resident = std::make_shared<KeptValues<Value>>(session_.shared_device(), std::move(values_));
     } else {
       outcome.values = {request_.topology.answer_size(), request_.graph.budget(), "the values of the vertices"};
       device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
@@ -135,8 +137,9 @@ class CudaRun final : public PreparedRun<P> {
     std::vector<std::uint64_t> starts{0};
     for (const IterationStatistics& made : statistics.per_iteration)
       starts.push_back(starts.back() + made.active_vertices);
-    record.set_resident(std::make_shared<KeptFrontiers>(session_.graph(), executor_->take_recorded(), rows_.order),
-                        std::move(starts), request_.topology.vertices);
+    record.set_resident(
+        std::make_shared<KeptFrontiers>(session_.shared_device(), executor_->take_recorded(), rows_.order),
+        std::move(starts), request_.topology.vertices);
   }
 
   Session&                  session_;
@@ -166,8 +169,8 @@ class CudaDevice final : public RunDevice<P> {
  public:
   CudaDevice(const RunRequest<P>& request, double delta)
       : request_(request), delta_(delta), session_(request.graph, request.topology, request.options, needs()) {
-    if (lies_elsewhere<ValueOf<P>>(request.continuation, *session_.graph()))
-      copy_to_host(request.continuation, on_host_, request.graph);
+    if (lies_elsewhere<ValueOf<P>>(request.continuation, device()))
+      copy_to_host(request.continuation, *request.on_host, request.graph);
     device().enter();
   }
 
@@ -213,7 +216,6 @@ class CudaDevice final : public RunDevice<P> {
   const RunRequest<P>& request_;
   double               delta_;
   Session              session_;
-  Schedule             on_host_;  ///< frontiers that lay on another device
 };
 
 template <class P>

@@ -77,8 +77,8 @@ class Session {
   Session(const Session&)            = delete;
   Session& operator=(const Session&) = delete;
 
-  Device&                             device() const;
-  const std::shared_ptr<DeviceGraph>& graph() const;
+  Device&                        device() const;
+  const std::shared_ptr<Device>& shared_device() const;
   /// What `rows` would do, and why.
   Plan         plan();
   SuppliedRows rows();

@@ -84,14 +84,15 @@ struct Control {
   Count    bucket;      ///< that is being settled
   Count    open_vertices, open_edges;
   Count    looked_at;
-  Count    recorded;            ///< vertices of all frontiers so far
-  Count    settled_at;          ///< arcs that had been looked at when finished buckets were last noted
-  unsigned listed;              ///< the frontier is in lists, too
-  unsigned finished;            ///< nothing is left, the program has converged, or its iterations are used up
-  unsigned overflowed, pulled;  ///< the last iteration
-  unsigned ballots, switches;   ///< iterations whose list a ballot made; changes of direction
-  unsigned again;               ///< a vertex was active twice while frontiers were recorded
-  unsigned for_host;            ///< the next iteration is the host's: it sends edges
+  Count    recorded;           ///< vertices of all frontiers so far
+  Count    settled_at;         ///< arcs that had been looked at when finished buckets were last noted
+  unsigned listed;             ///< the frontier is in lists, too
+  unsigned finished;           ///< nothing is left, the program has converged, or its iterations are used up
+  unsigned overflowed;         ///< some iteration
+  unsigned pulled;             ///< the last iteration
+  unsigned ballots, switches;  ///< iterations whose list a ballot made; changes of direction
+  unsigned again;              ///< a vertex was active twice while frontiers were recorded
+  unsigned for_host;           ///< the next iteration is the host's: it sends edges
 };
 
 /// What a run went through, for its statistics and for tests that every branch is taken.

@@ -233,6 +233,9 @@ class HostExecutor final : public CpuExecutor {
   // --- blocks ---
 
   BlockWork visit(const RowBlock& block) {
+    if (block.first != 0 || block.last != n_) refuse_block("some of the rows");
+    if (direction_ == Direction::pull && blocks_done_ >= pull_tasks_.size())
+      refuse_block("more rows than there are");
     if constexpr (in_buckets) {
       settle(block);
     } else if (direction_ == Direction::push) {
@@ -375,13 +378,16 @@ class HostExecutor final : public CpuExecutor {
 
   /// The threads' counts as one frontier; they start again from zero.
   FrontierSize collect() {
-    FrontierSize size{0, 0, frontier_.open_vertices, frontier_.open_edges};
+    FrontierSize  size{0, 0, frontier_.open_vertices, frontier_.open_edges};
+    std::uint64_t closed_edges = 0;
     for (Local& local : locals_) {
       size.vertices += std::exchange(local.vertices, 0);
       size.edges += std::exchange(local.edges, 0);
       size.open_vertices += std::exchange(local.open_vertices, 0) - std::exchange(local.closed_vertices, 0);
-      size.open_edges += std::exchange(local.open_edges, 0) - std::exchange(local.closed_edges, 0);
+      size.open_edges += std::exchange(local.open_edges, 0);
+      closed_edges += std::exchange(local.closed_edges, 0);
     }
+    size.open_edges -= std::min(size.open_edges, closed_edges);  // of which some are only sampled
     return size;
   }
 

@@ -53,6 +53,11 @@ FrontierSize HostExecutor<P, bucketed>::replay_next() {
   const auto [begin, end]   = schedule.level(level);
   const std::uint64_t count = end - begin;
   const auto          found = schedule.vertices().subspan(begin, count);
+  if constexpr (T::in_place)
+    if (is_bitmap_) {  // whose bits are not those of the frontier that comes
+      make_list();
+      clear_bits(active_, front_.span());
+    }
   front_.clear();
   Vertex* const list = front_.grow(count);
   for_each_share(threads_for(count), count, [&](std::uint64_t from, std::uint64_t to, int thread) {

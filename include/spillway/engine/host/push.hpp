@@ -50,13 +50,12 @@ void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
   if (window.local) run_to_fixed_point(window, range);
 }
 
-/// Rows that are here in part, and long ones, wait for the next iteration.
+/// Rows that are here in part, and long ones, wait for the next iteration. Memory for a chunk a vertex was counted
+/// by who brings windows (WindowSizes::layout_bytes).
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::run_to_fixed_point(const WindowBlock& window, const ChunkRange& range) {
   if constexpr (has_frontier && !T::voting && !prioritised) {
     std::vector<RowChunk> pieces;
-    Charge                memory{budget_, "reactivated rows"};
-    memory.raise_to(n_ * sizeof(RowChunk));
     for (reactivate(window, range, pieces); !pieces.empty(); reactivate(window, range, pieces)) {
       check_cancelled(progress_);
       push_chunks(window.rows, pieces.size(), [&](std::uint64_t i) { return pieces[i]; });
@@ -81,7 +80,9 @@ void HostExecutor<P, bucketed>::reactivate(const WindowBlock& window, const Chun
     }
     next_.take(v);
     if constexpr (T::gathers) {
-      if (!apply(v, narrowed(std::exchange(accumulators_[v], empty())), local)) continue;
+      const bool active = apply(v, narrowed(std::exchange(accumulators_[v], empty())), local);
+      if constexpr (Opens<P>) close_if_done(v, degree(v), local);
+      if (!active) continue;
     } else {
       --local.vertices;  // was counted when it was found
     }

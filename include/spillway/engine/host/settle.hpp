@@ -13,7 +13,12 @@ std::uint64_t HostExecutor<P, bucketed>::bucket_of(const Value& value) const {
 /// The lowest bucket: as bins for programs that settle in place, as a list for those that work in rounds.
 template <class P, bool bucketed>
 FrontierSize HostExecutor<P, bucketed>::next_bucket() {
-  const auto current_bucket = [&](Vertex v) { return bucket_of(atomics::load(values_[v])); };
+  const auto current_bucket = [&](Vertex v) {
+    if constexpr (T::in_place)
+      return bucket_of(atomics::load(values_[v]));
+    else
+      return bucket_of(values_[v]);
+  };
   while (buckets_->advance(current_bucket)) {
     if constexpr (in_buckets) {
       return {buckets_->taken_entries(), 0, 0, 0};
