@@ -117,9 +117,9 @@ SupplyOptions supply_of(const Levels& row) {
   SupplyOptions supply{.compress = row[compress] == 1 ? Compress::on : Compress::off, .async = asyncs[row[async]]};
   const Method  how = all_methods()[static_cast<std::size_t>(row[method])];
   if (!how->all_resident) supply.resident = residents[row[resident]];
-  if (row[compress] == 1) supply.chunk_arcs = row[sizes] == 1 ? 24 : 0;
+  if (row[compress] == 1) supply.coding_batch_arcs = row[sizes] == 1 ? 24 : 0;
   // Pieces of small windows are told of and gathered in several turns.
-  if (row[windows] == 1) supply.window = 128, supply.piece = 3, supply.staged = 40, supply.descriptors = 7;
+  if (row[windows] == 1) supply.window = 128, supply.chunk = 3, supply.staged = 40, supply.descriptors = 7;
   if (how->transfers && how->reads_in_place) supply.rates = balanced();
   return supply;
 }

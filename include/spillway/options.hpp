@@ -127,15 +127,15 @@ struct Rates {
 struct SupplyOptions {
   Compress                     compress = Compress::automatic;
   std::optional<std::uint64_t> resident =
-      {};                          ///< bytes of edges to keep on the device; none: all there is room for
-  std::uint64_t chunk_arcs   = 0;  ///< compressed at once; 0: as many as there is room for
-  Async         async        = Async::automatic;
-  bool          all_parts    = false;     ///< partitions are sent whether anybody in them is active or not
-  std::uint64_t window       = 0;         ///< bytes of edges that are brought at once; 0: as it pays
-  unsigned      piece        = 256;       ///< edges of a row that the lanes of a GPU share out at once
-  std::uint64_t staged       = 0;         ///< bytes of edges that are gathered, then sent; 0: as it pays
-  unsigned      descriptors  = 1u << 16;  ///< of row chunks that are copied to the host at once, to gather them
-  std::optional<Rates> rates = {};        ///< to choose by; none: those that were measured
+      {};                               ///< bytes of edges to keep on the device; none: all there is room for
+  std::uint64_t coding_batch_arcs = 0;  ///< compressed at once; 0: as many as there is room for
+  Async         async             = Async::automatic;
+  bool          all_parts         = false;  ///< partitions are sent whether anybody in them is active or not
+  std::uint64_t window            = 0;      ///< bytes of edges that are brought at once; 0: as it pays
+  unsigned      chunk             = 256;    ///< edges of a row that the lanes of a GPU share out at once
+  std::uint64_t staged            = 0;      ///< bytes of edges that are gathered, then sent; 0: as it pays
+  unsigned      descriptors  = 1u << 16;    ///< of row chunks that are copied to the host at once, to gather them
+  std::optional<Rates> rates = {};          ///< to choose by; none: those that were measured
 };
 
 /// Where few edges leave a vertex (roads), ways are long: asynchrony pays, and sending whole parts of the graph

@@ -53,7 +53,7 @@ class Forest {
   }
 
   /// The same where hardly any vertex is not right under its root.
-  void settle(Vertex v) const {
+  void compress(Vertex v) const {
     if (grandparent(v) != parent(v)) flatten(v);
   }
 
@@ -133,9 +133,9 @@ class Afforest {
     });
   }
 
-  void settle() {
+  void compress() {
     for_vertices([&](Vertex begin, Vertex end) {
-      for (Vertex v = begin; v < end; ++v) forest_.settle(v);
+      for (Vertex v = begin; v < end; ++v) forest_.compress(v);
     });
   }
 
@@ -255,7 +255,7 @@ void join(Afforest& afforest, const Graph& graph, const Csr* in) {
   const Vertex skipped  = may_skip ? afforest.likely_giant() : no_vertex;
   afforest.link_rows(graph.out(), skipped);
   if (in) afforest.link_rows(*in, skipped);
-  afforest.settle();
+  afforest.compress();
 }
 
 }  // namespace

@@ -88,13 +88,13 @@ std::uint64_t first_unsorted_row(const Csr& csr, WeightType weight_type, int thr
 
 /// Loops count as twice where both arcs are added: they are few. Counting the largest bucket is a pass over all
 /// arcs; without it, it is as large as it can be.
-BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned,
+BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildContext& context, bool transposing,
                           bool counted) {
   const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
   EdgeIndex  fullest   = csr.arc_count() * (both_ways ? 2 : 1);
   if (counted)
-    fullest = largest_bucket(csr, turned, context.threads) +
-              (both_ways ? largest_bucket(csr, !turned, context.threads) : 0);
+    fullest = largest_bucket(csr, transposing, context.threads) +
+              (both_ways ? largest_bucket(csr, !transposing, context.threads) : 0);
   return {.vertices       = csr.vertex_count(),
           .arcs           = csr.arc_count() * (both_ways ? 2 : 1),
           .weighted       = weight_type != WeightType::none,
@@ -102,8 +102,8 @@ BuildSize rebuilding_size(const Csr& csr, WeightType weight_type, const BuildCon
           .largest_bucket = fullest};
 }
 
-/// Streams all arcs through a collector: turned round, or as they stand.
-Csr collected_within(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+/// Streams all arcs through a collector: transposed, or as they stand.
+Csr collected_within(const Csr& csr, WeightType weight_type, const BuildContext& context, bool transposing) {
   return with_collector(context, weight_type, [&](auto& collector) {
     for_each_row_range(csr, context.threads, [&](Vertex first, Vertex last, int thread) {
       auto& appender = collector.appender(thread);
@@ -111,7 +111,7 @@ Csr collected_within(const Csr& csr, WeightType weight_type, const BuildContext&
         for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
           const Vertex        target = csr.targets[i];
           const std::uint32_t weight = csr.weights.empty() ? 0 : csr.weights[i];
-          turned ? appender.add(target, v, weight) : appender.add(v, target, weight);
+          transposing ? appender.add(target, v, weight) : appender.add(v, target, weight);
         }
         if ((v & 0xFFFF) == 0) check_cancelled(*context.progress);
       }
@@ -121,14 +121,14 @@ Csr collected_within(const Csr& csr, WeightType weight_type, const BuildContext&
 }
 
 /// The same, refused at once where the budget cannot hold it.
-Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& context, bool turned) {
+Csr collected(const Csr& csr, WeightType weight_type, const BuildContext& context, bool transposing) {
   const auto peak_of = [&](bool counted) {
-    return building_peak(rebuilding_size(csr, weight_type, context, turned, counted));
+    return building_peak(rebuilding_size(csr, weight_type, context, transposing, counted));
   };
-  if (context.budget->has_room(peak_of(false))) return collected_within(csr, weight_type, context, turned);
+  if (context.budget->has_room(peak_of(false))) return collected_within(csr, weight_type, context, transposing);
   const std::uint64_t peak = peak_of(true);
-  return within_forecast(*context.budget, peak, turned ? "the in-edges" : "the rows of the graph",
-                         [&] { return collected_within(csr, weight_type, context, turned); });
+  return within_forecast(*context.budget, peak, transposing ? "the in-edges" : "the rows of the graph",
+                         [&] { return collected_within(csr, weight_type, context, transposing); });
 }
 
 }  // namespace
@@ -174,11 +174,11 @@ void check_rows(const Csr& csr, WeightType weight_type, const std::string& where
 Csr transposed(const Csr& csr, WeightType weight_type, const BuildContext& context) {
   BuildContext plain = context;
   plain.transform    = {};
-  return collected(csr, weight_type, plain, /*turned=*/true);
+  return collected(csr, weight_type, plain, /*transposing=*/true);
 }
 
 Csr rebuilt(const Csr& csr, WeightType weight_type, const BuildContext& context) {
-  Csr rows = collected(csr, weight_type, context, /*turned=*/false);
+  Csr rows = collected(csr, weight_type, context, /*transposing=*/false);
   if (context.transform.symmetrize && !context.transform.dedup) return symmetrized(rows, weight_type, context);
   return rows;
 }

@@ -31,7 +31,7 @@ bool rows_sorted(const Csr& csr, WeightType weight_type, int threads);
 /// True when no row has a loop or parallel arcs; rows must be sorted.
 bool rows_simple(const Csr& csr, int threads);
 
-/// The same arcs, turned round.
+/// The same arcs, transposed.
 Csr transposed(const Csr& csr, WeightType weight_type, const BuildContext& context);
 
 /// The rows after sorting and `context.transform`.

@@ -19,7 +19,7 @@ struct LoneArc {
 /// Rows must be checked and ascend. It takes no memory, where comparing with the transposed rows would double it.
 std::optional<LoneArc> find_lone_arc(const Csr& csr, int threads, const Progress& progress);
 
-/// True when `back` holds the arcs of `csr` turned round, but for an accident once in 2^64. It takes no memory.
+/// True when `back` holds the arcs of `csr` transposed, but for an accident once in 2^64. It takes no memory.
 bool are_transposed(const Csr& csr, const Csr& back, int threads, const Progress& progress);
 
 /// True when nearly all of some arcs, spread over the graph, have their reverse: the input lists edges from both

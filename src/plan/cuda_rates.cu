@@ -1,4 +1,4 @@
-// Rates of a GPU and its bus: small pieces of what runs do, timed.
+// Rates of a GPU and its bus: small parts of what runs do, timed.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ using namespace cuda;
 
 constexpr auto          what_for   = "measuring the machine";
 constexpr std::uint64_t most_bytes = 512u << 20, least_bytes = 128u << 20;  // more than any cache on the way
-constexpr std::uint64_t copied     = 16u << 20;                             // at once, as windows are
-constexpr unsigned      long_piece = 1024, short_piece = 8;                 // edges
+constexpr std::uint64_t copied       = 16u << 20;                           // at once, as windows are
+constexpr unsigned      long_segment = 1024, short_segment = 8;             // edges
 constexpr unsigned      wide   = 8;                                         // short ones are one of so many
 constexpr unsigned      times  = 5;  // of which the median counts, or the best
 constexpr EdgeIndex     staged = staged_bytes / sizeof(Vertex);
@@ -56,19 +56,19 @@ SPILLWAY_HD constexpr std::uint64_t anywhere(std::uint64_t i, std::uint64_t belo
 
 /// Pieces of so many edges, one in every `spread` times as many, anywhere in it, as the rows of active vertices
 /// lie. Long ones are read by whole lines, so one more. Four reads of a lane are under way.
-__global__ void read_pieces(const Vertex* from, std::uint64_t pieces, unsigned edges, unsigned spread,
-                            Vertex* to) {
+__global__ void read_segments(const Vertex* from, std::uint64_t segments, unsigned edges, unsigned spread,
+                              Vertex* to) {
   constexpr unsigned  ahead = 4;
   const unsigned      width = edges < warp_lanes ? edges : edges + warp_lanes;
-  const std::uint64_t reads = pieces * width, stride = item_stride(), among = std::uint64_t{edges} * spread;
+  const std::uint64_t reads = segments * width, stride = item_stride(), among = std::uint64_t{edges} * spread;
   Vertex              sum = 0;
   for (std::uint64_t base = first_item(); base < reads; base += ahead * stride) {
     Vertex read[ahead] = {};
     for (unsigned k = 0; k < ahead; ++k) {
-      const std::uint64_t i = base + k * stride, piece = i / width;
-      std::uint64_t       at = anywhere(piece, among - edges + 1);
+      const std::uint64_t i = base + k * stride, segment = i / width;
+      std::uint64_t       at = anywhere(segment, among - edges + 1);
       if (edges >= warp_lanes) at -= at % warp_lanes;
-      if (i < reads) read[k] = from[piece * among + at + i % width];
+      if (i < reads) read[k] = from[segment * among + at + i % width];
     }
     for (const Vertex value : read) sum += value;
   }
@@ -84,7 +84,7 @@ class Measuring {
         edges_(bytes / sizeof(Vertex)),
         lists_(budget, what_for),
         memory_(bytes, budget, what_for) {
-    lists_.raise_to(bytes / 4);  // of the shortest pieces, about
+    lists_.raise_to(bytes / 4);  // of the shortest segments, about
     std::memset(memory_.data(), 0, bytes);
     pinned_ = {memory_.data(), bytes, budget, what_for};
     window_ = {device, copied / sizeof(Vertex), what_for};
@@ -122,25 +122,26 @@ class Measuring {
     device_.wait();
   }
 
-  /// What an edge takes, and what a piece does beside its edges, as long and short pieces tell.
+  /// What an edge takes, and what a segment does beside its edges, as long and short segments tell.
   template <class Seconds>
   static std::pair<double, double> shares(Seconds&& seconds) {
     constexpr double nothing  = 1e-10;
-    const double     of_short = seconds(short_piece), of_long = seconds(long_piece);
-    const double an_edge = std::max((of_long - of_short) / (long_piece - short_piece), of_long / long_piece / 2);
-    return {an_edge, std::max(of_short - short_piece * an_edge, nothing)};
+    const double     of_short = seconds(short_segment), of_long = seconds(long_segment);
+    const double     an_edge =
+        std::max((of_long - of_short) / (long_segment - short_segment), of_long / long_segment / 2);
+    return {an_edge, std::max(of_short - short_segment * an_edge, nothing)};
   }
 
   double seconds_to_read(unsigned edges) {
-    const unsigned      spread = edges < warp_lanes ? wide : 2;
-    const std::uint64_t pieces = edges_ / edges / spread - 1;  // the last one reads a line more
+    const unsigned      spread   = edges < warp_lanes ? wide : 2;
+    const std::uint64_t segments = edges_ / edges / spread - 1;  // the last one reads a line more
     return usual_seconds([&](unsigned) {
-             SPILLWAY_LAUNCH(read_pieces, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), pieces, edges,
-                             spread, window_.data());
+             SPILLWAY_LAUNCH(read_segments, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), segments,
+                             edges, spread, window_.data());
              check(cudaGetLastError(), what_for);
              device_.wait();
            }) /
-           static_cast<double>(pieces);
+           static_cast<double>(segments);
   }
 
   /// Rows of so many edges, of which one among some is active; each time others, which no cache has. As in a run,
@@ -158,7 +159,7 @@ class Measuring {
     for (unsigned time = 0; time <= times; ++time) {
       for (std::uint64_t i = 0; i < active; ++i)
         entries[i] = {static_cast<Vertex>(i * spread + anywhere(time * active + i, spread)), 0};
-      const ChunkLayout pieces{entries.data(), starts.data(), active, long_piece};
+      const ChunkLayout segments{entries.data(), starts.data(), active, long_segment};
       const double      start = now();
       unsigned          turn  = 0;
       for (EdgeIndex at = 0; at < active * edges; at += staged, ++turn) {
@@ -166,7 +167,7 @@ class Measuring {
         const unsigned  which = turn % stages_at_once;
         Vertex* const   stage = stages + which * staged;
         sent_[which].wait();
-        gather_edges(from, pieces, at, last, threads, {stage, nullptr});
+        gather_edges(from, segments, at, last, threads, {stage, nullptr});
         check(
             cudaMemcpyAsync(window_.data(), stage, (last - at) * sizeof(Vertex), cudaMemcpyHostToDevice, nullptr),
             what_for);

@@ -294,7 +294,7 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
   } else if (graph.has_in()) {
     verdicts.push_back({"in-edges", 0, complaint_of([&] { graph.in(); })});
     if (verdicts.back().problem.empty() && !are_transposed(graph.out(), graph.in(), thread_count(), progress))
-      verdicts.back().problem = "the in-edges are not the out-edges turned round";
+      verdicts.back().problem = "the in-edges are not the out-edges transposed";
   }
   check_mapped_files(path);
   return verdicts;

@@ -104,27 +104,27 @@ void HostWindows::complete(RunStatistics& statistics) const {
 LayoutSize HostWindows::lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) {
   const auto    active = executor_.active();
   const auto    size   = chunk_edges(options_);
-  std::uint64_t pieces = 0;
+  std::uint64_t chunks = 0;
   const auto    count  = [&](std::uint64_t v) {
-    pieces += ChunkLayout::chunks_of(hosts_[side].degree(static_cast<Vertex>(v)), size);
+    chunks += ChunkLayout::chunks_of(hosts_[side].degree(static_cast<Vertex>(v)), size);
   };
   if (everyone)
     for (std::uint64_t v = 0; v < vertices_; ++v) count(v);
   else
     std::ranges::for_each(active, count);
   const auto most = vertices_ + arcs_[side] / size;
-  if (pieces > most) offsets_changed();
+  if (chunks > most) offsets_changed();
   active_.assign(active.begin(), active.end());
   std::ranges::sort(active_);
   entries_.clear();
   starts_.clear();
-  entries_.reserve(pieces);
-  starts_.reserve(pieces + 1);
+  entries_.reserve(chunks);
+  starts_.reserve(chunks + 1);
   EdgeIndex  start = 0;
   const auto add   = [&](Vertex v) {
     const EdgeIndex length = hosts_[side].degree(v);
     for (EdgeIndex from = 0; from < length; from += size) {
-      if (entries_.size() == pieces) offsets_changed();
+      if (entries_.size() == chunks) offsets_changed();
       entries_.push_back({v, static_cast<std::uint32_t>(from / size)});
       starts_.push_back(start + from);
     }
@@ -144,7 +144,7 @@ ChunkLayout HostWindows::layout() const {
   return {entries_.data(), starts_.data(), entries_.size(), chunk_edges(options_)};
 }
 
-ChunkLayout HostWindows::pieces(std::uint64_t first, std::uint64_t last) {
+ChunkLayout HostWindows::chunks(std::uint64_t first, std::uint64_t last) {
   ChunkLayout some = layout();
   some.entries += first, some.starts += first;
   some.count = std::min(last - first, descriptors_at_once(options_));

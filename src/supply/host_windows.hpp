@@ -28,7 +28,7 @@ class HostWindows final : public EdgeSupply, WindowDevice {
   };
 
   LayoutSize   lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) override;
-  ChunkLayout  pieces(std::uint64_t first, std::uint64_t last) override;
+  ChunkLayout  chunks(std::uint64_t first, std::uint64_t last) override;
   void         reuse(std::size_t) override {}
   void         send(std::size_t slot, const WindowSide& side, std::size_t part) override;
   EdgePointers stage(std::size_t slot, EdgeIndex at) override;

@@ -130,7 +130,7 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
     const EdgeIndex edges = parts_[i + 1].edges - parts_[i].edges;
     if (edges == 0) continue;
     const auto all   = slot_with(round.side, i) ? 0 : side.bytes(i, i + 1);
-    const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].pieces - parts_[i].pieces, 1));
+    const auto rows  = static_cast<double>(std::max<std::uint64_t>(parts_[i + 1].chunks - parts_[i].chunks, 1));
     double     takes = 0;
     const Way  way   = cheapest(static_cast<double>(edges), rows, all, takes);
     predicted += takes;
@@ -143,15 +143,15 @@ std::vector<Stretch> WindowSupply::chosen(Round& round) const {
   return stretches;
 }
 
-Stretch::Way WindowSupply::cheapest(double edges, double pieces, std::uint64_t bytes, double& takes) const {
+Stretch::Way WindowSupply::cheapest(double edges, double chunks, std::uint64_t bytes, double& takes) const {
   Way way                = Way::whole;
   takes                  = costs_.bytes_sent(static_cast<double>(bytes));
   const auto try_instead = [&](Way other, double time) {
     if (time >= takes) return;
     way = other, takes = time;
   };
-  if (options_.method->gathers) try_instead(Way::gathered, costs_.gathered(edges, pieces));
-  if (options_.method->reads_in_place) try_instead(Way::in_place, costs_.read(edges, pieces));
+  if (options_.method->gathers) try_instead(Way::gathered, costs_.gathered(edges, chunks));
+  if (options_.method->reads_in_place) try_instead(Way::in_place, costs_.read(edges, chunks));
   return way;
 }
 
@@ -168,8 +168,8 @@ std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t firs
   if (whole.empty()) return {};
   double     takes  = 0;
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
-  const auto pieces = static_cast<double>(parts_.back().pieces - parts_[first].pieces);
-  const Way  way    = cheapest(edges, pieces, all, takes);
+  const auto chunks = static_cast<double>(parts_.back().chunks - parts_[first].chunks);
+  const Way  way    = cheapest(edges, chunks, all, takes);
   round.sent.predicted += takes;
   return way == Way::whole ? whole : std::vector<Stretch>{{way, first, side.parts()}};
 }
@@ -284,7 +284,7 @@ void WindowSupply::send_whole(Round& round, const Stretch& stretch) {
 void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
   const PartAt begin = parts_[stretch.first], end = parts_[stretch.last];
   // The chunk before may reach into the part.
-  DescriptorCursor cursor{.next = begin.pieces - std::min<std::uint64_t>(begin.pieces, 1), .last = end.pieces};
+  DescriptorCursor cursor{.next = begin.chunks - std::min<std::uint64_t>(begin.chunks, 1), .last = end.chunks};
   for (EdgeIndex first = begin.edges; first < end.edges; first += sizes_.slot_edges) {
     const EdgeIndex   last = std::min<EdgeIndex>(end.edges, first + sizes_.slot_edges);
     const std::size_t slot = take_slot(round.device);
@@ -304,13 +304,13 @@ void WindowSupply::send_gathered(Round& round, const Stretch& stretch) {
 void WindowSupply::gather(Round& round, DescriptorCursor& cursor, EdgeIndex from, EdgeIndex to,
                           EdgePointers into) {
   while (from < to) {
-    for (; from >= cursor.edges_to; cursor.edges_to = cursor.pieces.starts[cursor.pieces.count]) {
-      cursor.pieces = round.device.pieces(cursor.next, cursor.last);
-      cursor.next += cursor.pieces.count;
+    for (; from >= cursor.edges_to; cursor.edges_to = cursor.chunks.starts[cursor.chunks.count]) {
+      cursor.chunks = round.device.chunks(cursor.next, cursor.last);
+      cursor.next += cursor.chunks.count;
     }
     const EdgeIndex upto = std::min(to, cursor.edges_to);
     Stopwatch       clock;
-    gather_edges(sides_[round.side].host, cursor.pieces, from, upto, threads_, into);
+    gather_edges(sides_[round.side].host, cursor.chunks, from, upto, threads_, into);
     round.sent.gathering += clock.lap() / 1e3;
     into.targets += upto - from;
     if (into.weights) into.weights += upto - from;
@@ -327,12 +327,12 @@ void WindowSupply::read_in_place(Round& round, const Stretch& stretch) {
   round.sent.read += (parts_[stretch.last].edges - parts_[stretch.first].edges) * edge_bytes_;
 }
 
-void gather_edges(const Rows& rows, const ChunkLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
+void gather_edges(const Rows& rows, const ChunkLayout& chunks, EdgeIndex from, EdgeIndex to, int threads,
                   const EdgePointers& into) {
-  const auto      begin_of = [&](std::uint64_t k) { return pieces.begin(k, rows.offsets, /*compact=*/false); };
-  const std::span starts{pieces.starts, pieces.count};
+  const auto      begin_of = [&](std::uint64_t k) { return chunks.begin(k, rows.offsets, /*compact=*/false); };
+  const std::span starts{chunks.starts, chunks.count};
   const auto      ask_for_later = [&](std::uint64_t k) {
-    if (k + 2 * ahead < starts.size()) __builtin_prefetch(rows.offsets + pieces.entries[k + 2 * ahead].vertex);
+    if (k + 2 * ahead < starts.size()) __builtin_prefetch(rows.offsets + chunks.entries[k + 2 * ahead].vertex);
     if (k + ahead >= starts.size()) return;
     const EdgeIndex begin = begin_of(k + ahead);
     __builtin_prefetch(rows.targets + begin);
@@ -343,7 +343,7 @@ void gather_edges(const Rows& rows, const ChunkLayout& pieces, EdgeIndex from, E
     auto      k  = static_cast<std::uint64_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
     for (; at < from + end; ++k) {
       ask_for_later(k);
-      const EdgeIndex last   = std::min<EdgeIndex>(pieces.starts[k + 1], from + end);
+      const EdgeIndex last   = std::min<EdgeIndex>(chunks.starts[k + 1], from + end);
       const EdgeIndex source = begin_of(k) + (at - starts[k]);
       std::memcpy(into.targets + (at - from), rows.targets + source, (last - at) * sizeof(Vertex));
       if (into.weights)

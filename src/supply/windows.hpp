@@ -99,7 +99,7 @@ class WindowDevice {
   virtual LayoutSize lay_out(std::size_t side, bool everyone, std::vector<PartAt>& parts) = 0;
   /// Of the last layout from `first` to `last`, as many as the host is told at once; what was told before may be
   /// gone by then.
-  virtual ChunkLayout pieces(std::uint64_t first, std::uint64_t last) = 0;
+  virtual ChunkLayout chunks(std::uint64_t first, std::uint64_t last) = 0;
   /// Whatever is sent there from now on waits until the device is done with what was there.
   virtual void reuse(std::size_t slot) = 0;
   /// A whole part of a side.
@@ -141,7 +141,7 @@ inline constexpr unsigned      stages_at_once = 4;
 inline constexpr std::uint64_t staged_bytes   = 8u << 20;  ///< of one, at most
 
 /// Subway's step 5: the edges from `from` to `to` of that array, by all threads, each as many as the others.
-void gather_edges(const Rows& rows, const ChunkLayout& pieces, EdgeIndex from, EdgeIndex to, int threads,
+void gather_edges(const Rows& rows, const ChunkLayout& chunks, EdgeIndex from, EdgeIndex to, int threads,
                   const EdgePointers& into);
 
 /// Parts of the array of all edges, one behind the other, that reach the device in one way.
@@ -183,14 +183,14 @@ class WindowSupply {
   /// How far the host has been told of the chunks of a stretch.
   struct DescriptorCursor {
     std::uint64_t next, last;     ///< the next chunk to be told of, and where the stretch ends
-    ChunkLayout   pieces   = {};  ///< that it was told of last
+    ChunkLayout   chunks   = {};  ///< that it was told of last
     EdgeIndex     edges_to = 0;   ///< where their edges end
   };
 
   void                 supply(Round round);
   LayoutSize           lay_out(const Round& round);
   std::vector<Stretch> chosen(Round& round) const;
-  Way                  cheapest(double edges, double pieces, std::uint64_t bytes, double& takes) const;
+  Way                  cheapest(double edges, double chunks, std::uint64_t bytes, double& takes) const;
   std::vector<Stretch> chosen_for_all(Round& round, std::size_t first) const;
   std::vector<Stretch> visit_held(Round& round, const std::vector<Stretch>& stretches);
   std::uint64_t        windows_of(const std::vector<Stretch>& stretches) const;

@@ -144,7 +144,7 @@ inline RunOptions by_method(Method method) {
   way.supply.compress = Compress::off;
   if (method != method_named("frontier")) way.supply.resident = 200;
   if (method->transfers)
-    way.supply.window = 128, way.supply.piece = 3, way.supply.staged = 40, way.supply.descriptors = 7;
+    way.supply.window = 128, way.supply.chunk = 3, way.supply.staged = 40, way.supply.descriptors = 7;
   if (method == method_named("mixed")) way.supply.rates = balanced();
   return way;
 }

@@ -1,4 +1,4 @@
-// Graphs turned round on a GPU are those that the CPU makes, arc by arc.
+// Graphs transposed on a GPU are those that the CPU makes, arc by arc.
 #include <gtest/gtest.h>
 
 #include "devices/devices.hpp"

@@ -23,7 +23,7 @@ RunOptions on_gpu(Method method, Compress compress = Compress::off) {
   way.device.kind     = cuda_kind();
   way.cuda            = testing::on_gpu(Filter::just_in_time, Fusion::all, true);
   way.supply.compress = compress;
-  if (compress == Compress::on) way.supply.chunk_arcs = 24;
+  if (compress == Compress::on) way.supply.coding_batch_arcs = 24;
   return way;
 }
 
@@ -41,7 +41,7 @@ std::vector<RunOptions> methods(bool program) {
 /// What the program has not given back, beside pinned memory that it keeps for the next run: the next is to pin
 /// its own, and that may fail.
 std::uint64_t held_now() {
-  cuda::IdleRings::one().clear();
+  cuda::IdleRings::instance().clear();
   return emulator::held();
 }
 

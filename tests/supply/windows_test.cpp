@@ -113,7 +113,7 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
 /// Parts that are wanted whole are sent beside parts of which little is gathered or read.
 TEST_F(Windows, ComeInSeveralWaysAtOnce) {
   RunOptions options                = in_windows(method_named("mixed"), 512, 256);
-  options.supply.piece              = 16;
+  options.supply.chunk              = 16;
   options.supply.rates              = testing::balanced();
   options.supply.rates->read_pieces = 4e7;  // of five edges and more
   const RunStatistics statistics    = ask("sssp", with_unit_weights(kron), options);

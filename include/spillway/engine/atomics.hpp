@@ -123,7 +123,7 @@ SPILLWAY_HD void add(T& slot, T value) {
 
 /// What may be a little old: a device answers it from the nearest cache.
 template <class T>
-SPILLWAY_HD T glance(const T& slot) {
+SPILLWAY_HD T load_cached(const T& slot) {
 #if defined(__CUDA_ARCH__)
   if constexpr (exchangeable<T>) return DeviceReference<T>{const_cast<T&>(slot)}.template load<Scope::block>();
 #endif

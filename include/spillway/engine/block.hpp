@@ -53,7 +53,7 @@ struct ChunkBlock {
 
   std::uint64_t bytes() const {
     EdgeIndex edges = 0;
-    for (const RowChunk& piece : chunks) edges += piece.length();
+    for (const RowChunk& chunk : chunks) edges += chunk.length();
     return edges * rows.edge_bytes();
   }
 };
@@ -74,7 +74,7 @@ struct EdgeRange {
 /// A place in the array of all edges, among the chunks that are laid out: how many begin before it, and how many
 /// of their edges lie before it.
 struct PartAt {
-  std::uint64_t pieces, edges;
+  std::uint64_t chunks, edges;
 };
 
 /// Some of the chunks, one behind the other.

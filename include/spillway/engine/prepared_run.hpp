@@ -48,7 +48,7 @@ class RunDevice {
   /// What `prepare` would do.
   virtual Plan plan() = 0;
   /// After an error: whether `prepare` has another way to try.
-  virtual bool retreats(const Error& /*error*/) { return false; }
+  virtual bool falls_back(const Error& /*error*/) { return false; }
 };
 
 /// Values and frontiers that runs leave to each other are those of the answer.
@@ -83,7 +83,7 @@ Outcome<P> run_on(RunDevice<P>& device, const RunRequest<P>& request) {
   for (;;) try {
       return run_once(device, request);
     } catch (const Error& error) {
-      if (!device.retreats(error)) throw;
+      if (!device.falls_back(error)) throw;
     }
 }
 

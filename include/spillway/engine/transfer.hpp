@@ -19,7 +19,7 @@ struct LayoutSize {
 /// Of a row that is laid out, gathered and visited as one.
 constexpr unsigned chunk_edges(const RunOptions& options) {
   constexpr unsigned most = 1u << 20;  // the edges of 32 chunks are counted in 32 bits
-  return options.supply.piece < 1 ? 1 : options.supply.piece < most ? options.supply.piece : most;
+  return options.supply.chunk < 1 ? 1 : options.supply.chunk < most ? options.supply.chunk : most;
 }
 
 /// Seconds that it takes to bring edges in each way. Rows with weights lie in two arrays.
@@ -31,12 +31,12 @@ class TransferCosts {
 
   SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }
   SPILLWAY_HD constexpr double bytes_sent(double bytes) const { return bytes / rates_.sent; }
-  SPILLWAY_HD constexpr double gathered(double edges, double pieces) const {
-    return edges * edge_bytes_ / rates_.gathered + pieces * arrays_ / rates_.gathered_pieces;
+  SPILLWAY_HD constexpr double gathered(double edges, double chunks) const {
+    return edges * edge_bytes_ / rates_.gathered + chunks * arrays_ / rates_.gathered_pieces;
   }
   /// A row that begins and ends anywhere is some requests more than its bytes.
-  SPILLWAY_HD constexpr double read(double edges, double pieces) const {
-    return edges * edge_bytes_ / rates_.read + pieces * arrays_ / rates_.read_pieces;
+  SPILLWAY_HD constexpr double read(double edges, double chunks) const {
+    return edges * edge_bytes_ / rates_.read + chunks * arrays_ / rates_.read_pieces;
   }
   SPILLWAY_HD constexpr double step() const { return rates_.step; }
 

@@ -1,6 +1,6 @@
 // What both forms of belief propagation have in common on a GPU: walking all rows, and iterating. A few lanes of a
-// warp share a row; a long one is cut into pieces, a block to each, so that the whole device works on a hub. What
-// the arcs of a row say is combined in an order that the graph decides: answers are the same in every run.
+// warp share a row; a long one is cut into segments, a block to each, so that the whole device works on a hub.
+// What the arcs of a row say is combined in an order that the graph decides: answers are the same in every run.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,21 @@ using cuda::block_warps;
 //   Own: what all arcs of a vertex need of it. form.own(v);
 //   form.add(part, own, i): what arc i says;
 //   resident: blocks that a multiprocessor should hold at once, as far as registers allow without spilling;
-//   form.settle(v, part): the new belief out of all arcs. Returns the largest change.
+//   form.update_belief(v, part): the new belief out of all arcs. Returns the largest change.
 
 struct Layout {
   Rows          rows;
   std::uint64_t vertices  = 0;
-  EdgeIndex     long_from = 0;  ///< rows of so many arcs are cut into pieces
+  EdgeIndex     long_from = 0;  ///< rows of so many arcs are cut into segments
   unsigned      lanes     = 0;  ///< to each of the others
 };
 
 struct LongRow {
   Vertex vertex;
-  Count  first, count;  ///< of its pieces
+  Count  first, count;  ///< of its segments
 };
 
-struct Piece {
+struct Segment {
   Vertex    vertex;
   EdgeIndex begin, end;
 };
@@ -51,18 +51,18 @@ __device__ inline void note_change(double change, Count* largest) {
 }
 
 /// Pieces of a row are neighbours; which row comes first does not matter.
-static __global__ void find_long(Layout layout, EdgeIndex a_piece, LongRow* found, Piece* pieces,
+static __global__ void find_long(Layout layout, EdgeIndex a_segment, LongRow* found, Segment* segments,
                                  Count* found_count, Count* piece_count) {
   for (std::uint64_t u = first_item(); u < layout.vertices; u += item_stride()) {
     const auto      v     = static_cast<Vertex>(u);
     const EdgeIndex begin = layout.rows.offsets[u], end = layout.rows.offsets[u + 1];
     if (end - begin < layout.long_from) continue;
-    const Count count                       = (end - begin + a_piece - 1) / a_piece;
+    const Count count                       = (end - begin + a_segment - 1) / a_segment;
     const Count first                       = atomicAdd(piece_count, count);
     found[atomicAdd(found_count, Count{1})] = {v, first, count};
     for (Count k = 0; k < count; ++k) {
-      const EdgeIndex from = begin + k * a_piece;
-      pieces[first + k]    = {v, from, from + a_piece < end ? from + a_piece : end};
+      const EdgeIndex from = begin + k * a_segment;
+      segments[first + k]  = {v, from, from + a_segment < end ? from + a_segment : end};
     }
   }
 }
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(block_threads, Form::resident)
     }
     __syncwarp();
     part.join_lanes(layout.lanes);
-    if (mine && lane == 0) change = fmax(change, form.settle(v, part));
+    if (mine && lane == 0) change = fmax(change, form.update_belief(v, part));
   }
   __syncwarp();
   note_change(change, largest);
@@ -95,13 +95,14 @@ __global__ void __launch_bounds__(block_threads, Form::resident)
 
 template <class Form>
 __global__ void __launch_bounds__(block_threads)
-    walk_pieces(const __grid_constant__ Form form, const Piece* pieces, Count count, typename Form::Part* parts) {
+    walk_segments(const __grid_constant__ Form form, const Segment* segments, Count count,
+                  typename Form::Part* parts) {
   __shared__ typename Form::Part of_warps[block_warps];
   for (Count p = blockIdx.x; p < count; p += gridDim.x) {
-    const Piece piece = pieces[p];
-    const auto  own   = form.own(piece.vertex);
-    auto        part  = Form::Part::nothing();
-    for (EdgeIndex i = piece.begin + threadIdx.x; i < piece.end; i += block_threads) form.add(part, own, i);
+    const Segment segment = segments[p];
+    const auto    own     = form.own(segment.vertex);
+    auto          part    = Form::Part::nothing();
+    for (EdgeIndex i = segment.begin + threadIdx.x; i < segment.end; i += block_threads) form.add(part, own, i);
     __syncwarp();
     part.join_lanes(warp_lanes);
     if (lane_index() == 0) of_warps[threadIdx.x / warp_lanes] = part;
@@ -114,7 +115,7 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// A warp to a long row, whose pieces are done.
+/// A warp to a long row, whose segments are done.
 template <class Form>
 __global__ void __launch_bounds__(block_threads)
     settle_long(const __grid_constant__ Form form, const LongRow* rows, Count count,
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(block_threads)
     deal_edges<WarpTeam>(0, row.count, [&](Count k) { part.join(parts[row.first + k]); });
     __syncwarp();
     part.join_lanes(warp_lanes);
-    if (lane_index() == 0) change = fmax(change, form.settle(row.vertex, part));
+    if (lane_index() == 0) change = fmax(change, form.update_belief(row.vertex, part));
   });
   __syncwarp();
   note_change(change, largest);
@@ -142,15 +143,15 @@ class RowWalk {
                 .long_from = std::clamp<std::uint64_t>(long_from, 1, 1u << 20),
                 .lanes     = lanes_for(vertices, arcs)},
         largest_(device, 1, what) {
-    const EdgeIndex     a_piece = 4 * layout_.long_from;
-    const std::uint64_t most    = std::min(vertices, arcs / layout_.long_from);
+    const EdgeIndex     a_segment = 4 * layout_.long_from;
+    const std::uint64_t most      = std::min(vertices, arcs / layout_.long_from);
     if (most == 0) return;
     DeviceArray<Count> counts{device, 2, what};
     counts.clear();
-    found_  = {device, most, what};
-    pieces_ = {device, most + arcs / a_piece, what};
-    SPILLWAY_LAUNCH(find_long, blocks_for(vertices), block_threads, layout_, a_piece, found_.data(),
-                    pieces_.data(), counts.data(), counts.data() + 1);
+    found_    = {device, most, what};
+    segments_ = {device, most + arcs / a_segment, what};
+    SPILLWAY_LAUNCH(find_long, blocks_for(vertices), block_threads, layout_, a_segment, found_.data(),
+                    segments_.data(), counts.data(), counts.data() + 1);
     Count count[2] = {};
     counts.download(count);
     found_count_ = count[0], piece_count_ = count[1];
@@ -166,7 +167,7 @@ class RowWalk {
                     largest_.data());
     ++kernels_;
     if (piece_count_ > 0) {
-      SPILLWAY_LAUNCH(walk_pieces, most_of(piece_count_ * block_threads), block_threads, form, pieces_.data(),
+      SPILLWAY_LAUNCH(walk_segments, most_of(piece_count_ * block_threads), block_threads, form, segments_.data(),
                       piece_count_, parts_.data());
       SPILLWAY_LAUNCH(settle_long, most_of(found_count_ * warp_lanes), block_threads, form, found_.data(),
                       found_count_, parts_.data(), largest_.data());
@@ -193,8 +194,8 @@ class RowWalk {
 
   Layout               layout_;
   DeviceArray<LongRow> found_;
-  DeviceArray<Piece>   pieces_;
-  DeviceArray<Part>    parts_;  ///< of each piece
+  DeviceArray<Segment> segments_;
+  DeviceArray<Part>    parts_;  ///< of each segment
   DeviceArray<Count>   largest_;
   std::uint64_t        found_count_ = 0, piece_count_ = 0, kernels_ = 0;
 };

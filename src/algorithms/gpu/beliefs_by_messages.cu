@@ -167,7 +167,7 @@ struct MessageForm {
       sent[y] = (old_share * kept[y] + new_share * sent[y]) / (old_share + new_share);
   }
 
-  __device__ double settle(Vertex v, const Part& part) const {
+  __device__ double update_belief(Vertex v, const Part& part) const {
     double belief[states], known[states], whole = 0;
     load<states>(priors + std::uint64_t{v} * states, belief);
     load<states>(before + std::uint64_t{v} * states, known);

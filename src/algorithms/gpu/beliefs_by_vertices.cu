@@ -53,7 +53,7 @@ struct VertexForm {
     for (unsigned y = 0; y < ratios; ++y) part.of[y] += __ldg(message + y);
   }
 
-  __device__ double settle(Vertex v, const Part& part) const {
+  __device__ double update_belief(Vertex v, const Part& part) const {
     double* const belief = beliefs + std::uint64_t{v} * states;
     double        weight[states], most = 0, sum = 0, change = 0;
 #pragma unroll

@@ -17,7 +17,7 @@ constexpr EdgeIndex hub_degree = 4096;  // longer rows are walked by all threads
 struct Forest {
   Vertex* parents;
 
-  __device__ Vertex parent(Vertex v) const { return atomics::glance(parents[v]); }
+  __device__ Vertex parent(Vertex v) const { return atomics::load_cached(parents[v]); }
   __device__ void   set(Vertex v, Vertex p) const { atomics::store(parents[v], p); }
 
   /// The root; those on the way skip one.
@@ -106,11 +106,11 @@ __global__ void unite_rows(PlainRows rows, std::uint64_t n, Forest forest, Verte
     }
     seen += wants ? last - first : 0;
     for_each_owner(wants, [&](unsigned owner) {
-      unite_row<WarpTeam>(rows, forest, cuda::from_lane(v, owner), cuda::from_lane(first, owner),
-                          cuda::from_lane(last, owner));
+      unite_row<WarpTeam>(rows, forest, cuda::shuffle(v, owner), cuda::shuffle(first, owner),
+                          cuda::shuffle(last, owner));
     });
   });
-  seen = sum_over_warp(seen);
+  seen = warp_sum(seen);
   if (lane_index() == 0 && seen != 0) atomicAdd(looked_at, seen);
 }
 

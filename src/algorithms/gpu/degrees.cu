@@ -46,7 +46,7 @@ Degrees degrees(const Graph& graph, const RunOptions& options) {
   }
   session.computed();
   Degrees result{
-      .out = brought_back(device, leaving, graph), .in = brought_back(device, arriving, graph), .statistics = {}};
+      .out = downloaded(device, leaving, graph), .in = downloaded(device, arriving, graph), .statistics = {}};
   result.statistics = session.statistics(n, counts ? graph.arc_count() : 0, 2);
   if (!counts) result.statistics.uploaded_bytes += 2 * (n + 1) * sizeof(EdgeIndex);
   return result;

@@ -54,7 +54,7 @@ struct Round {
   __device__ bool asks(Vertex v) const { return stale == nullptr || stale[v] != 0; }
 
   /// By one thread for each vertex.
-  __device__ void settle(Vertex v, EdgeIndex degree, Vertex label, Done& mine) const {
+  __device__ void set_label(Vertex v, EdgeIndex degree, Vertex label, Done& mine) const {
     ++mine.looked_at;
     mine.arcs += degree;
     if (label == labels[v]) return;
@@ -65,8 +65,8 @@ struct Round {
 
   /// By whole warps.
   __device__ void report(const Done& mine) const {
-    const Done all{sum_over_warp(mine.looked_at), sum_over_warp(mine.arcs), sum_over_warp(mine.changed),
-                   sum_over_warp(mine.changed_arcs)};
+    const Done all{warp_sum(mine.looked_at), warp_sum(mine.arcs), warp_sum(mine.changed),
+                   warp_sum(mine.changed_arcs)};
     if (lane_index() != 0 || all.looked_at == 0) return;
     atomicAdd(&done->looked_at, all.looked_at);
     atomicAdd(&done->arcs, all.arcs);
@@ -94,7 +94,7 @@ __global__ void count_classes(Neighborhoods graph, std::uint64_t n, Bounds bound
   }
 #pragma unroll
   for (unsigned c = 0; c < classes; ++c) {
-    const Count all = sum_over_warp(mine[c]);
+    const Count all = warp_sum(mine[c]);
     if (lane_index() == 0 && all != 0) atomicAdd(counts + c, all);
   }
 }
@@ -132,7 +132,7 @@ __global__ void ask_by_thread(Round round, const Vertex* members, std::uint64_t 
       for (unsigned k = 0; k < few_labels; ++k) times += labels[k] == labels[i];
       if (labels[i] != no_vertex) best = larger(best, label_count(labels[i], times));
     }
-    round.settle(v, row.degree, label_of(best), mine);
+    round.set_label(v, row.degree, label_of(best), mine);
   });
   round.report(mine);
 }
@@ -149,7 +149,7 @@ __global__ void ask_by_lanes(Round round, const Vertex* members, std::uint64_t c
     const unsigned  times = label != no_vertex ? static_cast<unsigned>(__popc(same)) : 0;
     const unsigned  most  = __reduce_max_sync(all_lanes, times);
     const Vertex    best  = __reduce_min_sync(all_lanes, times == most ? label : no_vertex);
-    if (lane == 0) round.settle(v, row.degree, best, mine);
+    if (lane == 0) round.set_label(v, row.degree, best, mine);
   });
   round.report(mine);
 }
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(block_threads)
     table.clear(lane, warp_lanes);
     __syncwarp();
     const Count best = largest_in_warp(count_labels<warp_lanes>(round, row, 0, row.degree, lane, table));
-    if (lane == 0) round.settle(v, row.degree, label_of(best), mine);
+    if (lane == 0) round.set_label(v, row.degree, label_of(best), mine);
     __syncwarp();
   });
   round.report(mine);
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(block_threads)
     const Count best = largest_in_warp(count_labels<block_threads>(round, row, 0, row.degree, threadIdx.x, table));
     if (lane_index() == 0) atomicMax(&block_best, best);
     __syncthreads();
-    if (threadIdx.x == 0) round.settle(v, row.degree, label_of(block_best), mine);
+    if (threadIdx.x == 0) round.set_label(v, row.degree, label_of(block_best), mine);
     __syncthreads();  // the table and the best are written again
   });
   round.report(mine);
@@ -280,7 +280,7 @@ __global__ void settle_hubs(Round round, Hubs hubs, Batch batch) {
   Done mine{};
   for (std::uint64_t h = batch.first + first_item(); h < batch.last; h += item_stride()) {
     const Vertex v = hubs.all[h].vertex;
-    if (round.asks(v)) round.settle(v, round.graph.degree(v), label_of(hubs.best[h]), mine);
+    if (round.asks(v)) round.set_label(v, round.graph.degree(v), label_of(hubs.best[h]), mine);
   }
   round.report(mine);
 }
@@ -294,7 +294,7 @@ __global__ void tell_neighbors(Round round, std::uint64_t n, Bounds bounds, std:
     const auto          v     = static_cast<Vertex>(u);
     const bool          tells = u < n && round.labels[v] != round.next[v] && round.graph.degree(v) < bounds.all;
     for_each_owner(tells, [&](unsigned owner) {
-      const Neighbors row = round.graph.of(cuda::from_lane(v, owner));
+      const Neighbors row = round.graph.of(cuda::shuffle(v, owner));
       deal_edges<WarpTeam>(0, row.degree, [&](EdgeIndex i) { stale[row[i]] = 1; });
     });
   });

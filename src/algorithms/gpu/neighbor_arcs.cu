@@ -198,10 +198,10 @@ __global__ void count_arcs(Upward edges, std::uint64_t n, Count* arcs) {
         at_u += 1 + edges.both[shorter ? k : i];  // from v to w
         at_v += 1 + edges.both[shorter ? i : k];  // from u to w
       }
-      at_u = sum_over_warp(at_u);
+      at_u = warp_sum(at_u);
       if (lane_index() == 0 && at_u != 0) atomicAdd(arcs + u, at_u);
     }
-    at_v = sum_over_warp(at_v);
+    at_v = warp_sum(at_v);
     if (lane_index() == 0 && at_v != 0) atomicAdd(arcs + v, at_v);
   });
 }
@@ -235,7 +235,7 @@ class UpwardEdges {
     DeviceArray<Vertex> leaving{device_, n_, what};
     const Counts        counts{neighbors_.data(), offsets_.data(), leaving.data()};
     SPILLWAY_LAUNCH(count_rows, blocks, block_threads, graph_, n_, longs, counts);
-    cuda::sum_before_each(device_, offsets_);
+    cuda::exclusive_scan(device_, offsets_);
     EdgeIndex edges = 0;
     device_.download(&edges, offsets_.data() + n_, sizeof(edges));
     targets_ = {device_, edges, what};
@@ -264,8 +264,8 @@ NeighborArcs arcs_between_neighbors(const Graph& graph, const RunOptions& option
   arcs.clear();
   if (n > 0) SPILLWAY_LAUNCH(count_arcs, blocks_for(n * warp_lanes), block_threads, made.edges(), n, arcs.data());
   session.computed();
-  NeighborArcs result{.neighbors  = brought_back(session.device(), made.neighbors(), graph),
-                      .arcs       = brought_back(session.device(), arcs, graph),
+  NeighborArcs result{.neighbors  = downloaded(session.device(), made.neighbors(), graph),
+                      .arcs       = downloaded(session.device(), arcs, graph),
                       .statistics = {}};
   result.statistics = session.statistics(n, 2 * graph.arc_count(), n > 0 ? 5 : 0);
   return result;

@@ -82,7 +82,7 @@ __global__ void count_orphans(Search<Distance> search, Count* left) {
   Count mine = 0;
   for (std::uint64_t v = first_item(); v < search.n; v += item_stride())
     mine += search.orphaned(static_cast<Vertex>(v));
-  mine = sum_over_warp(mine);
+  mine = warp_sum(mine);
   if (lane_index() == 0 && mine != 0) atomicAdd(left, mine);
 }
 

@@ -61,8 +61,8 @@ inline Neighborhoods neighborhoods_of(const RowsOfSides& rows) {
 }
 
 /// Counts of a result, on the host.
-inline Buffer<std::uint64_t> brought_back(cuda::Device& device, const DeviceArray<Count>& counts,
-                                          const Graph& graph) {
+inline Buffer<std::uint64_t> downloaded(cuda::Device& device, const DeviceArray<Count>& counts,
+                                        const Graph& graph) {
   static_assert(sizeof(Count) == sizeof(std::uint64_t));
   Buffer<std::uint64_t> result{counts.size(), graph.budget(), "the result"};
   if (counts.size() > 0) device.download(result.data(), counts.data(), counts.size() * sizeof(Count));

@@ -30,8 +30,8 @@ using cuda::GridTeam;
 using cuda::item_stride;
 using cuda::lane_index;
 using cuda::LaneTeam;
-using cuda::sum_over_warp;
 using cuda::warp_lanes;
+using cuda::warp_sum;
 using cuda::WarpTeam;
 
 /// A point in the device's work, by its clock.

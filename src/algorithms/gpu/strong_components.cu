@@ -26,7 +26,7 @@ struct State {
 
   /// Others may be settling vertices meanwhile; an old answer is as good, since every step is repeated until none
   /// is left.
-  __device__ bool left(Vertex v) const { return atomics::glance(component[v]) == no_vertex; }
+  __device__ bool left(Vertex v) const { return atomics::load_cached(component[v]) == no_vertex; }
   __device__ void note_change() const { atomics::store(*changed, 1u); }
 };
 
@@ -73,9 +73,9 @@ __global__ void choose_pivot(Sides graph, State state) {
 /// One more step from the marked ones, along the arcs (rows: in-edges) or against them (out-edges).
 __global__ void spread_mark(Sides graph, State state, Rows rows, unsigned char mark) {
   for_left(graph, state, [&](Vertex v) {
-    const unsigned char own = atomics::glance(state.marks[v]);
+    const unsigned char own = atomics::load_cached(state.marks[v]);
     if (own & mark) return;
-    const auto marked = [&](Vertex u) { return (atomics::glance(state.marks[u]) & mark) && state.left(u); };
+    const auto marked = [&](Vertex u) { return (atomics::load_cached(state.marks[u]) & mark) && state.left(u); };
     if (!any_in_row(rows, v, marked) || !is_leader()) return;
     atomics::store(state.marks[v], static_cast<unsigned char>(own | mark));
     state.note_change();
@@ -94,13 +94,13 @@ __global__ void color_each(Sides graph, State state) {
 
 __global__ void spread_color(Sides graph, State state) {
   for_left(graph, state, [&](Vertex v) {
-    const Vertex    own  = atomics::glance(state.color[v]);
+    const Vertex    own  = atomics::load_cached(state.color[v]);
     Vertex          most = own;
     const EdgeIndex last = graph.in.offsets[v + 1];
     for (EdgeIndex i = graph.in.offsets[v] + threadIdx.x % warp_lanes; i < last; i += warp_lanes) {
       const Vertex u = graph.in.targets[i];
       if (!state.left(u)) continue;
-      const Vertex color = atomics::glance(state.color[u]);
+      const Vertex color = atomics::load_cached(state.color[u]);
       if (color > most) most = color;
     }
     most = __reduce_max_sync(all_lanes, most);
@@ -123,7 +123,7 @@ __global__ void settle_back(Sides graph, State state) {
   for_left(graph, state, [&](Vertex v) {
     const Vertex color = state.color[v];
     const auto   of_it = [&](Vertex u) {
-      return atomics::glance(state.component[u]) == color && state.color[u] == color;
+      return atomics::load_cached(state.component[u]) == color && state.color[u] == color;
     };
     if (!any_in_row(graph.out, v, of_it) || !is_leader()) return;
     atomics::store(state.component[v], color);

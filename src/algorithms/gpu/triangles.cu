@@ -27,7 +27,7 @@ __global__ void count_above(Ranked graph, std::uint64_t n, EdgeIndex* counts) {
     deal_edges<WarpTeam>(graph.rows.offsets[v], graph.rows.offsets[v + 1], [&](EdgeIndex i) {
       count += graph.above(graph.rows.targets[i], static_cast<Vertex>(v));
     });
-    count = sum_over_warp(count);
+    count = warp_sum(count);
     if (lane == 0) counts[v] = count;
   });
   if (first_item() == 0) counts[n] = 0;
@@ -71,7 +71,7 @@ __global__ void count_triangles(const EdgeIndex* offsets, const Vertex* targets,
         ++found;
         if (at != nullptr) atomicAdd(at + w, Count{1});
       }
-      found = sum_over_warp(found);
+      found = warp_sum(found);
       if (lane == 0 && found != 0 && at != nullptr) atomicAdd(at + v, found);
       of_u += found;
     }
@@ -100,7 +100,7 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   if (n > 0) {
     const unsigned blocks = blocks_for(n * warp_lanes);
     SPILLWAY_LAUNCH(count_above, blocks, block_threads, ranked, n, offsets.data());
-    cuda::sum_before_each(device, offsets);
+    cuda::exclusive_scan(device, offsets);
     SPILLWAY_LAUNCH(keep_above, blocks, block_threads, ranked, n, offsets.data(), targets.data());
     SPILLWAY_LAUNCH(count_triangles, blocks, block_threads, offsets.data(), targets.data(), n, at.data(),
                     total.data());
@@ -110,7 +110,7 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   Count            found = 0;
   total.download(&found);
   result.total = found;
-  if (at_vertices) result.at = brought_back(device, at, graph);
+  if (at_vertices) result.at = downloaded(device, at, graph);
   result.statistics = session.statistics(n, simple.arc_count(), 4);
   return result;
 }

@@ -26,9 +26,9 @@ __device__ void visit_rows(const Rows& rows, std::uint64_t n, Wants&& wants, Vis
       }
     if (last - first >= block_row) longest[atomicAdd(&count, 1u)] = v;
     for_each_owner(last - first >= warp_row && last - first < block_row, [&](unsigned owner) {
-      const Vertex    of  = cuda::from_lane(v, owner);
-      const EdgeIndex end = cuda::from_lane(last, owner);
-      for (EdgeIndex at = cuda::from_lane(first, owner); at < end; at += warp_lanes) {
+      const Vertex    of  = cuda::shuffle(v, owner);
+      const EdgeIndex end = cuda::shuffle(last, owner);
+      for (EdgeIndex at = cuda::shuffle(first, owner); at < end; at += warp_lanes) {
         const EdgeIndex i = at + lane_index();
         if (__any_sync(all_lanes, i < end && visit(of, i))) break;
       }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t arcs_for_sweep     = 15;
 constexpr std::uint64_t vertices_for_sweep = 24;
 
-/// A walk along `rows`, of which `back` are the same arcs turned round. Of the live vertices with the mark
+/// A walk along `rows`, of which `back` are the same arcs transposed. Of the live vertices with the mark
 /// `within`, all that can be reached get the mark `reached`.
 struct Walk {
   const Csr& rows;

@@ -56,14 +56,14 @@ class SerialWalk {
     }
     --depth_;
     if (low_[v] == top.number) {
-      settle(v, top.number);
+      assign_component(v, top.number);
     } else {
       waiting_[held_++] = v;
     }
   }
 
   /// `root` leads to nothing older: it and those that wait since it was entered are a component.
-  void settle(Vertex root, Vertex number) {
+  void assign_component(Vertex root, Vertex number) {
     std::uint64_t first = held_;
     Vertex        label = root;
     for (; first > 0 && low_[waiting_[first - 1]] >= number; --first) label = std::min(label, waiting_[first - 1]);

@@ -1,4 +1,4 @@
-// A graph turned round on a GPU: arcs sorted by their targets. The sort is stable and rows ascend, so the rows
+// A graph transposed on a GPU: arcs sorted by their targets. The sort is stable and rows ascend, so the rows
 // that come out ascend, too, and parallel arcs stay in the order of their weights.
 #include <cub/device/device_radix_sort.cuh>
 
@@ -76,7 +76,7 @@ DeviceArray<Carried> by_target(Device& device, const Rows& rows, std::uint64_t n
   return after;
 }
 
-ResidentRows turned(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs, bool weighted) {
+ResidentRows transposed(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex arcs, bool weighted) {
   ResidentRows        back;
   DeviceArray<Vertex> sorted{device, arcs, what};
   back.offsets = {device, n + 1, what};
@@ -94,7 +94,7 @@ ResidentRows turned(Device& device, const Rows& rows, std::uint64_t n, EdgeIndex
 }
 
 template <class T>
-Array<T> brought_home(const DeviceArray<T>& there, const Graph& graph) {
+Array<T> downloaded(const DeviceArray<T>& there, const Graph& graph) {
   Buffer<T> here{there.size(), graph.budget(), what};
   there.download(here.data());
   return std::move(here).freeze();
@@ -110,9 +110,9 @@ void build_in_edges_on(const DeviceChoice& choice, const Graph& graph) {
   const Topology      topology{.vertices = n, .arcs = arcs, .push = {block_of(out)}, .pull = {}};
   there->device().enter();
   const DeviceTopology rows = there->topology(topology, weighted);
-  ResidentRows         back = turned(there->device(), rows.push.front(), n, arcs, weighted);
+  ResidentRows         back = transposed(there->device(), rows.push.front(), n, arcs, weighted);
   graph.give_in(
-      {brought_home(back.offsets, graph), brought_home(back.targets, graph), brought_home(back.weights, graph)});
+      {downloaded(back.offsets, graph), downloaded(back.targets, graph), downloaded(back.weights, graph)});
   const Csr& in = graph.in();
   back.on_host  = {in.offsets.data(), in.targets.data(), weighted ? in.weights.data() : nullptr};
   refuse_long_rows({.rows = back.on_host, .first = 0, .last = static_cast<Vertex>(n)});

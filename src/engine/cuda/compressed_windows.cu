@@ -19,7 +19,7 @@ struct RowWords {
   std::uint64_t    vertices, words;
 
   __device__ std::uint64_t word_at(std::uint64_t v) const {
-    return v < vertices ? std::uint64_t{rows.pieces[v].first} << rows.shift : words;
+    return v < vertices ? std::uint64_t{rows.slices[v].first} << rows.shift : words;
   }
 };
 
@@ -89,7 +89,7 @@ class RowsOfWarp {
                         std::uint64_t first) {
     const std::uint64_t v  = first + lane_index();
     const bool          is = v < part.last_row;
-    if (is) piece_ = rows.pieces[v];
+    if (is) slice_ = rows.slices[v];
     begin_ = is ? static_cast<unsigned>(offsets[v] - part.first_edge) : part.edges;
     end_   = is ? static_cast<unsigned>(offsets[v + 1] - part.first_edge) : part.edges;
   }
@@ -107,8 +107,8 @@ class RowsOfWarp {
   }
   __device__ unsigned begin_of(unsigned row) const { return of(begin_, row); }
   __device__ unsigned end_of(unsigned row) const { return of(end_, row); }
-  __device__ CompressedRows::Piece piece_of(unsigned row) const {
-    return {of(piece_.first, row), of(piece_.edges_and_header, row)};
+  __device__ CompressedRows::RowSlice slice_of(unsigned row) const {
+    return {of(slice_.first, row), of(slice_.edges_and_header, row)};
   }
 
  private:
@@ -116,8 +116,8 @@ class RowsOfWarp {
     return __shfl_sync(all_lanes, value, static_cast<int>(lane));
   }
 
-  CompressedRows::Piece piece_{};
-  unsigned              begin_ = 0, end_ = 0;
+  CompressedRows::RowSlice slice_{};
+  unsigned                 begin_ = 0, end_ = 0;
 };
 
 /// What a lane has decoded of a batch.
@@ -144,15 +144,15 @@ __device__ Decoded<weighted> decoded_batch(const CompressedRows& rows, const Row
     return mine < last ? mine : last - 1;
   };
   if (here.end_of(row) >= last) {  // of hubs, nearly always
-    const CompressedRows::Piece piece = here.piece_of(row);
+    const CompressedRows::RowSlice slice = here.slice_of(row);
 #pragma unroll
-    for (unsigned i = 0; i < at_once; ++i) decoded.read(rows, i, {piece, edge(i) - begin});
+    for (unsigned i = 0; i < at_once; ++i) decoded.read(rows, i, {slice, edge(i) - begin});
     return decoded;
   }
 #pragma unroll
   for (unsigned i = 0; i < at_once; ++i) {
     const unsigned mine = edge(i), its = here.row_of(mine), first = here.begin_of(its);
-    decoded.read(rows, i, {here.piece_of(its), mine - first});
+    decoded.read(rows, i, {here.slice_of(its), mine - first});
   }
   return decoded;
 }

@@ -13,18 +13,18 @@
 namespace spillway::cuda {
 namespace {
 
-using Piece = CompressedRows::Piece;
-using Group = CompressedRows::Group;
+using RowSlice = CompressedRows::RowSlice;
+using Group    = CompressedRows::Group;
 
 constexpr unsigned group     = CompressedRows::group;
 constexpr auto     what_code = "the compressed rows";
 constexpr unsigned behind = CompressedBlock::words_behind;  // reading bits looks at two, even where none are read
 static_assert(group == warp_lanes);
 
-/// Rows of a chunk, by the places of their vertices, and what compressing them needs.
-struct Chunk {
+/// Rows of a batch, by the places of their vertices, and what compressing them needs.
+struct CodingBatch {
   std::uint64_t        rows;
-  const EdgeIndex*     offsets;  ///< of the rows, from the chunk's first arc on: less offsets[0]
+  const EdgeIndex*     offsets;  ///< of the rows, from the batch's first arc on: less offsets[0]
   const Vertex*        targets;
   const std::uint32_t* weights;
   unsigned             weight_bits, shift;
@@ -42,7 +42,7 @@ struct Chunk {
 struct Loaded {
   std::uint64_t row;
   EdgeIndex     index;  ///< of the group in its row
-  EdgeIndex     first;  ///< arc of the chunk
+  EdgeIndex     first;  ///< arc of the batch
   unsigned      count;
   Vertex        target, smallest;
   Group         how;
@@ -53,11 +53,11 @@ struct Loaded {
 };
 
 /// The row that the group is of.
-__device__ std::uint64_t owner_of(const Chunk& chunk, EdgeIndex which) {
-  std::uint64_t low = 0, high = chunk.rows;  // the last row with no more than `which` before it
+__device__ std::uint64_t owner_of(const CodingBatch& batch, EdgeIndex which) {
+  std::uint64_t low = 0, high = batch.rows;  // the last row with no more than `which` before it
   while (high - low > 1) {
     const std::uint64_t middle                   = low + (high - low) / 2;
-    (chunk.groups[middle] <= which ? low : high) = middle;
+    (batch.groups[middle] <= which ? low : high) = middle;
   }
   return low;
 }
@@ -78,54 +78,54 @@ __device__ Group chosen(unsigned count, Vertex range) {
   return {chosen_low, (count + (range >> chosen_low) + 31) / 32};
 }
 
-__device__ Loaded loaded(const Chunk& chunk, EdgeIndex which) {
+__device__ Loaded loaded(const CodingBatch& batch, EdgeIndex which) {
   Loaded at{};
-  at.row                 = owner_of(chunk, which);
-  at.index               = which - chunk.groups[at.row];
-  const EdgeIndex degree = chunk.degree(at.row), begin = at.index * group;
-  at.first            = chunk.offsets[at.row] - chunk.offsets[0] + begin;
+  at.row                 = owner_of(batch, which);
+  at.index               = which - batch.groups[at.row];
+  const EdgeIndex degree = batch.degree(at.row), begin = at.index * group;
+  at.first            = batch.offsets[at.row] - batch.offsets[0] + begin;
   at.count            = static_cast<unsigned>(degree - begin < group ? degree - begin : group);
   const unsigned lane = lane_index() < at.count ? lane_index() : at.count - 1;
-  at.target           = chunk.targets[at.first + lane];
+  at.target           = batch.targets[at.first + lane];
   at.smallest         = __shfl_sync(all_lanes, at.target, 0);
   at.how              = chosen(at.count, __shfl_sync(all_lanes, at.target, warp_lanes - 1) - at.smallest);
   return at;
 }
 
-__global__ void count_groups(Chunk chunk, EdgeIndex* groups) {
-  for (std::uint64_t row = first_item(); row <= chunk.rows; row += item_stride())
-    groups[row] = row < chunk.rows ? (chunk.degree(row) + group - 1) / group : 0;
+__global__ void count_groups(CodingBatch batch, EdgeIndex* groups) {
+  for (std::uint64_t row = first_item(); row <= batch.rows; row += item_stride())
+    groups[row] = row < batch.rows ? (batch.degree(row) + group - 1) / group : 0;
 }
 
-__global__ void measure(Chunk chunk, EdgeIndex all) {
-  if (first_item() == 0) chunk.words[all] = 0;
+__global__ void measure(CodingBatch batch, EdgeIndex all) {
+  if (first_item() == 0) batch.words[all] = 0;
   deal<WarpTeam>(all, [&](EdgeIndex which) {
-    const Loaded   at    = loaded(chunk, which);
-    const unsigned words = at.words(chunk.weight_bits);
+    const Loaded   at    = loaded(batch, which);
+    const unsigned words = at.words(batch.weight_bits);
     if (lane_index() != 0) return;
-    chunk.words[which]  = words;
+    batch.words[which]  = words;
     const EdgeIndex bin = at.index < prefix_bins ? at.index : prefix_bins - 1;
-    atomicAdd(chunk.shares + bin, static_cast<unsigned long long>(words + 2));
+    atomicAdd(batch.shares + bin, static_cast<unsigned long long>(words + 2));
   });
 }
 
-__device__ unsigned header_words(const Chunk& chunk, std::uint64_t row, EdgeIndex groups) {
+__device__ unsigned header_words(const CodingBatch& batch, std::uint64_t row, EdgeIndex groups) {
   if (groups != 1) return static_cast<unsigned>(2 * groups);
-  return chunk.targets[chunk.offsets[row] - chunk.offsets[0]] > Group::most_near ? 2 : 1;
+  return batch.targets[batch.offsets[row] - batch.offsets[0]] > Group::most_near ? 2 : 1;
 }
 
 __device__ EdgeIndex aligned(EdgeIndex words, unsigned shift) { return (((words - 1) >> shift) + 1) << shift; }
 
-/// `chunk.words` are sums by now.
-__global__ void measure_rows(Chunk chunk) {
-  for (std::uint64_t row = first_item(); row <= chunk.rows; row += item_stride()) {
+/// `batch.words` are sums by now.
+__global__ void measure_rows(CodingBatch batch) {
+  for (std::uint64_t row = first_item(); row <= batch.rows; row += item_stride()) {
     EdgeIndex words = 0;
-    if (row < chunk.rows && chunk.degree(row) > 0) {
-      const EdgeIndex first = chunk.groups[row], last = chunk.groups[row + 1];
+    if (row < batch.rows && batch.degree(row) > 0) {
+      const EdgeIndex first = batch.groups[row], last = batch.groups[row + 1];
       words =
-          aligned(header_words(chunk, row, last - first) + chunk.words[last] - chunk.words[first], chunk.shift);
+          aligned(header_words(batch, row, last - first) + batch.words[last] - batch.words[first], batch.shift);
     }
-    chunk.starts[row] = words;
+    batch.starts[row] = words;
   }
 }
 
@@ -137,13 +137,13 @@ __device__ void put_bits(std::uint32_t* words, unsigned first, std::uint32_t val
   if (first % 32 + count > 32) atomicOr(words + first / 32 + 1, static_cast<std::uint32_t>(both >> 32));
 }
 
-__global__ void write_groups(Chunk chunk, EdgeIndex all) {
+__global__ void write_groups(CodingBatch batch, EdgeIndex all) {
   deal<WarpTeam>(all, [&](EdgeIndex which) {
-    const Loaded         at    = loaded(chunk, which);
-    const EdgeIndex      first = chunk.groups[at.row], groups = chunk.groups[at.row + 1] - first;
-    const unsigned       header = header_words(chunk, at.row, groups);
-    std::uint32_t* const row    = chunk.code + chunk.starts[at.row];
-    std::uint32_t* const words  = row + header + (chunk.words[which] - chunk.words[first]);
+    const Loaded         at    = loaded(batch, which);
+    const EdgeIndex      first = batch.groups[at.row], groups = batch.groups[at.row + 1] - first;
+    const unsigned       header = header_words(batch, at.row, groups);
+    std::uint32_t* const row    = batch.code + batch.starts[at.row];
+    std::uint32_t* const words  = row + header + (batch.words[which] - batch.words[first]);
     const bool           mine   = lane_index() < at.count;
     const Vertex         beyond = at.target - at.smallest;
     if (mine && at.how.unary > 0) {
@@ -151,9 +151,9 @@ __global__ void write_groups(Chunk chunk, EdgeIndex all) {
       atomicOr(words + one / 32, 1u << (one % 32));
     }
     if (mine) put_bits(words + at.how.unary, lane_index() * at.how.low, beyond, at.how.low);
-    if (mine && chunk.weight_bits > 0)
-      put_bits(words + at.how.unary + at.how.low_words(at.count), lane_index() * chunk.weight_bits,
-               chunk.weights[at.first + lane_index()], chunk.weight_bits);
+    if (mine && batch.weight_bits > 0)
+      put_bits(words + at.how.unary + at.how.low_words(at.count), lane_index() * batch.weight_bits,
+               batch.weights[at.first + lane_index()], batch.weight_bits);
     if (lane_index() != 0) return;
     if (groups == 1) {
       row[0] = at.how.bits() | (header == 2 ? Group::far_bit : at.smallest << Group::target_at);
@@ -161,20 +161,20 @@ __global__ void write_groups(Chunk chunk, EdgeIndex all) {
     } else {
       std::uint32_t* const entry = row + 2 * at.index;
       const EdgeIndex      where = static_cast<EdgeIndex>(words - entry);
-      if (where > Group::most_where) *chunk.too_long = 1;
+      if (where > Group::most_where) *batch.too_long = 1;
       entry[0] = at.smallest;
       entry[1] = at.how.bits() | static_cast<std::uint32_t>(where) << Group::where_at;
     }
   });
 }
 
-/// Where the chunk's rows are, which lie from word `before` on.
-__global__ void place_rows(Chunk chunk, std::uint64_t before, Piece* pieces) {
-  for (std::uint64_t row = first_item(); row < chunk.rows; row += item_stride()) {
-    const EdgeIndex degree = chunk.degree(row), where = (before + chunk.starts[row]) >> chunk.shift;
-    if (degree >= Piece::one_group || where > 0xFFFFFFFFu) *chunk.too_long = 1;
-    pieces[row] = {static_cast<std::uint32_t>(where),
-                   static_cast<std::uint32_t>(degree) | (degree > 0 && degree <= group ? Piece::one_group : 0)};
+/// Where the batch's rows are, which lie from word `before` on.
+__global__ void place_rows(CodingBatch batch, std::uint64_t before, RowSlice* slices) {
+  for (std::uint64_t row = first_item(); row < batch.rows; row += item_stride()) {
+    const EdgeIndex degree = batch.degree(row), where = (before + batch.starts[row]) >> batch.shift;
+    if (degree >= RowSlice::one_group || where > 0xFFFFFFFFu) *batch.too_long = 1;
+    slices[row] = {static_cast<std::uint32_t>(where),
+                   static_cast<std::uint32_t>(degree) | (degree > 0 && degree <= group ? RowSlice::one_group : 0)};
   }
 }
 
@@ -207,9 +207,9 @@ struct Prefixes {
   Vertex         more_before;
 
   __device__ std::uint64_t prefix_groups(Vertex v) const { return groups + (v < more_before ? 1 : 0); }
-  __device__ std::uint64_t start(Vertex v) const { return std::uint64_t{rows.pieces[v].first} << rows.shift; }
+  __device__ std::uint64_t start(Vertex v) const { return std::uint64_t{rows.slices[v].first} << rows.shift; }
   __device__ std::uint64_t end(Vertex v) const { return v + std::uint64_t{1} < vertices ? start(v + 1) : words; }
-  __device__ std::uint64_t groups_of(Vertex v) const { return (rows.pieces[v].length() + group - 1) / group; }
+  __device__ std::uint64_t groups_of(Vertex v) const { return (rows.slices[v].length() + group - 1) / group; }
   /// Words of the head, unaligned; the row is longer.
   __device__ std::uint64_t prefix_words(Vertex v) const {
     const std::uint64_t        prefixes = prefix_groups(v);
@@ -234,10 +234,10 @@ __global__ void measure_prefixes(Prefixes prefixes, EdgeIndex* words) {
 
 /// A warp for every row. `starts` are sums by now.
 __global__ void copy_prefixes(Prefixes prefixes, const EdgeIndex* starts, std::uint32_t* code,
-                              Piece* prefix_pieces, Piece* tail_pieces) {
+                              RowSlice* prefix_slices, RowSlice* tail_slices) {
   deal<WarpTeam>(prefixes.vertices, [&](std::uint64_t i) {
     const auto                 v    = static_cast<Vertex>(i);
-    const Piece                row  = prefixes.rows.pieces[v];
+    const RowSlice             row  = prefixes.rows.slices[v];
     const std::uint64_t        kept = prefixes.prefix_groups(v), groups = prefixes.groups_of(v);
     const std::uint32_t* const from  = prefixes.rows.code + prefixes.start(v);
     std::uint32_t* const       to    = code + starts[i];
@@ -245,7 +245,7 @@ __global__ void copy_prefixes(Prefixes prefixes, const EdgeIndex* starts, std::u
     if (groups <= kept) {
       const std::uint64_t words = prefixes.end(v) - prefixes.start(v);
       for (std::uint64_t k = lane_index(); k < words; k += warp_lanes) to[k] = from[k];
-      if (lane_index() == 0) prefix_pieces[v] = {place, row.edges_and_header}, tail_pieces[v] = {row.first, 0};
+      if (lane_index() == 0) prefix_slices[v] = {place, row.edges_and_header}, tail_slices[v] = {row.first, 0};
       return;
     }
     const std::uint64_t words = kept > 0 ? prefixes.prefix_words(v) : 0, nearer = 2 * (groups - kept);
@@ -256,9 +256,9 @@ __global__ void copy_prefixes(Prefixes prefixes, const EdgeIndex* starts, std::u
     }
     if (lane_index() != 0) return;
     const auto edges = static_cast<std::uint32_t>(kept * group);
-    prefix_pieces[v] = {place, edges};
+    prefix_slices[v] = {place, edges};
     // A row of one group that stays outside keeps its short header.
-    tail_pieces[v] = {static_cast<std::uint32_t>(row.first + (2 * kept >> prefixes.rows.shift)),
+    tail_slices[v] = {static_cast<std::uint32_t>(row.first + (2 * kept >> prefixes.rows.shift)),
                       row.edges_and_header - edges};
   });
 }
@@ -281,7 +281,7 @@ unsigned weight_bits_of(Device& device, const std::uint32_t* weights, EdgeIndex 
 
 }  // namespace
 
-/// Codes a chunk at a time.
+/// Codes a batch at a time.
 class CompressedBlock::Encoder {
  public:
   Encoder(CompressedBlock& block, Device& device, const Rows& from, std::shared_ptr<MemoryBudget> budget)
@@ -290,12 +290,12 @@ class CompressedBlock::Encoder {
     offsets_ = ordered_offsets(device, from.offsets, block.vertices_, *block.order_);
   }
 
-  /// Where chunks begin, and the last ends.
-  std::vector<EdgeIndex> chunks(EdgeIndex arcs, EdgeIndex chunk_arcs) {
-    const std::uint64_t    count = (arcs + block_.vertices_) / chunk_arcs + 1;
+  /// Where batches begin, and the last ends.
+  std::vector<EdgeIndex> batches(EdgeIndex arcs, EdgeIndex coding_batch_arcs) {
+    const std::uint64_t    count = (arcs + block_.vertices_) / coding_batch_arcs + 1;
     DeviceArray<EdgeIndex> starts{device_, count, what_code};
-    SPILLWAY_LAUNCH(chunk_starts, blocks_for(count), block_threads, offsets_.data(), block_.vertices_, chunk_arcs,
-                    count, starts.data());
+    SPILLWAY_LAUNCH(chunk_starts, blocks_for(count), block_threads, offsets_.data(), block_.vertices_,
+                    coding_batch_arcs, count, starts.data());
     std::vector<EdgeIndex> all(count);
     starts.download(all.data());
     all.push_back(block_.vertices_);
@@ -313,7 +313,7 @@ class CompressedBlock::Encoder {
     move_rows(device_, from_, *block_.order_, first, last, offsets_.data(), sorted);
 
     DeviceArray<EdgeIndex> groups{device_, rows + 1, what_code}, starts{device_, rows + 1, what_code};
-    Chunk                  chunk{.rows        = rows,
+    CodingBatch            batch{.rows        = rows,
                                  .offsets     = offsets_.data() + first,
                                  .targets     = sorted.targets.data(),
                                  .weights     = sorted.weights.data(),
@@ -325,25 +325,25 @@ class CompressedBlock::Encoder {
                                  .shares      = nullptr,
                                  .code        = nullptr,
                                  .too_long    = too_long_.data()};
-    SPILLWAY_LAUNCH(count_groups, blocks_for(rows + 1), block_threads, chunk, groups.data());
-    sum_before_each(device_, groups);
+    SPILLWAY_LAUNCH(count_groups, blocks_for(rows + 1), block_threads, batch, groups.data());
+    exclusive_scan(device_, groups);
     const EdgeIndex                 all = last_of(device_, groups);
     DeviceArray<EdgeIndex>          words{device_, all + 1, what_code};
     DeviceArray<unsigned long long> shares{device_, prefix_bins, what_code};
     shares.clear();
-    chunk.words = words.data(), chunk.shares = shares.data();
-    SPILLWAY_LAUNCH(measure, blocks_for((all + 1) * warp_lanes), block_threads, chunk, all);
-    sum_before_each(device_, words);
-    SPILLWAY_LAUNCH(measure_rows, blocks_for(rows + 1), block_threads, chunk);
-    sum_before_each(device_, starts);
+    batch.words = words.data(), batch.shares = shares.data();
+    SPILLWAY_LAUNCH(measure, blocks_for((all + 1) * warp_lanes), block_threads, batch, all);
+    exclusive_scan(device_, words);
+    SPILLWAY_LAUNCH(measure_rows, blocks_for(rows + 1), block_threads, batch);
+    exclusive_scan(device_, starts);
     const EdgeIndex size = last_of(device_, starts);
 
     DeviceArray<std::uint32_t> code{device_, size + behind, what_code};
     code.clear();
-    chunk.code = code.data();
-    SPILLWAY_LAUNCH(write_groups, blocks_for(all * warp_lanes), block_threads, chunk, all);
-    SPILLWAY_LAUNCH(place_rows, blocks_for(rows), block_threads, chunk, block_.words_,
-                    block_.pieces_.data() + first);
+    batch.code = code.data();
+    SPILLWAY_LAUNCH(write_groups, blocks_for(all * warp_lanes), block_threads, batch, all);
+    SPILLWAY_LAUNCH(place_rows, blocks_for(rows), block_threads, batch, block_.words_,
+                    block_.slices_.data() + first);
     Buffer<std::uint32_t> part{size, budget_, what_code};
     if (size > 0) device_.download(part.data(), code.data(), size * sizeof(std::uint32_t));
     Share share{.last = last, .words = {}};
@@ -386,21 +386,21 @@ class CompressedBlock::Encoder {
 
 CompressedBlock::CompressedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs,
                                  bool has_weights, std::shared_ptr<const VertexMap> order,
-                                 const std::shared_ptr<MemoryBudget>& budget, std::uint64_t chunk_arcs)
-    : weighted(has_weights), order_(std::move(order)), vertices_(vertices), pieces_(device, vertices, what_code) {
-  constexpr std::uint64_t bytes_an_arc = 64;  // that compressing a chunk holds, about
+                                 const std::shared_ptr<MemoryBudget>& budget, std::uint64_t coding_batch_arcs)
+    : weighted(has_weights), order_(std::move(order)), vertices_(vertices), slices_(device, vertices, what_code) {
+  constexpr std::uint64_t bytes_an_arc = 64;  // that compressing a batch holds, about
   if (weighted) weight_bits_ = weight_bits_of(device, from.weights, arcs);
   // Places are counted in units of one word or two; where two are not enough, they are found to be too large.
   if (arcs * (weighted ? 2 : 1) > 0xF0000000u) shift_ = 1;
   Encoder coder{*this, device, from, budget};
-  // Prefixes end where a chunk does: there are to be some.
+  // Prefixes end where a batch does: there are to be some.
   constexpr std::uint64_t usual_chunks = 64, small_chunk = 1u << 20;
-  if (chunk_arcs == 0)
-    chunk_arcs = std::max<std::uint64_t>(
+  if (coding_batch_arcs == 0)
+    coding_batch_arcs = std::max<std::uint64_t>(
         std::min(device.room() / bytes_an_arc, std::max(arcs / usual_chunks, small_chunk)), 1024);
-  const std::vector<EdgeIndex> chunks = coder.chunks(arcs, chunk_arcs);
-  for (std::size_t i = 0; i + 1 < chunks.size(); ++i)
-    coder.code(static_cast<Vertex>(chunks[i]), static_cast<Vertex>(chunks[i + 1]));
+  const std::vector<EdgeIndex> batches = coder.batches(arcs, coding_batch_arcs);
+  for (std::size_t i = 0; i + 1 < batches.size(); ++i)
+    coder.code(static_cast<Vertex>(batches[i]), static_cast<Vertex>(batches[i + 1]));
   coder.finish();
 }
 
@@ -447,36 +447,36 @@ bool CompressedBlock::keep_prefixes(Device& device, std::uint64_t room) {
 
 /// False if they are larger than they were thought to be.
 bool CompressedBlock::take_prefixes(Device& device, const Cut& cut, std::uint64_t room) {
-  const Prefixes         prefixes{.rows = {pieces_.data(), readable_.as<std::uint32_t>(), shift_, weight_bits_},
+  const Prefixes         prefixes{.rows = {slices_.data(), readable_.as<std::uint32_t>(), shift_, weight_bits_},
                                   .vertices    = vertices_,
                                   .words       = words_,
                                   .groups      = cut.groups,
                                   .more_before = cut.more_before};
   DeviceArray<EdgeIndex> starts{device, vertices_ + 1, what_code};
   SPILLWAY_LAUNCH(measure_prefixes, blocks_for(vertices_ + 1), block_threads, prefixes, starts.data());
-  sum_before_each(device, starts);
+  exclusive_scan(device, starts);
   const EdgeIndex size = last_of(device, starts);
   if ((size + behind) * sizeof(std::uint32_t) > room) return false;
   DeviceArray<std::uint32_t> code{device, size + behind, what_code};
-  DeviceArray<Piece>         kept{device, vertices_, what_code}, left{device, vertices_, what_code};
+  DeviceArray<RowSlice>      kept{device, vertices_, what_code}, left{device, vertices_, what_code};
   SPILLWAY_LAUNCH(copy_prefixes, blocks_for(vertices_ * warp_lanes), block_threads, prefixes, starts.data(),
                   code.data(), kept.data(), left.data());
   device.wait();
-  prefixes_ = std::move(code), prefix_pieces_ = std::move(kept), tail_pieces_ = std::move(left);
+  prefixes_ = std::move(code), prefix_slices_ = std::move(kept), tail_slices_ = std::move(left);
   return true;
 }
 
 void CompressedBlock::drop_prefixes() {
-  prefixes_ = {}, prefix_pieces_ = {}, tail_pieces_ = {};
+  prefixes_ = {}, prefix_slices_ = {}, tail_slices_ = {};
   room_ = no_prefixes;
 }
 
 std::vector<CompressedRows> CompressedBlock::parts() const {
   const auto* const host = readable_.as<std::uint32_t>();
-  if (prefixes_.size() == 0) return {{pieces_.data(), host, shift_, weight_bits_}};
-  if (tail_pieces_.size() == 0) return {{pieces_.data(), prefixes_.data(), shift_, weight_bits_}};
-  return {{prefix_pieces_.data(), prefixes_.data(), shift_, weight_bits_},
-          {tail_pieces_.data(), host, shift_, weight_bits_}};
+  if (prefixes_.size() == 0) return {{slices_.data(), host, shift_, weight_bits_}};
+  if (tail_slices_.size() == 0) return {{slices_.data(), prefixes_.data(), shift_, weight_bits_}};
+  return {{prefix_slices_.data(), prefixes_.data(), shift_, weight_bits_},
+          {tail_slices_.data(), host, shift_, weight_bits_}};
 }
 
 }  // namespace spillway::cuda

@@ -17,10 +17,10 @@ inline constexpr unsigned prefix_bins = 256;
 /// The rows of one side of a graph, hubs first.
 class CompressedBlock {
  public:
-  /// `from` is read chunk by chunk, each of at most about `chunk_arcs` (0: as there is room for).
+  /// `from` is read batch by batch, each of at most about `coding_batch_arcs` (0: as there is room for).
   CompressedBlock(Device& device, const Rows& from, std::uint64_t vertices, EdgeIndex arcs, bool weighted,
                   std::shared_ptr<const VertexMap> order, const std::shared_ptr<MemoryBudget>& budget,
-                  std::uint64_t chunk_arcs);
+                  std::uint64_t coding_batch_arcs);
 
   /// The device keeps the first groups of all rows, as many as take no more than `room` bytes. Where not all fit,
   /// `places_bytes` more say where they are. True if they were not there before.
@@ -28,10 +28,10 @@ class CompressedBlock {
   /// Gives them up; the rows can still be read.
   void          drop_prefixes();
   std::uint64_t held_bytes() const {
-    return resident_bytes() + (prefix_pieces_.size() + tail_pieces_.size()) * sizeof(Piece);
+    return resident_bytes() + (prefix_slices_.size() + tail_slices_.size()) * sizeof(RowSlice);
   }
 
-  std::uint64_t places_bytes() const { return 2 * vertices_ * sizeof(Piece); }
+  std::uint64_t places_bytes() const { return 2 * vertices_ * sizeof(RowSlice); }
 
   /// The parts that rows lie in.
   std::vector<CompressedRows> parts() const;
@@ -43,7 +43,7 @@ class CompressedBlock {
   std::uint64_t             words() const { return words_; }
   const std::uint32_t*      on_host_code() const { return readable_.on_host<std::uint32_t>(); }
   /// Whole rows, where their words are at `code`.
-  CompressedRows rows_at(const std::uint32_t* code) const { return {pieces_.data(), code, shift_, weight_bits_}; }
+  CompressedRows rows_at(const std::uint32_t* code) const { return {slices_.data(), code, shift_, weight_bits_}; }
 
   const std::shared_ptr<const VertexMap>& order() const { return order_; }
 
@@ -51,7 +51,7 @@ class CompressedBlock {
   bool          weighted = false;
 
  private:
-  using Piece = CompressedRows::Piece;
+  using RowSlice = CompressedRows::RowSlice;
   /// How many groups of a row are prefixes: one more where the row is before `more_before`.
   struct Cut {
     std::uint64_t groups      = 0;
@@ -73,10 +73,10 @@ class CompressedBlock {
   std::vector<Share>               shares_;
   Buffer<std::uint32_t>            code_;
   HostReadable                     readable_;
-  DeviceArray<Piece>               pieces_;              ///< whole rows, where the host has them
+  DeviceArray<RowSlice>            slices_;              ///< whole rows, where the host has them
   std::uint64_t                    room_ = no_prefixes;  ///< that prefixes were chosen for
   DeviceArray<std::uint32_t>       prefixes_;
-  DeviceArray<Piece>               prefix_pieces_, tail_pieces_;  ///< none where all of every row is there
+  DeviceArray<RowSlice>            prefix_slices_, tail_slices_;  ///< none where all of every row is there
 };
 
 }  // namespace spillway::cuda

@@ -259,7 +259,7 @@ bool DeviceGraph::has_compressed(const RowBlock& block, bool weighted) {
 
 std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, const Topology& topology,
                                                          bool weighted, const Graph& graph,
-                                                         std::uint64_t chunk_arcs) {
+                                                         std::uint64_t coding_batch_arcs) {
   const auto same = [&](const auto& other) {
     return other->on_host == block.rows.targets && other->weighted == weighted;
   };
@@ -276,7 +276,7 @@ std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, 
   rows->drop_prefixes(), among->drop_prefixes();
   auto fresh = std::make_shared<CompressedBlock>(
       device_, rows->whole(), topology.vertices, block.rows.offsets[topology.vertices], weighted,
-      order(by, among->offsets(), topology.vertices), graph.budget(), chunk_arcs);
+      order(by, among->offsets(), topology.vertices), graph.budget(), coding_batch_arcs);
   fresh->on_host = block.rows.targets;
   const std::scoped_lock lock{mutex_};
   passes_uncompressed = 0;

@@ -52,9 +52,9 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<const VertexMap> order(const RowBlock& by, const EdgeIndex* offsets, std::uint64_t vertices);
   /// The block, which stays where it is, for the device to read.
   std::shared_ptr<HostRows> host_rows(const RowBlock& block, bool weighted, const Graph& graph);
-  /// The block in compressed form; `chunk_arcs` as for `compressed_supply`.
+  /// The block in compressed form; `coding_batch_arcs` as for `compressed_supply`.
   std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
-                                              const Graph& graph, std::uint64_t chunk_arcs);
+                                              const Graph& graph, std::uint64_t coding_batch_arcs);
   bool                             has_compressed(const RowBlock& block, bool weighted);
   /// Over rows that are not compressed, so far.
   std::atomic<double> passes_uncompressed = 0;

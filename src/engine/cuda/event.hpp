@@ -15,10 +15,10 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), doing); }
-  void hold_up(cudaStream_t stream) { check(cudaStreamWaitEvent(stream, event_, 0), doing); }
+  void make_wait(cudaStream_t stream) { check(cudaStreamWaitEvent(stream, event_, 0), doing); }
   void wait() { check(cudaEventSynchronize(event_), doing); }
   /// Likewise, for who gives up: whatever has failed. False if something has.
-  bool settle() noexcept { return cudaEventSynchronize(event_) == cudaSuccess; }
+  bool wait_noexcept() noexcept { return cudaEventSynchronize(event_) == cudaSuccess; }
   bool is_over() {
     const cudaError_t status = cudaEventQuery(event_);
     if (status == cudaErrorNotReady) return false;

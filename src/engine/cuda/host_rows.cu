@@ -24,7 +24,7 @@ __device__ EdgeIndex prefix_of(const EdgeIndex* offsets, std::uint64_t v, const 
 __global__ void add_prefixes(const EdgeIndex* offsets, std::uint64_t n, PrefixLengths lengths, Count* sum) {
   Count mine = 0;
   for (std::uint64_t v = first_item(); v < n; v += item_stride()) mine += prefix_of(offsets, v, lengths);
-  mine = sum_over_warp(mine);
+  mine = warp_sum(mine);
   if (lane_index() == 0 && mine != 0) atomicAdd(sum, mine);
 }
 
@@ -115,7 +115,7 @@ bool HostRows::keep_prefixes(Device& device, std::uint64_t room) {
     DeviceArray<EdgeIndex> offsets{device, vertices_ + 1, what_rows}, tails{device, vertices_, what_rows};
     SPILLWAY_LAUNCH(lay_out_prefixes, blocks_for(vertices_ + 1), block_threads, offsets_.data(), vertices_,
                     lengths, offsets.data(), tails.data());
-    sum_before_each(device, offsets);
+    exclusive_scan(device, offsets);
     EdgeIndex all = 0;
     device.download(&all, offsets.data() + vertices_, sizeof(all));
     DeviceArray<Vertex>        targets{device, all, what_rows};

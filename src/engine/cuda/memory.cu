@@ -60,7 +60,7 @@ void refuse_long_rows(const RowBlock& block) {
                         "the graph has a vertex of 2^31 arcs or more, too many for a GPU; use --device cpu"};
 }
 
-IdleRings& IdleRings::one() {
+IdleRings& IdleRings::instance() {
   static auto* const rings = new IdleRings;  // is not destroyed: the driver may be gone when the process ends
   return *rings;
 }
@@ -116,13 +116,13 @@ void copy_by_threads(void* to, const void* from, std::uint64_t size) {
 }  // namespace
 
 Cancellation::Cancellation(Device& device, Progress* progress) : device_(device), progress_(progress) {
-  if (progress_) ring_ = IdleRings::one().take(device.index(), 1, sizeof(unsigned));
+  if (progress_) ring_ = IdleRings::instance().take(device.index(), 1, sizeof(unsigned));
   if (ring_) *word() = 0;
 }
 
 Cancellation::~Cancellation() {
   // After an error a kernel may still read it.
-  if (ring_ && (*ring_)[0].copied.settle()) IdleRings::one().put(device_.index(), std::move(ring_));
+  if (ring_ && (*ring_)[0].copied.wait_noexcept()) IdleRings::instance().put(device_.index(), std::move(ring_));
 }
 
 volatile unsigned* Cancellation::word() const { return ring_ ? (*ring_)[0].memory.as<unsigned>() : nullptr; }
@@ -162,7 +162,7 @@ Device::~Device() {
   cudaMemPool_t pool = nullptr;
   cudaSetDevice(index_);
   const bool copied = cudaStreamSynchronize(nullptr) == cudaSuccess;  // from and to the staging buffers, too
-  if (copied) IdleRings::one().put(index_, std::move(staging_));
+  if (copied) IdleRings::instance().put(index_, std::move(staging_));
   staging_.reset();
   if (cudaDeviceGetDefaultMemPool(&pool, index_) == cudaSuccess) cudaMemPoolTrimTo(pool, 0);
 }
@@ -231,7 +231,7 @@ void Device::give(void* data, std::uint64_t bytes) noexcept {
 
 bool Device::stages(std::uint64_t bytes) {
   if (bytes <= staging_bytes) return false;
-  if (!staging_) staging_ = IdleRings::one().take(index_, 2, staging_bytes);
+  if (!staging_) staging_ = IdleRings::instance().take(index_, 2, staging_bytes);
   return staging_ != nullptr;
 }
 

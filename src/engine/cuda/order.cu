@@ -107,11 +107,11 @@ DeviceArray<EdgeIndex> ordered_offsets(Device& device, const EdgeIndex* offsets,
   const auto             what = "the rows in another order";
   DeviceArray<EdgeIndex> moved{device, n + 1, what};
   SPILLWAY_LAUNCH(row_lengths, blocks_for(n + 1), block_threads, offsets, order.original.data(), n, moved.data());
-  sum_before_each(device, moved);
+  exclusive_scan(device, moved);
   return moved;
 }
 
-void sum_before_each(Device& device, DeviceArray<EdgeIndex>& values) {
+void exclusive_scan(Device& device, DeviceArray<EdgeIndex>& values) {
   std::size_t bytes = 0;
   const auto  sum   = [&](void* room) {
     check(cub::DeviceScan::ExclusiveSum(room, bytes, values.data(), values.data(), values.size()), "adding up");

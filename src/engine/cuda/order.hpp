@@ -14,7 +14,7 @@ DeviceArray<EdgeIndex> ordered_offsets(Device& device, const EdgeIndex* offsets,
                                        const VertexMap& order);
 
 /// Every value becomes the sum of those before it.
-void sum_before_each(Device& device, DeviceArray<EdgeIndex>& values);
+void exclusive_scan(Device& device, DeviceArray<EdgeIndex>& values);
 
 /// Each by rising target: lanes that read a row side by side then find what they gather side by side, too.
 struct SortedRows {

@@ -84,7 +84,7 @@ SuppliedRows Session::rows() {
 }
 
 /// There may be no room to compress in, or for windows, here or there.
-bool Session::retreats(const Error& error) {
+bool Session::falls_back(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
   state.lock         = {};
@@ -156,8 +156,8 @@ void make_in_place(SupplyJob& job) {
   if (job.needs.form == RowForm::whole && !job.compressed)
     job.supplied.rows = whole_supply(job.device_graph, job.graph, job.topology, facts.weighted, state);
   else if (job.compressed)
-    job.supplied.rows =
-        compressed_supply(job.device_graph, job.graph, job.topology, facts.weighted, room, supply.chunk_arcs);
+    job.supplied.rows = compressed_supply(job.device_graph, job.graph, job.topology, facts.weighted, room,
+                                          supply.coding_batch_arcs);
   else
     job.supplied.rows = plain_supply(job.device_graph, job.graph, job.topology, facts.weighted, room);
   job.device().wait();

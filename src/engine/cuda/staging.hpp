@@ -63,7 +63,7 @@ class StagingRing {
 /// one leaves is for the next.
 class IdleRings {
  public:
-  static IdleRings& one();
+  static IdleRings& instance();
 
   /// For the GPU that the calling thread works with. Nothing where the machine has no memory to pin.
   std::unique_ptr<StagingRing> take(int device, unsigned count, std::uint64_t bytes);

@@ -55,10 +55,10 @@ Supply<PlainRows> plain_supply(DeviceGraph& device_graph, const Graph& graph, co
 Supply<PlainRows> whole_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
                                bool weighted, std::uint64_t state);
 
-/// Likewise in parts, compressed, with hubs first. `chunk_arcs` are compressed at once; 0: as many as there is
-/// room for.
+/// Likewise in parts, compressed, with hubs first. `coding_batch_arcs` are compressed at once; 0: as many as there
+/// is room for.
 Supply<CompressedRows> compressed_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
-                                         bool weighted, const Room& room, std::uint64_t chunk_arcs);
+                                         bool weighted, const Room& room, std::uint64_t coding_batch_arcs);
 
 /// Rows of which the device knows where they lie; edges come while a run lasts, to be pulled or pushed. `state`:
 /// bytes that it needs beside them.

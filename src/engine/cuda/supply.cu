@@ -77,10 +77,10 @@ Supply<PlainRows> plain_supply(DeviceGraph& device_graph, const Graph& graph, co
 }
 
 Supply<CompressedRows> compressed_supply(DeviceGraph& device_graph, const Graph& graph, const Topology& topology,
-                                         bool weighted, const Room& room, std::uint64_t chunk_arcs) {
+                                         bool weighted, const Room& room, std::uint64_t coding_batch_arcs) {
   std::shared_ptr<const VertexMap> order;
   auto supply  = supplied<CompressedRows>(device_graph, topology, room, [&](const RowBlock& block) {
-    auto rows = device_graph.compressed(block, topology, weighted, graph, chunk_arcs);
+    auto rows = device_graph.compressed(block, topology, weighted, graph, coding_batch_arcs);
     order     = rows->order();  // one for all of them
     return rows;
   });

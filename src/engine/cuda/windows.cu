@@ -50,8 +50,8 @@ struct Slot {
 struct DescriptorBatch {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  static std::uint64_t bytes_of(std::uint64_t pieces) {
-    return pieces * sizeof(ChunkDescriptor) + (pieces + 1) * sizeof(EdgeIndex);
+  static std::uint64_t bytes_of(std::uint64_t chunks) {
+    return chunks * sizeof(ChunkDescriptor) + (chunks + 1) * sizeof(EdgeIndex);
   }
 
   StagingRing::Buffer& buffer;
@@ -230,13 +230,13 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
                            .cuts       = side.compressed ? side.compressed->edges_at_cuts() : nullptr});
     if (!parts.empty()) side.parts.download(parts.data());
     laid_parts_          = parts;
-    const LayoutSize all = parts.empty() ? laid : LayoutSize{parts.back().pieces, parts.back().edges};
+    const LayoutSize all = parts.empty() ? laid : LayoutSize{parts.back().chunks, parts.back().edges};
     layout_              = kernels_->laid();
     layout_.count        = all.entries;
     return all;
   }
 
-  ChunkLayout pieces(std::uint64_t first, std::uint64_t last) override {
+  ChunkLayout chunks(std::uint64_t first, std::uint64_t last) override {
     const std::size_t which = batches_[1].first == first ? 1 : 0;
     DescriptorBatch & now = batches_[which], &next = batches_[1 - which];
     if (now.first != first) ask_for(now, first, last);
@@ -257,7 +257,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     told.buffer.copied.record(descriptor_stream_);
   }
 
-  void reuse(std::size_t slot) override { slots_[slot]->visited.hold_up(stream_); }
+  void reuse(std::size_t slot) override { slots_[slot]->visited.make_wait(stream_); }
 
   void send(std::size_t slot, const WindowSide& side, std::size_t part) override {
     const std::uint64_t first = side.word_at(part);
@@ -294,8 +294,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   /// Which chunks may be in whole parts is known from the layout: a search takes as long as visiting them.
   ChunkRange chunks_in(const WindowAt& at) const {
     if (at.edges.compact || laid_parts_.empty()) return {};
-    const std::uint64_t begun = laid_parts_[at.first_part].pieces;
-    return {begun - std::min<std::uint64_t>(begun, 1), laid_parts_[at.last_part].pieces};  // the one before may
+    const std::uint64_t begun = laid_parts_[at.first_part].chunks;
+    return {begun - std::min<std::uint64_t>(begun, 1), laid_parts_[at.last_part].chunks};  // the one before may
   }                                                                                        // reach into it
 
   void process(const WindowAt& at, const Rows& rows, BlockMemory memory) {
@@ -318,7 +318,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   void visit_compressed(std::size_t which, const WindowAt& at) {
     const GpuSide& side = sides_[at.side];
     Slot* const    slot = which == resident ? nullptr : slots_[which].get();
-    if (slot) slot->arrived.hold_up(nullptr);
+    if (slot) slot->arrived.make_wait(nullptr);
     for (std::size_t part = at.first_part; part < at.last_part; ++part) {
       const auto [first, last] = side.compressed->edges_of(part);
       if (first == last) continue;
@@ -338,7 +338,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     if (which == WindowDevice::in_place)
       return process(at, side.rows(side.on_host.targets, weighted(side.on_host.weights), from), BlockMemory::host);
     Slot& slot = *slots_[which];
-    slot.arrived.hold_up(nullptr);
+    slot.arrived.make_wait(nullptr);
     process(at, rows_in(slot, side), BlockMemory::staging);
     slot.visited.record(nullptr);
   }
@@ -427,7 +427,7 @@ class WindowBuilder {
     std::shared_ptr<CompressedBlock> block_there;
     if (sent) {
       block_there =
-          device_graph_.compressed(block, topology_, needs_.weighted, graph_, options_.supply.chunk_arcs);
+          device_graph_.compressed(block, topology_, needs_.weighted, graph_, options_.supply.coding_batch_arcs);
       block_there->drop_prefixes();
       supply_.order = block_there->order();
     }

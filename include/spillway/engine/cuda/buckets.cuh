@@ -34,7 +34,7 @@ __device__ void Machine<P, Rows>::take_bucket(unsigned at, IterationCounters::Ta
     if (threadIdx.x == 0) shared_.lowest = ~Count{0};
     __syncthreads();
     Count lowest = ~Count{0};
-    for_chunks([&](std::uint64_t base, bool mine) {
+    for_word_batches([&](std::uint64_t base, bool mine) {
       const Word word = mine ? view_.waiting[base + lane_index()] : 0;
       if (!__any_sync(all_lanes, word != 0)) return;
       const unsigned waits = across(word);
@@ -54,7 +54,7 @@ __device__ void Machine<P, Rows>::take_bucket(unsigned at, IterationCounters::Ta
       if (mine && leave != 0) view_.waiting[base + lane_index()] = word & ~leave;
       if (mine && active != 0) view_.bits[at % 3][base + lane_index()] |= active;
       mine_.vertices += __popc(taken);
-      mine_.edges += list_chunk(base, taken, at, counters(at).balloted);
+      mine_.edges += list_word_batch(base, taken, at, counters(at).balloted);
     });
     if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
     add_up(mine_.vertices, shared_.vertices);

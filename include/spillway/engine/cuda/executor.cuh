@@ -109,7 +109,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   static void look_up(const DeviceArray<Vertex>& table, const DeviceArray<Vertex>& in, std::uint64_t count,
                       DeviceArray<Vertex>& to) {
-    SPILLWAY_LAUNCH(rearrange, grid_of(count), block_threads, table.data(), in.data(), count, to.data());
+    SPILLWAY_LAUNCH(permute, grid_of(count), block_threads, table.data(), in.data(), count, to.data());
   }
   static void copy(const DeviceArray<Vertex>& from, std::uint64_t count, DeviceArray<Vertex>& to) {
     check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDeviceToDevice, nullptr),
@@ -287,9 +287,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
     }
     if (options_.method->transfers) {
       // As many as rows can be cut into at most.
-      const std::uint64_t pieces = n_ + view_.arcs / view_.sizes.chunk_edges;
-      entries_                   = {device_, pieces, "the pieces of rows"};
-      entry_starts_              = {device_, pieces + 1, "the pieces of rows"};
+      const std::uint64_t chunks = n_ + view_.arcs / view_.sizes.chunk_edges;
+      entries_                   = {device_, chunks, "the chunks of rows"};
+      entry_starts_              = {device_, chunks + 1, "the chunks of rows"};
       laid_                      = {device_, std::uint64_t{most_blocks} * block_warps, "counters"};
       laid_in_all_               = {device_, 1, "counters"};
       reactivated_               = {device_, 3, "counters"};

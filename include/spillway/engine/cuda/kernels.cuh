@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
   using Accumulator    = typename T::Combine::Accumulator;
   const auto degree_in = [](const Rows* rows, int blocks, Vertex v) {
     EdgeIndex edges = 0;
-    for (int b = 0; b < blocks; ++b) edges += rows[b].piece(v).length();
+    for (int b = 0; b < blocks; ++b) edges += rows[b].slice(v).length();
     return edges;
   };
   Count               active_vertices = 0, active_edges = 0, open_vertices = 0, open_edges = 0;
@@ -352,8 +352,8 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
     open_vertices += open;
     open_edges += open ? edges : 0;
   }
-  active_vertices = sum_over_warp(active_vertices), active_edges = sum_over_warp(active_edges);
-  open_vertices = sum_over_warp(open_vertices), open_edges = sum_over_warp(open_edges);
+  active_vertices = warp_sum(active_vertices), active_edges = warp_sum(active_edges);
+  open_vertices = warp_sum(open_vertices), open_edges = warp_sum(open_edges);
   if (lane_index() != 0) return;
   atomicAdd(&view.iteration_counters[0].vertices, active_vertices);
   atomicAdd(&view.iteration_counters[0].edges, active_edges);
@@ -363,7 +363,7 @@ __global__ void __launch_bounds__(block_threads) start(const __grid_constant__ V
 
 /// to[i] is from[places[i]].
 template <class Value>
-__global__ void rearrange(const Value* from, const Vertex* places, std::uint64_t count, Value* to) {
+__global__ void permute(const Value* from, const Vertex* places, std::uint64_t count, Value* to) {
   deal<LaneTeam>(count, [&](std::uint64_t i) { to[i] = from[places[i]]; });
 }
 
@@ -372,7 +372,7 @@ template <class P, class Rows>
 __global__ void find_large(const __grid_constant__ View<P, Rows> view, Vertex* found, unsigned* count) {
   const auto is_large = [&](Vertex v) {
     EdgeIndex edges = 0;
-    for (int b = 0; b < view.pull_blocks; ++b) edges += view.pull[b].piece(v).length();
+    for (int b = 0; b < view.pull_blocks; ++b) edges += view.pull[b].slice(v).length();
     return edges >= view.sizes.large_degree;
   };
   list_vertices(view.vertices, is_large, found, count);

@@ -10,9 +10,9 @@ namespace spillway::cuda {
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::list_frontier(unsigned at) {
   begin_phase();
-  for_chunks([&](std::uint64_t base, bool mine) {
+  for_word_batches([&](std::uint64_t base, bool mine) {
     const Word word = mine ? view_.bits[at % 3][base + lane_index()] : 0;
-    if (__any_sync(all_lanes, word != 0)) list_chunk(base, across(word), at, counters(at).balloted);
+    if (__any_sync(all_lanes, word != 0)) list_word_batch(base, across(word), at, counters(at).balloted);
   });
 }
 
@@ -70,7 +70,7 @@ __device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::
     edges_of_all += edges;
     list(v, edges, mine, at, counters(at).balloted);
   }
-  edges_of_all = sum_over_warp(edges_of_all);
+  edges_of_all = warp_sum(edges_of_all);
   if (lane_index() == 0 && edges_of_all != 0) atomicAdd(&counters(at).replayed_edges, edges_of_all);
   end_phase(counters(at + 1), slot(0, at));
 }
@@ -141,8 +141,8 @@ __device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, un
 
 /// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
 template <class P, class Rows>
-__device__ EdgeIndex Machine<P, Rows>::list_chunk(std::uint64_t base, unsigned wants, unsigned at,
-                                                  IterationCounters::Lists& lists) {
+__device__ EdgeIndex Machine<P, Rows>::list_word_batch(std::uint64_t base, unsigned wants, unsigned at,
+                                                       IterationCounters::Lists& lists) {
   EdgeIndex edges = 0;
   unsigned  large = 0, hubs = 0;
 #pragma unroll
@@ -164,7 +164,7 @@ __device__ EdgeIndex Machine<P, Rows>::list_chunk(std::uint64_t base, unsigned w
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to) {
   const auto     own    = static_cast<unsigned>(__popc(wants));
-  const unsigned before = sum_before(own);
+  const unsigned before = warp_exclusive_sum(own);
   const unsigned all    = __shfl_sync(all_lanes, before + own, warp_lanes - 1);
   if (all == 0) return;
   unsigned place = 0;

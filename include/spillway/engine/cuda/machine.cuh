@@ -16,7 +16,7 @@ class Machine {
   using Global      = typename T::Global;
   using Combine     = typename T::Combine;
   using Accumulator = typename Combine::Accumulator;
-  using Piece       = typename Rows::Piece;
+  using RowSlice    = typename Rows::RowSlice;
   using Place       = typename Rows::Place;
   using Span        = typename Rows::Span;
 
@@ -94,7 +94,7 @@ class Machine {
       begin_phase();
       if (T::all_active) {
         for (std::uint64_t v = thread(); v < view_.vertices; v += threads())
-          mine_.vertices += settle(static_cast<Vertex>(v)) ? 1 : 0;
+          mine_.vertices += apply_accumulated(static_cast<Vertex>(v)) ? 1 : 0;
       } else if (overflowed) {
         for_set_words(view_.bits[(at + 1) % 3], [&](std::uint64_t index, Word word) {
           apply_lane(vertex_at(index), (word >> lane_index()) & 1, at);
@@ -125,7 +125,7 @@ class Machine {
 
   // --- in windows (windows.cuh) ---
 
-  /// The active rows, or all, in pieces; where each begins if they lie one behind the other.
+  /// The active rows, or all, in slices; where each begins if they lie one behind the other.
   __device__ void lay_out(const Layout& layout, unsigned at);
 
   /// Pieces of active rows that are in the window are pushed, or all in it are pulled into accumulators.
@@ -204,7 +204,7 @@ class Machine {
 
   /// body(base, mine) for every `chunk` words from `base` on; `mine` if this lane has one, base + lane.
   template <class Body>
-  __device__ void for_chunks(Body&& body) {
+  __device__ void for_word_batches(Body&& body) {
     const std::uint64_t words = word_count(), stride = std::uint64_t{warps()} * chunk;
     for (std::uint64_t base = std::uint64_t{warp_index()} * chunk; base < words; base += stride)
       body(base, lane_index() < chunk && base + lane_index() < words);
@@ -213,7 +213,7 @@ class Machine {
   /// body(index, word) for the words of a bitmap that are not empty.
   template <class Body>
   __device__ void for_set_words(const Word* bits, Body&& body) {
-    for_chunks([&](std::uint64_t base, bool mine) {
+    for_word_batches([&](std::uint64_t base, bool mine) {
       const Word word = mine ? bits[base + lane_index()] : 0;
       for (unsigned some = __ballot_sync(all_lanes, word != 0); some != 0; some &= some - 1) {
         const int lane = __ffs(static_cast<int>(some)) - 1;
@@ -273,13 +273,13 @@ class Machine {
 
   __device__ static void add_up(Count value, Count& into) {
     if (!__any_sync(all_lanes, value != 0)) return;
-    value = sum_over_warp(value);
+    value = warp_sum(value);
     if (lane_index() == 0) atomicAdd(&into, value);
   }
 
   __device__ Global block_total(Global total) {
     for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2) {
-      const Global other = from_lane(total, lane_index() ^ offset);
+      const Global other = shuffle(total, lane_index() ^ offset);
       total += other;
     }
     if (lane_index() == 0) shared_.totals[threadIdx.x / warp_lanes] = total;
@@ -305,9 +305,9 @@ class Machine {
 
   __device__ EdgeIndex degree(Vertex v) const {
     EdgeIndex edges = 0;
-    for (int b = 0; b < view_.push_blocks; ++b) edges += view_.push[b].piece(v).length();
+    for (int b = 0; b < view_.push_blocks; ++b) edges += view_.push[b].slice(v).length();
     if (view_.push_blocks == 0)
-      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].piece(v).length();
+      for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].slice(v).length();
     return edges;
   }
 
@@ -355,7 +355,7 @@ class Machine {
   }
 
   /// Applies and empties a vertex's accumulator.
-  __device__ bool settle(Vertex v) {
+  __device__ bool apply_accumulated(Vertex v) {
     const Update update = detail::converted<Update>(view_.sums[v]);
     view_.sums[v]       = detail::converted<Accumulator>(Combine::identity());
     const bool active   = applied(view_.values[v], update, v);
@@ -365,7 +365,7 @@ class Machine {
 
   /// All lanes come; those with `valid` apply to their vertex, whose bit of the next frontier is set.
   __device__ void apply_lane(Vertex v, bool valid, unsigned at) {
-    bool active = valid && settle(v) && view_.replay == nullptr;  // a replayed run knows who comes next
+    bool active = valid && apply_accumulated(v) && view_.replay == nullptr;  // a replayed run knows who comes next
     active      = active && !waits_for_its_bucket(v);
     if (valid && !active) take(view_.bits[(at + 1) % 3], v);
     note_active(v, active, at);
@@ -379,8 +379,8 @@ class Machine {
 
   __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, IterationCounters::Lists& lists);
 
-  __device__ EdgeIndex list_chunk(std::uint64_t base, unsigned wants, unsigned at,
-                                  IterationCounters::Lists& lists);
+  __device__ EdgeIndex list_word_batch(std::uint64_t base, unsigned wants, unsigned at,
+                                       IterationCounters::Lists& lists);
 
   __device__ void append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to);
 
@@ -409,7 +409,7 @@ class Machine {
     if constexpr (T::no_message)
       return {};
     else if constexpr (T::live_messages)
-      return atomics::glance(view_.values[v]);  // as new as the iteration
+      return atomics::load_cached(view_.values[v]);  // as new as the iteration
     else
       return view_.messages[v];
   }
@@ -438,10 +438,10 @@ class Machine {
   template <class Team>
   __device__ void push_row(const Rows& rows, Vertex v, unsigned at);
   template <class Team>
-  __device__ void push_piece(const Rows& rows, Vertex v, Piece piece, unsigned at);
-  __device__ void push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at);
+  __device__ void push_slice(const Rows& rows, Vertex v, RowSlice slice, unsigned at);
+  __device__ void push_lines(const Rows& rows, Vertex v, RowSlice& slice, unsigned at);
   __device__ void push_small(const Rows& rows, const Vertex* list, unsigned count, unsigned at);
-  __device__ void push_as_one(const Rows& rows, Vertex v, Piece piece, bool mine, unsigned at);
+  __device__ void push_as_one(const Rows& rows, Vertex v, RowSlice slice, bool mine, unsigned at);
   /// Where the edges of a lane are: apart, or side by side with those of the other lanes.
   struct Apart {
     Place             place[push_batch];
@@ -486,13 +486,13 @@ class Machine {
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
   template <unsigned stride>
-  __device__ bool collect(Collected& all, const Rows& rows, const Piece& piece, Vertex v, unsigned at) const;
+  __device__ bool collect(Collected& all, const Rows& rows, const RowSlice& slice, Vertex v, unsigned at) const;
   __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;
   /// Rows from here on are pulled by eight lanes, and by a warp.
   static constexpr unsigned lane_row = 8, group_row = 64;
   struct OwnRow {
-    Vertex vertex;
-    Piece  piece;
+    Vertex   vertex;
+    RowSlice slice;
   };
   template <unsigned width>
   __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
@@ -505,7 +505,7 @@ class Machine {
 
   // --- in windows (windows.cuh) ---
 
-  __device__ static OwnRow own_row(const RowChunk& piece);
+  __device__ static OwnRow own_row(const RowChunk& slice);
   template <class Wants>
   __device__ void push_window(const WindowBlock& window, const ChunkRange& range, unsigned at, Wants&& wants);
   __device__ void pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at);

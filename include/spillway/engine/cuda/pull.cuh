@@ -34,12 +34,12 @@ __device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t 
   int    found_in = 0;
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows&    rows  = view_.pull[b];
-    const Piece    piece = wants ? rows.piece(v) : Piece{};
-    const unsigned last  = piece.length();
+    const RowSlice slice = wants ? rows.slice(v) : RowSlice{};
+    const unsigned last  = slice.length();
     unsigned       i     = 0;
     if (!hit)
       for (; i < last && i < view_.sizes.probes; ++i) {
-        const Place  place  = Rows::place(piece, i);
+        const Place  place  = Rows::place(slice, i);
         const Vertex target = rows.target(place);
         if (!is_active(target, at)) continue;
         hit = true, found_at = place, source = target, found_in = b;
@@ -47,8 +47,8 @@ __device__ bool Machine<P, Rows>::pull_vote(Vertex v, bool wants, std::uint64_t 
       }
     mine_.looked_at += i;
     for_each_owner(!hit && i < last, [&](unsigned lane) {
-      const Piece    row  = from_lane(piece, lane);
-      const unsigned from = from_lane(i, lane), to = row.length();
+      const RowSlice row  = shuffle(slice, lane);
+      const unsigned from = shuffle(i, lane), to = row.length();
       for (unsigned base = from / warp_lanes * warp_lanes; base < to; base += warp_lanes) {
         const unsigned k     = base + lane_index();
         const bool     there = k >= from && k < to;
@@ -88,11 +88,11 @@ __device__ auto Machine<P, Rows>::nothing(Vertex v) const -> Collected {
 /// together.
 template <class P, class Rows>
 template <unsigned width>
-__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const Piece& piece, Vertex v,
+__device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const RowSlice& slice, Vertex v,
                                           unsigned at) const {
   constexpr bool     together = width >= warp_lanes;
   constexpr unsigned step     = together ? warp_lanes : width;  // between a lane's edges
-  const unsigned     number = threadIdx.x % width, lane = together ? lane_index() : number, end = piece.length();
+  const unsigned     number = threadIdx.x % width, lane = together ? lane_index() : number, end = slice.length();
   bool               hit = false;
   for (unsigned base = (number - lane) * pull_batch; base < end; base += pull_batch * width) {
     Span          span{};
@@ -102,8 +102,8 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
     std::uint32_t weight[pull_batch] = {};
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * step + lane < end;
-    if constexpr (together) span = rows.template span<pull_batch>(piece, base, staged());
-    const auto place     = [&](unsigned k) { return Rows::place(piece, base + k * step + lane); };
+    if constexpr (together) span = rows.template span<pull_batch>(slice, base, staged());
+    const auto place     = [&](unsigned k) { return Rows::place(slice, base + k * step + lane); };
     const auto target_of = [&](unsigned k) -> Vertex {
       if constexpr (together) return rows.template target_in<T::all_active>(span, k, there[k]);
       return there[k] ? rows.target(place(k)) : 0;
@@ -168,8 +168,8 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
       rest &= rest - 1;
     }
     const unsigned owner = mine != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mine)) - 1) : 0;
-    const Vertex   to    = from_lane(own.vertex, owner);
-    const Piece    row   = from_lane(own.piece, owner);
+    const Vertex   to    = shuffle(own.vertex, owner);
+    const RowSlice row   = shuffle(own.slice, owner);
     Collected      part  = nothing(to);
     bool           any   = false;
     if (mine != 0) any = collect<width>(part, rows, row, to, at);
@@ -177,7 +177,7 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
     const unsigned  hits = __ballot_sync(all_lanes, any);
     const unsigned  done = left & ~rest;
     const unsigned  from = (__popc(done & before) * width) % warp_lanes;  // the group that worked for this lane
-    const Collected got  = from_lane(part, from);
+    const Collected got  = shuffle(part, from);
     if ((done >> lane_index()) & 1) {
       all = Combine::combine(all, got);
       hit |= ((hits >> from) & (all_lanes >> (warp_lanes - width))) != 0;
@@ -190,8 +190,8 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::collect_in_bins(Collected& all, const Rows& rows, const OwnRow& own,
                                                   unsigned at) {
-  const unsigned length = own.piece.length();
-  bool           hit    = length < lane_row && collect<1>(all, rows, own.piece, own.vertex, at);
+  const unsigned length = own.slice.length();
+  bool           hit    = length < lane_row && collect<1>(all, rows, own.slice, own.vertex, at);
   pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
   pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
   return hit;
@@ -202,13 +202,13 @@ template <class P, class Rows>
 __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   EdgeIndex edges = 0;
   if (wants)
-    for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].piece(v).length();
+    for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].slice(v).length();
   const bool mine = wants && edges < view_.sizes.large_degree;  // blocks work on the others
   bool       hit  = false;
   Collected  all  = nothing(wants ? v : 0);
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows& rows = view_.pull[b];
-    hit |= collect_in_bins(all, rows, {v, mine ? rows.piece(v) : Piece{}}, at);
+    hit |= collect_in_bins(all, rows, {v, mine ? rows.slice(v) : RowSlice{}}, at);
   }
   mine_.looked_at += mine ? edges : 0;
   return mine && (hit || T::all_active) && collected(v, all);
@@ -266,10 +266,10 @@ __device__ void Machine<P, Rows>::pull_large(Vertex v, unsigned at) {
   Collected all = nothing(v);
   bool      hit = false;
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows& rows  = view_.pull[b];
-    const Piece piece = rows.piece(v);
-    hit |= collect<block_threads>(all, rows, piece, v, at);
-    if (threadIdx.x == 0) mine_.looked_at += piece.length();
+    const Rows&    rows  = view_.pull[b];
+    const RowSlice slice = rows.slice(v);
+    hit |= collect<block_threads>(all, rows, slice, v, at);
+    if (threadIdx.x == 0) mine_.looked_at += slice.length();
   }
   all = combined_over_lanes<Combine, warp_lanes>(all);
   if (__any_sync(all_lanes, hit) && lane_index() == 0) hits = 1;

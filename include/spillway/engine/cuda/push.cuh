@@ -14,26 +14,26 @@ __device__ void Machine<P, Rows>::push_listed(const Rows& rows, const Vertex* li
 template <class P, class Rows>
 template <class Team>
 __device__ void Machine<P, Rows>::push_row(const Rows& rows, Vertex v, unsigned at) {
-  push_piece<Team>(rows, v, rows.piece(v), at);
+  push_slice<Team>(rows, v, rows.slice(v), at);
 }
 
 /// Warps of a team stay together and take some edges that lie side by side each.
 template <class P, class Rows>
 template <class Team>
-__device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece piece, unsigned at) {
-  if (piece.length() == 0) return;
+__device__ void Machine<P, Rows>::push_slice(const Rows& rows, Vertex v, RowSlice slice, unsigned at) {
+  if (slice.length() == 0) return;
   const Message message = sent_by(v);
-  if (Team::rank() == 0) mine_.looked_at += piece.length();
+  if (Team::rank() == 0) mine_.looked_at += slice.length();
   unsigned lead = 0;
   if constexpr (Rows::line_edges > 0) {
-    lead  = rows.lead(piece);
-    piece = Rows::with_lead(piece, lead);
+    lead  = rows.lead(slice);
+    slice = Rows::with_lead(slice, lead);
   }
-  const unsigned length = piece.length(), lane = lane_index();
+  const unsigned length = slice.length(), lane = lane_index();
   for (EdgeIndex first = EdgeIndex{Team::rank() - lane} * push_batch; first < length;
        first += EdgeIndex{push_batch} * Team::size()) {
     const auto     base = static_cast<unsigned>(first);
-    const Together edges{rows.template span<push_batch>(piece, base, staged())};
+    const Together edges{rows.template span<push_batch>(slice, base, staged())};
     Sent           sent[push_batch];
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
@@ -44,16 +44,15 @@ __device__ void Machine<P, Rows>::push_piece(const Rows& rows, Vertex v, Piece p
   }
 }
 
-/// Of the pieces that lanes have, those of several lines in host memory, one after the other; the others are left.
+/// Of the slices that lanes have, those of several lines in host memory, one after the other; the others are left.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_lines(const Rows& rows, Vertex v, Piece& piece, unsigned at) {
+__device__ void Machine<P, Rows>::push_lines(const Rows& rows, Vertex v, RowSlice& slice, unsigned at) {
   if constexpr (Rows::line_edges > 0) {
     if (!rows.on_host) return;
-    const bool is_long = piece.length() >= view_.sizes.line_edges;
-    for_each_owner(is_long, [&](unsigned lane) {
-      push_piece<WarpTeam>(rows, from_lane(v, lane), from_lane(piece, lane), at);
-    });
-    if (is_long) piece = {};
+    const bool is_long = slice.length() >= view_.sizes.line_edges;
+    for_each_owner(is_long,
+                   [&](unsigned lane) { push_slice<WarpTeam>(rows, shuffle(v, lane), shuffle(slice, lane), at); });
+    if (is_long) slice = {};
   }
 }
 
@@ -62,17 +61,17 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_small(const Rows& rows, const Vertex* list, unsigned count, unsigned at) {
   deal_to_lanes(0u, count, [&](std::uint64_t i, bool mine) {
     const Vertex v = mine ? list[i] : 0;
-    push_as_one(rows, v, mine ? rows.piece(v) : Piece{}, mine, at);
+    push_as_one(rows, v, mine ? rows.slice(v) : RowSlice{}, mine, at);
   });
 }
 
-/// The pieces that lanes have, those with `mine`; the others bring an empty one.
+/// The slices that lanes have, those with `mine`; the others bring an empty one.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, Piece piece, bool mine, unsigned at) {
-  push_lines(rows, v, piece, at);
-  const unsigned length  = piece.length();
+__device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, RowSlice slice, bool mine, unsigned at) {
+  push_lines(rows, v, slice, at);
+  const unsigned length  = slice.length();
   const Message  message = mine ? sent_by(v) : Message{};
-  const unsigned before  = sum_before(length);
+  const unsigned before  = warp_exclusive_sum(length);
   const unsigned all     = __shfl_sync(all_lanes, before + length, warp_lanes - 1);
   mine_.looked_at += length;
   for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
@@ -83,8 +82,8 @@ __device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, Piece 
       const unsigned k     = step + j * warp_lanes + lane_index();
       const unsigned owner = owner_of(k, before);
       const unsigned ahead = __shfl_sync(all_lanes, before, static_cast<int>(owner));
-      edges.place[j]       = Rows::place(from_lane(piece, owner), k - ahead);
-      sent[j]              = {from_lane(v, owner), from_lane(message, owner), k < all};
+      edges.place[j]       = Rows::place(shuffle(slice, owner), k - ahead);
+      sent[j]              = {shuffle(v, owner), shuffle(message, owner), k < all};
     }
     push_edges(rows, edges, sent, at);
   }
@@ -119,7 +118,7 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
   if constexpr (T::in_place) {
     Value seen[push_batch];
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::glance(view_.values[to[k]]);
+    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.values[to[k]]);
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) valid[k] = valid[k] && Combine::improves(seen[k], update_of(k));
   }
@@ -181,7 +180,7 @@ __device__ bool Machine<P, Rows>::gather_together(const Update& update, bool val
   unsigned       rest  = leads ? peers & (peers - 1) : 0;
   while (__any_sync(all_lanes, rest != 0)) {
     const Accumulator other =
-        from_lane(sum, rest != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1) : lane_index());
+        shuffle(sum, rest != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(rest)) - 1) : lane_index());
     if (rest != 0) sum = Combine::combine(sum, other);
     rest &= rest - 1;
   }

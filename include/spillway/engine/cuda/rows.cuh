@@ -24,7 +24,7 @@ struct PlainRows {
   static constexpr unsigned line_edges = 32;
 
   /// A vertex's row, or the part of it that is here.
-  struct Piece {
+  struct RowSlice {
     EdgeIndex           first;
     unsigned            edges;
     __device__ unsigned length() const { return edges; }
@@ -35,20 +35,20 @@ struct PlainRows {
   using Span                             = EdgeIndex;
   static constexpr unsigned staged_words = 0;
 
-  __device__ Piece piece(Vertex v) const {
+  __device__ RowSlice slice(Vertex v) const {
     const EdgeIndex first = begins[v];
     return {first, static_cast<unsigned>(ends[v] - first)};
   }
-  __device__ static Place place(const Piece& piece, unsigned k) { return piece.first + k; }
+  __device__ static Place place(const RowSlice& slice, unsigned k) { return slice.first + k; }
 
-  /// Edges of others that lie before a piece in its first line.
-  __device__ unsigned lead(const Piece& piece) const {
-    return on_host ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + piece.first) /
+  /// Edges of others that lie before a slice in its first line.
+  __device__ unsigned lead(const RowSlice& slice) const {
+    return on_host ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(targets + slice.first) /
                                            sizeof(Vertex) % line_edges)
                    : 0;
   }
-  __device__ static Piece with_lead(const Piece& piece, unsigned lead) {
-    return {piece.first - lead, piece.edges + lead};
+  __device__ static RowSlice with_lead(const RowSlice& slice, unsigned lead) {
+    return {slice.first - lead, slice.edges + lead};
   }
 
   __device__ Vertex target(Place place) const { return targets[place]; }
@@ -57,8 +57,8 @@ struct PlainRows {
   /// The edges from `k` on, a multiple of 32 below the row's length; the others use `staged` to read them
   /// together. All lanes come, here and when they ask; those that do not want to know get anything.
   template <unsigned>
-  __device__ Span span(const Piece& piece, unsigned k, std::uint32_t*) const {
-    return piece.first + k + threadIdx.x % 32;
+  __device__ Span span(const RowSlice& slice, unsigned k, std::uint32_t*) const {
+    return slice.first + k + threadIdx.x % 32;
   }
   template <bool passing>
   __device__ Vertex target_in(Span span, unsigned group, bool wants) const {
@@ -82,7 +82,7 @@ struct OrderedRows : PlainRows {
 /// Rows in ascending order, coded in groups of 32: some 14 bits an arc of a Kronecker graph whose hubs come first.
 ///
 /// A row begins with an entry of two words for every group: its smallest target, and how and where the others are.
-/// A row of one group has a header of one word instead (two, if that target is large), and its piece says so.
+/// A row of one group has a header of one word instead (two, if that target is large), and its slice says so.
 /// A group is coded as Elias and Fano do it: of every target, less the smallest, the `low` lowest bits lie one
 /// behind the other; the rest of all of them is in up to three words of unary, as many zeros as it grows by and a
 /// one for each. Without such words the low bits are all. Weights come behind, each of as many bits as the largest
@@ -93,7 +93,7 @@ struct CompressedRows {
   static constexpr unsigned group          = 32;
   static constexpr unsigned most_unary     = 3;
 
-  struct Piece {
+  struct RowSlice {
     std::uint32_t                  first;             ///< in units of 2^shift words
     std::uint32_t                  edges_and_header;  ///< highest bit: the header is the short one
     static constexpr std::uint32_t one_group = 1u << 31;
@@ -101,11 +101,11 @@ struct CompressedRows {
     __device__ unsigned length() const { return edges_and_header & ~one_group; }
   };
   struct Place {
-    Piece         piece;
+    RowSlice      slice;
     std::uint32_t k;
   };
 
-  const Piece*         pieces      = nullptr;
+  const RowSlice*      slices      = nullptr;
   const std::uint32_t* code        = nullptr;
   unsigned             shift       = 0;
   unsigned             weight_bits = 0;
@@ -123,15 +123,15 @@ struct CompressedRows {
     __device__ unsigned      low_words(unsigned count) const { return (count * low + 31) / 32; }
   };
 
-  __device__ Piece        piece(Vertex v) const { return pieces[v]; }
-  __device__ static Place place(const Piece& piece, unsigned k) { return {piece, k}; }
+  __device__ RowSlice     slice(Vertex v) const { return slices[v]; }
+  __device__ static Place place(const RowSlice& slice, unsigned k) { return {slice, k}; }
 
   __device__ Vertex target(const Place& place) const { return target_at(find(place), place.k % group); }
   /// The same with fewer waits: all words that it may depend on are read at once.
   __device__ Vertex target_ahead(const Place& place) const {
-    const bool                 single = (place.piece.edges_and_header & Piece::one_group) != 0;
+    const bool                 single = (place.slice.edges_and_header & RowSlice::one_group) != 0;
     const std::uint32_t* const entry =
-        code + (std::uint64_t{place.piece.first} << shift) + (single ? 0 : 2 * (place.k / group));
+        code + (std::uint64_t{place.slice.first} << shift) + (single ? 0 : 2 * (place.k / group));
     const std::uint32_t        first = entry[0], second = entry[1];
     const bool                 far   = single && (first & Group::far_bit) != 0;
     const Group                how   = Group::of(single ? first : second);
@@ -153,7 +153,7 @@ struct CompressedRows {
     return least + low + ((which * 32 + nth_one_in(word, n) - at) << how.low);
   }
   __device__ std::uint32_t weight(const Place& place) const {
-    const unsigned rest = place.piece.length() - place.k / group * group;
+    const unsigned rest = place.slice.length() - place.k / group * group;
     return weight_at(find(place), rest < group ? rest : group, place.k % group);
   }
 
@@ -169,13 +169,13 @@ struct CompressedRows {
   static constexpr unsigned staged_words = most_groups * 2 * group + group + 1;  ///< of a warp
 
   template <unsigned groups>
-  __device__ Span span(const Piece& piece, unsigned k, std::uint32_t* staged) const {
+  __device__ Span span(const RowSlice& slice, unsigned k, std::uint32_t* staged) const {
     static_assert(groups <= most_groups);
     constexpr unsigned   all  = 0xFFFFFFFFu;
-    const unsigned       lane = threadIdx.x % 32, rest = piece.length() - k;
+    const unsigned       lane = threadIdx.x % 32, rest = slice.length() - k;
     const unsigned       there = rest < groups * group ? (rest + group - 1) / group : groups;
     const unsigned       mine  = lane < there ? lane : there - 1;
-    const Found          at    = find({piece, k + mine * group});
+    const Found          at    = find({slice, k + mine * group});
     const unsigned       count = rest - mine * group < group ? rest - mine * group : group;
     const unsigned       words = at.how.unary + at.how.low_words(count) + (count * weight_bits + 31) / 32;
     const std::uint64_t  own   = static_cast<std::uint64_t>(at.words - code);
@@ -213,8 +213,8 @@ struct CompressedRows {
   };
 
   __device__ Found find(const Place& place) const {
-    const std::uint32_t* const row = code + (std::uint64_t{place.piece.first} << shift);
-    if (place.piece.edges_and_header & Piece::one_group) {
+    const std::uint32_t* const row = code + (std::uint64_t{place.slice.first} << shift);
+    if (place.slice.edges_and_header & RowSlice::one_group) {
       const std::uint32_t header = row[0];
       const bool          far    = (header & Group::far_bit) != 0;
       return {Group::of(header), far ? row[1] : header >> Group::target_at, row + (far ? 2 : 1)};

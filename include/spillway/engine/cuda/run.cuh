@@ -12,11 +12,10 @@ namespace spillway::cuda {
 
 /// The values at these places, one after the other: as many as there are places.
 template <class Value>
-DeviceArray<Value> rearranged(Device& device, const DeviceArray<Value>& values,
-                              const DeviceArray<Vertex>& places) {
+DeviceArray<Value> permuted(Device& device, const DeviceArray<Value>& values, const DeviceArray<Vertex>& places) {
   DeviceArray<Value> moved{device, places.size(), "the values of the vertices"};
   const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(places.size() / block_threads, 1, 1u << 14));
-  SPILLWAY_LAUNCH(rearrange, blocks, block_threads, values.data(), places.data(), places.size(), moved.data());
+  SPILLWAY_LAUNCH(permute, blocks, block_threads, values.data(), places.data(), places.size(), moved.data());
   return moved;
 }
 
@@ -73,7 +72,7 @@ class CudaRun final : public PreparedRun<P> {
     auto& from = request.continuation;
     kept_      = from.resident ? &kept_values<Value>(*from.resident, request.topology.vertices) : nullptr;
     if (rows_.order && (kept_ || values_.size() > 0)) {
-      values_ = rearranged(device(), kept_ ? kept_->values : values_, rows_.order->original);
+      values_ = permuted(device(), kept_ ? kept_->values : values_, rows_.order->original);
       kept_   = nullptr;  // a copy goes on
     }
     if (DeviceArray<Value>& given = kept_ ? kept_->values : values_; given.size() > 0)
@@ -97,7 +96,7 @@ class CudaRun final : public PreparedRun<P> {
     outcome.history = executor_->take_history();
     values_         = executor_->take_values();
     executor_.reset();  // its memory may be needed now
-    if (rows_.order) values_ = rearranged(device(), values_, rows_.order->place);
+    if (rows_.order) values_ = permuted(device(), values_, rows_.order->place);
     if (request_.continuation.keep) {
       outcome.resident = std::make_shared<KeptValues<Value>>(session_.shared_device(), std::move(values_));
     } else {
@@ -193,8 +192,8 @@ class CudaDevice final : public RunDevice<P> {
         supplied.rows);
   }
 
-  bool retreats(const Error& error) override {
-    return !request_.continuation.resident && session_.retreats(error);
+  bool falls_back(const Error& error) override {
+    return !request_.continuation.resident && session_.falls_back(error);
   }
 
  private:

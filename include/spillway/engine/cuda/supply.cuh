@@ -83,7 +83,7 @@ class Session {
   Plan         plan();
   SuppliedRows rows();
   /// After an error: whether `rows` has another way to try.
-  bool retreats(const Error& error);
+  bool falls_back(const Error& error);
   /// Frees rows that no run uses; false if there are none.
   bool make_room();
 

@@ -17,7 +17,7 @@ using Count = unsigned long long;
 
 inline constexpr unsigned warp_lanes = 32;
 /// Parts that a row may lie in: of out- and of in-edges, on the device and on the host.
-inline constexpr int most_pieces = 4;
+inline constexpr int most_slices = 4;
 #if defined(SPILLWAY_EMULATED)
 inline constexpr unsigned block_threads = 64;  // each takes a turn
 #else
@@ -109,7 +109,7 @@ struct View {
   P             program;
   std::uint64_t vertices;
   EdgeIndex     arcs;
-  Rows          push[most_pieces], pull[most_pieces];
+  Rows          push[most_slices], pull[most_slices];
   int           push_blocks, pull_blocks;
   bool          on_host;  ///< some of them are in host memory, as they are
 

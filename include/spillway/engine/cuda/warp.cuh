@@ -11,7 +11,7 @@ __device__ inline unsigned lane_index() { return threadIdx.x % warp_lanes; }
 
 /// A number from another lane, whatever it is made of.
 template <class T>
-__device__ T from_lane(const T& value, unsigned lane) {
+__device__ T shuffle(const T& value, unsigned lane) {
   if constexpr (sizeof(T) % 4 == 0) {
     T     copy  = value;
     auto* words = reinterpret_cast<unsigned*>(&copy);
@@ -32,11 +32,11 @@ __device__ T from_lane(const T& value, unsigned lane) {
 template <class Combine, unsigned width, class A>
 __device__ A combined_over_lanes(A value) {
   for (unsigned offset = width / 2; offset > 0; offset /= 2)
-    value = Combine::combine(value, from_lane(value, lane_index() ^ offset));
+    value = Combine::combine(value, shuffle(value, lane_index() ^ offset));
   return value;
 }
 
-__device__ inline Count sum_over_warp(Count value) {
+__device__ inline Count warp_sum(Count value) {
   for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
     value += __shfl_xor_sync(all_lanes, value, static_cast<int>(offset));
   return value;
@@ -44,7 +44,7 @@ __device__ inline Count sum_over_warp(Count value) {
 
 /// The sum of the lanes before this one.
 template <class N>
-__device__ N sum_before(N value) {
+__device__ N warp_exclusive_sum(N value) {
   N sum = value;
   for (unsigned offset = 1; offset < warp_lanes; offset *= 2) {
     const N other = __shfl_up_sync(all_lanes, sum, offset);

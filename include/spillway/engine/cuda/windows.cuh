@@ -18,8 +18,8 @@ inline __device__ PlainRows rows_of(const WindowBlock& window) {
 }
 
 template <class P, class Rows>
-__device__ auto Machine<P, Rows>::own_row(const RowChunk& piece) -> OwnRow {
-  return {piece.vertex, Piece{piece.first, static_cast<unsigned>(piece.length())}};
+__device__ auto Machine<P, Rows>::own_row(const RowChunk& chunk) -> OwnRow {
+  return {chunk.vertex, RowSlice{chunk.first, static_cast<unsigned>(chunk.length())}};
 }
 
 /// Each warp has some words of the frontier: it counts, and when all have counted it knows where to write. So
@@ -45,24 +45,24 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
     mine.entries += ChunkLayout::chunks_of(length, size);
     mine.edges += length;
   });
-  mine = {sum_over_warp(mine.entries), sum_over_warp(mine.edges)};
+  mine = {warp_sum(mine.entries), warp_sum(mine.edges)};
   if (lane_index() == 0) view_.laid[warp_index()] = mine;
   cooperative_groups::this_grid().sync();
 
   LayoutSize before{};
   for (unsigned i = lane_index(); i < warp_index(); i += warp_lanes)
     before.entries += view_.laid[i].entries, before.edges += view_.laid[i].edges;
-  before = {sum_over_warp(before.entries), sum_over_warp(before.edges)};
+  before = {warp_sum(before.entries), warp_sum(before.edges)};
   for_rows([&](Vertex v, unsigned length) {
-    const auto  pieces = static_cast<unsigned>(ChunkLayout::chunks_of(length, size));
-    const Count place  = before.entries + sum_before(Count{pieces});
-    const Count start  = before.edges + sum_before(Count{length});
-    for (unsigned p = 0; p < pieces; ++p) {
+    const auto  chunks = static_cast<unsigned>(ChunkLayout::chunks_of(length, size));
+    const Count place  = before.entries + warp_exclusive_sum(Count{chunks});
+    const Count start  = before.edges + warp_exclusive_sum(Count{length});
+    for (unsigned p = 0; p < chunks; ++p) {
       view_.entries[place + p] = {v, p};
       view_.starts[place + p]  = start + EdgeIndex{p} * size;
     }
     const auto last = static_cast<int>(warp_lanes - 1);
-    before          = {__shfl_sync(all_lanes, place + pieces, last), __shfl_sync(all_lanes, start + length, last)};
+    before          = {__shfl_sync(all_lanes, place + chunks, last), __shfl_sync(all_lanes, start + length, last)};
   });
   if (warp_index() == warps() - 1 && lane_index() == 0) {
     view_.starts[before.entries] = before.edges;
@@ -83,8 +83,8 @@ __device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const C
   const Rows rows{rows_of(window)};
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
     const OwnRow own  = there ? own_row(window.chunk(k)) : OwnRow{};
-    const bool   mine = own.piece.length() > 0 && wants(own.vertex);
-    push_as_one(rows, mine ? own.vertex : 0, mine ? own.piece : Piece{}, mine, at);
+    const bool   mine = own.slice.length() > 0 && wants(own.vertex);
+    push_as_one(rows, mine ? own.vertex : 0, mine ? own.slice : RowSlice{}, mine, at);
   });
 }
 
@@ -97,8 +97,8 @@ __device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const C
     const Vertex v   = own.vertex;
     Collected    all = nothing(v);
     collect_in_bins(all, rows, own, at);
-    if (own.piece.length() == 0) return;
-    mine_.looked_at += own.piece.length();
+    if (own.slice.length() == 0) return;
+    mine_.looked_at += own.slice.length();
     if constexpr (T::in_place)
       mine_.vertices += Combine::improve_atomically(view_.values[v], all) ? 1 : 0;
     else if constexpr (Combine::idempotent)
@@ -113,7 +113,7 @@ template <class P, class Rows>
 __device__ bool Machine<P, Rows>::reactivated(Vertex v, unsigned at) {
   if (!take(view_.bits[(at + 1) % 3], v)) return false;
   if constexpr (T::gathers)
-    if (!settle(v) || waits_for_its_bucket(v)) return false;
+    if (!apply_accumulated(v) || waits_for_its_bucket(v)) return false;
   if constexpr (publishes && !publishes_on_push) publish_vertex(v);
   claim(view_.bits[(at + 2) % 3], v);
   return true;
@@ -156,7 +156,7 @@ __device__ void Machine<P, Rows>::run_to_fixed_point(const WindowBlock& window, 
       const Vertex v    = mine ? vertex_at(index) : 0;
       __syncwarp();
       if (lane_index() == 0) again[index] = 0;
-      push_as_one(rows, v, mine ? own_row(window.whole_row(v, range)).piece : Piece{}, mine, at);
+      push_as_one(rows, v, mine ? own_row(window.whole_row(v, range)).slice : RowSlice{}, mine, at);
     }
   }
 }

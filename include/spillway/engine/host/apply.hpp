@@ -109,7 +109,7 @@ void HostExecutor<P, bucketed>::apply_list() {
     Local& local = local_of(thread);
     for (std::uint64_t i = begin; i < end; ++i) {
       const Vertex v = list[i];
-      if (settle_updates(v, local, thread)) local.next.put(front_, v);
+      if (apply_accumulated(v, local, thread)) local.next.put(front_, v);
     }
     local.next.flush(front_);
   });
@@ -121,7 +121,7 @@ void HostExecutor<P, bucketed>::apply_list() {
 
 /// Applies and empties the accumulator of one vertex; true if it belongs to the next frontier list.
 template <class P, bool bucketed>
-bool HostExecutor<P, bucketed>::settle_updates(Vertex v, Local& local, int thread) {
+bool HostExecutor<P, bucketed>::apply_accumulated(Vertex v, Local& local, int thread) {
   const Update update = narrowed(std::exchange(accumulators_[v], empty()));
   const bool   active = apply(v, update, local);
   return note_applied(v, active, local, thread);
@@ -158,7 +158,7 @@ void HostExecutor<P, bucketed>::apply_bitmap() {
     for (std::uint64_t i = first / Bitmap::bits; i < Bitmap::word_count(last); ++i) {
       std::uint64_t active = 0;
       Bitmap::for_each(next_.word(i), i, [&](Vertex v) {
-        if (settle_updates(v, local, thread)) active |= std::uint64_t{1} << (v % Bitmap::bits);
+        if (apply_accumulated(v, local, thread)) active |= std::uint64_t{1} << (v % Bitmap::bits);
       });
       next_.word(i) = active;
     }

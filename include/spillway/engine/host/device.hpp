@@ -26,7 +26,7 @@ class HostRun final : public PreparedRun<P> {
                                         .record = request.continuation.record,
                                         .delta  = delta}) {
     const auto& budget = request.graph.budget();
-    if (options_.method->transfers) options_.direction = Direction::push;  // pieces of rows are pushed
+    if (options_.method->transfers) options_.direction = Direction::push;  // chunks of rows are pushed
     supply_ = host_supply(executor_, request.topology, request.facts, options_, budget);
   }
 
@@ -52,7 +52,7 @@ class HostRun final : public PreparedRun<P> {
 /// A run on a device that is made of the CPU's executors.
 template <class P>
 class ComposedRun final : public PreparedRun<P>, private ExecutorMaker {
-  using OneExecutor = HostExecutor<P, Prioritises<P> && !Traits<P>::in_place>;  // as where edges come in pieces
+  using OneExecutor = HostExecutor<P, Prioritises<P> && !Traits<P>::in_place>;  // as where edges come in chunks
 
  public:
   ComposedRun(const RunRequest<P>& request, double delta)
@@ -108,7 +108,7 @@ class HostDevice final : public RunDevice<P> {
   std::unique_ptr<PreparedRun<P>> prepare() override {
     if (is_composed()) return std::make_unique<ComposedRun<P>>(request_, delta_);
     if constexpr (settles_in_place)
-      if (in_pieces()) return std::make_unique<HostRun<P, false>>(request_, delta_);
+      if (in_chunks()) return std::make_unique<HostRun<P, false>>(request_, delta_);
     return std::make_unique<HostRun<P, Prioritises<P>>>(request_, delta_);
   }
 
@@ -116,7 +116,7 @@ class HostDevice final : public RunDevice<P> {
     const auto&   budget = request_.graph.budget();
     std::uint64_t state  = HostExecutor<P, Prioritises<P>>::state_bytes_of(request_.topology);
     if constexpr (settles_in_place)
-      if (in_pieces()) state = HostExecutor<P, false>::state_bytes_of(request_.topology);
+      if (in_chunks()) state = HostExecutor<P, false>::state_bytes_of(request_.topology);
     if (is_composed()) state = ComposedRun<P>{request_, delta_}.executor().state_bytes();
     const std::uint64_t given = request_.continuation.values.size() * sizeof(ValueOf<P>);
     budget->expect(state - std::min(state, given), "the state of the vertices");
@@ -127,7 +127,7 @@ class HostDevice final : public RunDevice<P> {
   /// Buckets that are settled in place want all edges at hand.
   static constexpr bool settles_in_place = Prioritises<P> && Traits<P>::in_place;
 
-  bool in_pieces() const { return request_.options.method->transfers; }
+  bool in_chunks() const { return request_.options.method->transfers; }
   bool is_composed() const { return request_.options.device.kind->of_cpu_executors; }
 
   const RunRequest<P>& request_;

@@ -237,7 +237,7 @@ class HostExecutor final : public CpuExecutor {
     if (direction_ == Direction::pull && blocks_done_ >= pull_tasks_.size())
       refuse_block("more rows than there are");
     if constexpr (in_buckets) {
-      settle(block);
+      process_bucket(block);
     } else if (direction_ == Direction::push) {
       push(block);
     } else if (sweeps()) {
@@ -253,7 +253,7 @@ class HostExecutor final : public CpuExecutor {
 
   BlockWork visit(const ChunkBlock& block) {
     if constexpr (in_buckets)
-      refuse_block("pieces of rows");
+      refuse_block("chunks of rows");
     else
       push_chunks(block.rows, block.chunks.size(), [&](std::uint64_t i) { return block.chunks[i]; });
     return take_work();
@@ -430,7 +430,7 @@ class HostExecutor final : public CpuExecutor {
   bool apply_while_read(Vertex v, const Update& update, Counts& counts);
   void close_if_done(Vertex v, EdgeIndex edges, Counts& counts);
   void apply_list();
-  bool settle_updates(Vertex v, Local& local, int thread);
+  bool apply_accumulated(Vertex v, Local& local, int thread);
   bool note_applied(Vertex v, bool active, Counts& counts, int thread);
   void apply_everywhere();
   void apply_bitmap();
@@ -473,8 +473,8 @@ class HostExecutor final : public CpuExecutor {
   static constexpr std::uint64_t ordered_lists = 1u << 16;
   void                           push(const RowBlock& block);
   void                           push_everyone(const RowBlock& block);
-  template <class PieceAt>
-  void push_chunks(const Rows& rows, std::uint64_t count, PieceAt&& piece_at);
+  template <class ChunkAt>
+  void push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
   void push_window(const WindowBlock& window);
   void run_to_fixed_point(const WindowBlock& window, const ChunkRange& range);
   void reactivate(const WindowBlock& window, const ChunkRange& range, std::vector<RowChunk>& taken);
@@ -519,13 +519,13 @@ class HostExecutor final : public CpuExecutor {
   template <class At>
   static Accumulator combined(EdgeIndex first, EdgeIndex last, const At& at);
 
-  // --- buckets (settle.hpp) ---
+  // --- buckets (process_buckets.hpp) ---
 
   std::uint64_t bucket_of(const Value& value) const;
   FrontierSize  next_bucket();
   void          list_bucket();
   bool          is_open(Vertex v) const;
-  void          settle(const RowBlock& block);
+  void          process_bucket(const RowBlock& block);
   void          settle_own(const Rows& rows, Local& local, int thread);
   void          settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread);
   bool          told_already(Vertex v, const Value& value);
@@ -578,6 +578,6 @@ class HostExecutor final : public CpuExecutor {
 #include <spillway/engine/host/apply.hpp>
 #include <spillway/engine/host/exchange.hpp>
 #include <spillway/engine/host/frontier.hpp>
+#include <spillway/engine/host/process_buckets.hpp>
 #include <spillway/engine/host/pull.hpp>
 #include <spillway/engine/host/push.hpp>
-#include <spillway/engine/host/settle.hpp>

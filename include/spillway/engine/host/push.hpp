@@ -24,14 +24,14 @@ void HostExecutor<P, bucketed>::push_everyone(const RowBlock& block) {
 
 /// Chunks are short, or there are many of them: some at a time to whoever comes.
 template <class P, bool bucketed>
-template <class PieceAt>
-void HostExecutor<P, bucketed>::push_chunks(const Rows& rows, std::uint64_t count, PieceAt&& piece_at) {
+template <class ChunkAt>
+void HostExecutor<P, bucketed>::push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at) {
   const std::uint64_t grain   = tuning_.push_grain;
   const int           threads = threads_for(count * grain);
   for_each_task(threads, (count + grain - 1) / grain, [&](std::uint64_t task, int thread) {
     for (std::uint64_t i = task * grain; i < std::min(count, (task + 1) * grain); ++i)
-      if (const RowChunk piece = piece_at(i); piece.length() > 0)
-        push_row(piece.vertex, rows, piece.first, piece.last, local_of(thread));
+      if (const RowChunk chunk = chunk_at(i); chunk.length() > 0)
+        push_row(chunk.vertex, rows, chunk.first, chunk.last, local_of(thread));
   });
   if constexpr (has_frontier)
     for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
@@ -44,8 +44,8 @@ void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
   if constexpr (has_frontier) make_bitmap();
   const ChunkRange range = window.chunks();
   push_chunks(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
-    const RowChunk piece = window.chunk(range.first + i);
-    return is_active(piece.vertex) ? piece : RowChunk{piece.vertex, 0, 0};
+    const RowChunk chunk = window.chunk(range.first + i);
+    return is_active(chunk.vertex) ? chunk : RowChunk{chunk.vertex, 0, 0};
   });
   if (window.local) run_to_fixed_point(window, range);
 }
@@ -55,10 +55,10 @@ void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::run_to_fixed_point(const WindowBlock& window, const ChunkRange& range) {
   if constexpr (has_frontier && !T::voting && !prioritised) {
-    std::vector<RowChunk> pieces;
-    for (reactivate(window, range, pieces); !pieces.empty(); reactivate(window, range, pieces)) {
+    std::vector<RowChunk> chunks;
+    for (reactivate(window, range, chunks); !chunks.empty(); reactivate(window, range, chunks)) {
       check_cancelled(progress_);
-      push_chunks(window.rows, pieces.size(), [&](std::uint64_t i) { return pieces[i]; });
+      push_chunks(window.rows, chunks.size(), [&](std::uint64_t i) { return chunks[i]; });
       ++counters_.local_rounds;
     }
   }

@@ -64,7 +64,7 @@ bool HostExecutor<P, bucketed>::is_open(Vertex v) const {
 
 /// As in a push, threads begin with the bins that they filled themselves, mostly.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::settle(const RowBlock& block) {
+void HostExecutor<P, bucketed>::process_bucket(const RowBlock& block) {
   const auto& bins    = buckets_->taken();
   const int   threads = threads_for(buckets_->taken_entries() * 8);
   for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(bins.size(), i, threads);
