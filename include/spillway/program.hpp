@@ -258,8 +258,8 @@ struct Traits {
     return Along::out;
   }();
 
-  /// Degrees are those of the rows that push. A program along in-edges whose `publish` does without says so with
-  /// `reads_degree = false`, and need not wait until these rows are built.
+  /// Degrees are those of the rows that push. An all-active program along in-edges whose `publish` does without
+  /// says so with `reads_degree = false`, and need not wait until these rows are built.
   static constexpr bool reads_degree = [] {
     if constexpr (InitsFromDegree<P>) return true;
     if constexpr (requires { P::reads_degree; }) return Publishes<P> && static_cast<bool>(P::reads_degree);
