@@ -39,10 +39,10 @@ class EdgeTextReader {
                       "comment (put it into quotes if it is a column)",
                       shown_line(remark_.text), line_of(remark_)));
     if (divider_)
-      job_.notes.push_back(
-          fmt::format("'{}' in line {} is a comment, though edges stand before it; a file that has other parts "
-                      "than edges (as TGF and LGL have) must be converted to a list of edges",
-                      shown_line(divider_.text), line_of(divider_)));
+      job_.notes.push_back(fmt::format(
+          "'{}' in line {} is a comment, though edges stand before it; an id that begins with # stands in "
+          "quotes, and a file that has other parts than edges (TGF, LGL) must be converted to a list of edges",
+          shown_line(divider_.text), line_of(divider_)));
   }
 
   ReadResult read() {

@@ -8,6 +8,7 @@
 #include "graph/symmetry.hpp"
 #include "io/edge_inspection.hpp"
 #include "io/fields.hpp"
+#include "io/line_parsers.hpp"
 #include "io/reading.hpp"
 #include "io/row_text.hpp"
 
@@ -278,7 +279,10 @@ class Guesses {
   void tell_lookalikes(const ReadResult& result) {
     if (result.ids.kind() != IdMap::Kind::strings) return;
     constexpr std::pair<std::string_view, const char*> unseen[] = {
-        {"\xc2\xa0", "U+00A0"}, {"\xe2\x80\x8b", "U+200B"}, {"\xef\xbb\xbf", "U+FEFF"}};
+        {"\xc2\xa0", "U+00A0"},     {"\xe2\x80\x8b", "U+200B"}, {"\xef\xbb\xbf", "U+FEFF"},
+        {"\xe3\x80\x80", "U+3000"}, {"\xe2\x80\x83", "U+2003"}, {"\xe2\x80\x89", "U+2009"},
+        {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x8e", "U+200E"}, {"\xe2\x80\x8f", "U+200F"},
+        {"\xe2\x81\xa0", "U+2060"}};
     for (std::uint64_t v = 0; v < result.csr.vertex_count(); ++v) {
       const std::string_view name = result.ids.string(static_cast<Vertex>(v));
       for (const auto& [blank, code] : unseen)
@@ -430,14 +434,16 @@ void refuse_bare_returns(const Sample& sample) {
 
 /// Names may start with # and %, but lines at the top that do are comments: who has such names should know.
 void note_comments_like_edges(EdgeText& text, const EdgeInspection& inspection, ReadJob& job) {
-  if (text.ids != IdKind::strings || inspection.states_own_banner()) return;
+  if (inspection.states_own_banner()) return;
+  const bool               names = text.ids == IdKind::strings, blanks = text.layout.delimiter == ' ';
   std::vector<std::string> fields;
   std::istringstream       top{job.sample.text.substr(0, text.start)};
   for (std::string line; std::getline(top, line);) {
     if (!line.starts_with('#') && !line.starts_with('%')) continue;
     if (line.ends_with('\r')) line.pop_back();
     if (!split_fields(line, text.layout.delimiter, fields, text.layout.also)) continue;
-    if (fields.size() != inspection.columns() || fields[0].size() < 2) continue;
+    if (fields.size() != inspection.columns() || (fields[0].size() < 2 && (blanks || !names))) continue;
+    if (!names && !has_edge_shape(line)) continue;
     text.comments_like_edges.push_back(line);
   }
   const auto& found = text.comments_like_edges;

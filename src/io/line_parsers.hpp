@@ -84,6 +84,16 @@ inline bool names_a_part(std::string_view comment) {
   return false;
 }
 
+/// "#N/A<TAB>3", "#12,#15": an edge whose source begins with the mark of comments.
+inline bool has_edge_shape(std::string_view comment) {
+  if (comment.size() < 2 || comment[1] == '#' || is_blank(comment[1])) return false;
+  const auto end = comment.find_first_of(" \t,;|");
+  if (end == std::string_view::npos) return false;
+  auto next = comment.find_first_not_of(" \t,;|", end);
+  if (next != std::string_view::npos && comment[next] == '#') ++next;
+  return next < comment.size() && comment[next] >= '0' && comment[next] <= '9';
+}
+
 /// Looks at a comment that has a line of its own among edges.
 inline void look_at_comment(const char* p, Seen& seen) {
   if (seen.divider.found) return;
@@ -91,7 +101,7 @@ inline void look_at_comment(const char* p, Seen& seen) {
   const auto             first = line.find_first_not_of("# \t");
   const bool             is_word =
       first == std::string_view::npos || line.find_first_of(" \t", first) == std::string_view::npos;
-  if ((*p == '#' && is_word) || names_a_part(line)) seen.divider.note(p, line);
+  if ((*p == '#' && is_word) || names_a_part(line) || has_edge_shape(line)) seen.divider.note(p, line);
 }
 
 inline constexpr const char* wide_weight_message =

@@ -738,5 +738,18 @@ TEST(StatedFacts, BlanksInQuotesAreTold) {
   expect_says(notes_of(read("\"Ann \",\"Bob\"\n\"Ann\",\"Carl\"\n")), "'Ann' and 'Ann ' are two vertices");
 }
 
+TEST(StatedFacts, CommentsThatAreEdgesByTheirShapeAreTold) {
+  for (const char* text : {"Source\tTarget\tWeight\r\n1\t2\t5\r\n#N/A\t3\t6\r\n2\t3\t7\r\n",
+                           "Source\tTarget\r\n1\t2\r\n#REF!\t3\r\n2\t3\r\n", "1, 2\n#N/A, 3\n4, 5\n",
+                           "source\ttarget\n12\t15\n#13\t16\n17\t18\n"})
+    expect_says(notes_of(read(text)), "is a comment, though edges stand before it");
+  for (const char* text : {"source,target\n#N/A,2\n#N/A,3\n3,4\n", "source,target\n#12,#15\n13,14\n",
+                           "word1\tword2\tweight\n#\tthe\t3\nthe\tcat\t4\n", "#,a\na,b\n"})
+    expect_says(notes_of(read(text)), "at the top");
+  EXPECT_EQ(
+      notes_of(read("# Nodes: 3 Edges: 2\n#FromNodeId ToNodeId\n1 2\n# done by hand\n2 3\n")).find("comment"),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace spillway

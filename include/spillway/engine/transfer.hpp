@@ -11,6 +11,13 @@
 
 namespace spillway {
 
+/// What a run makes of its rows.
+enum class RowForm {
+  any,    ///< compressed, in windows, in parts
+  parts,  ///< as they are, where they are; a row may lie in two parts
+  whole,  ///< likewise, each as one: it is looked up in, or added up in its order
+};
+
 /// Chunks, and the edges of all of them.
 struct LayoutSize {
   std::uint64_t entries, edges;

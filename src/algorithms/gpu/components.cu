@@ -137,10 +137,10 @@ Topology topology_of(const Graph& graph) {
 Components components(const Graph& graph, const RunOptions& options) {
   const std::uint64_t n        = graph.vertex_count();
   const Topology      topology = topology_of(graph);
-  Session session{graph, options, topology, /*weighted=*/false, cuda::RowForm::parts, 3 * n * sizeof(Vertex)};
-  cuda::Device&       device = session.device();
-  const auto&         rows   = session.parts().push;
-  const auto          what   = "the components";
+  Session       session{graph, options, topology, /*weighted=*/false, RowForm::parts, 3 * n * sizeof(Vertex)};
+  cuda::Device& device = session.device();
+  const auto&   rows   = session.parts().push;
+  const auto    what   = "the components";
   DeviceArray<Vertex> parents{device, n, what};
   const Forest        forest{parents.data()};
   DeviceArray<Count>  looked_at{device, 1, what};

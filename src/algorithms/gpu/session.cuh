@@ -62,7 +62,7 @@ class Session {
  public:
   /// `form`: whole rows, or `parts()` of them. `state`: bytes that the algorithm holds beside rows in host memory.
   Session(const Graph& graph, const RunOptions& options, Topology topology, bool weighted = false,
-          cuda::RowForm form = cuda::RowForm::whole, std::uint64_t state = 0)
+          RowForm form = RowForm::whole, std::uint64_t state = 0)
       : topology_(std::move(topology)),
         options_(in_place(options)),
         session_(graph, topology_, options_, needs_of(topology_, weighted, form, state)) {
@@ -125,8 +125,7 @@ class Session {
     return options;
   }
 
-  static cuda::ProgramNeeds needs_of(const Topology& topology, bool weighted, cuda::RowForm form,
-                                     std::uint64_t state) {
+  static cuda::ProgramNeeds needs_of(const Topology& topology, bool weighted, RowForm form, std::uint64_t state) {
     constexpr std::uint64_t bytes_a_vertex = 48;  // that algorithms hold, about
     const std::uint64_t     beside         = topology.vertices * bytes_a_vertex;
     return {.facts = {.weighted = weighted}, .form = form, .state_bytes = [=](Method method) {

@@ -16,7 +16,7 @@ struct Session::State {
   ProgramNeeds                 needs;
   std::shared_ptr<DeviceGraph> device_graph;
   std::uint64_t                state = 0, in_windows = 0;  ///< bytes of a run, all edges resident or transferred
-  std::optional<Choice>        choice;
+  std::optional<Placement>     choice;
   double                       choosing_ms = 0;
   std::unique_lock<std::mutex> lock;  ///< while host-resident rows are used
 
@@ -26,9 +26,9 @@ struct Session::State {
       state      = needs.state_bytes(resident_edges());
       in_windows = needs.state_bytes(facts.all_active ? whole_partitions() : least_predicted());
     }
-    return {.topology         = topology,
-            .options          = options,
-            .host             = graph.budget(),
+    return {.options          = options,
+            .vertices         = topology.vertices,
+            .arcs             = topology.arcs,
             .weighted         = facts.weighted,
             .all_active       = facts.all_active,
             .voting           = facts.voting,
@@ -43,7 +43,7 @@ struct Session::State {
   void choose() {
     const PlacementRequest wished = request();
     const Stopwatch        clock;
-    choice = chosen_supply(*device_graph, wished);
+    choice = chosen_supply(*device_graph, topology, wished, graph.budget());
     choosing_ms += clock.milliseconds();
   }
 };
@@ -62,13 +62,15 @@ Session::~Session() = default;
 Device&                        Session::device() const { return state_->device_graph->device(); }
 const std::shared_ptr<Device>& Session::shared_device() const { return state_->device_graph->shared_device(); }
 bool                           Session::make_room() { return state_->device_graph->make_room(); }
-Plan                           Session::plan() { return planned_supply(*state_->device_graph, state_->request()); }
+Plan                           Session::plan() {
+                            return planned_supply(*state_->device_graph, state_->topology, state_->request(), state_->graph.budget());
+}
 
 SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
-  const Choice& choice = *state.choice;
-  SuppliedRows  made{.rows = {}, .options = state.options, .so_far = {}};
+  const Placement& choice = *state.choice;
+  SuppliedRows     made{.rows = {}, .options = state.options, .so_far = {}};
   if (!choice.method->all_resident) made.options.method = choice.method, made.options.supply.rates = choice.rates;
   if (choice.method->transfers) made.options.supply.compress = choice.compressed ? Compress::on : Compress::off;
   SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs, choice.compressed,
@@ -88,7 +90,7 @@ bool Session::falls_back(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
   state.lock         = {};
-  Choice&    choice  = *state.choice;
+  Placement& choice  = *state.choice;
   const bool free    = state.options.method.automatic();
   const bool windows = choice.method->transfers;
   if (free && choice.compressed && windows) {  // windows of compressed edges need more room

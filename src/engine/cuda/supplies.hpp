@@ -5,6 +5,7 @@
 
 #include <spillway/engine/cuda/supply.cuh>
 #include <spillway/engine/transfer.hpp>
+#include "plan/placement.hpp"
 #include "supply/windows.hpp"
 
 namespace spillway::cuda {
@@ -17,31 +18,12 @@ struct Room {
   bool some_rows = true;
 };
 
-/// What the choice of a supply depends on.
-struct PlacementRequest {
-  const Topology&   topology;
-  const RunOptions& options;
-
-  const std::shared_ptr<MemoryBudget>& host;
-
-  bool          weighted, all_active, voting, prioritised;
-  bool          improving;  ///< values are, in place, by whatever comes
-  RowForm       form;
-  double        passes;            ///< over all edges, about
-  std::uint64_t state;             ///< bytes that the run needs for itself…
-  std::uint64_t state_in_windows;  ///< …if edges are sent
-};
-
-/// Where edges are to be.
-struct Choice {
-  Method method             = resident_edges();
-  bool   compressed         = false;
-  Rates  rates              = {};     ///< that it depends on, if it is another
-  bool   may_compress_later = false;  ///< after some more passes over edges as they are
-};
-Choice chosen_supply(DeviceGraph& device_graph, const PlacementRequest& request);
+/// Where the edges of a run are to be; rows that are in the way go.
+Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+                        const std::shared_ptr<MemoryBudget>& host);
 /// What would be chosen, and why.
-Plan planned_supply(DeviceGraph& device_graph, const PlacementRequest& request);
+Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+                    const std::shared_ptr<MemoryBudget>& host);
 
 /// All rows on the device.
 Supply<PlainRows> resident_supply(DeviceTopology rows);

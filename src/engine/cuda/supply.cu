@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +7,6 @@
 #include "supply/residency.hpp"
 
 #include <spillway/engine/parallel.hpp>
-#include <spillway/plan.hpp>
 #include "engine/cuda/supplies.hpp"
 
 namespace spillway::cuda {
@@ -109,146 +106,30 @@ Supply<PlainRows> whole_supply(DeviceGraph& device_graph, const Graph& graph, co
 
 namespace {
 
-/// What the plan says, beside the choice.
-struct Reasons {
-  std::vector<std::string> why;
-  void                     because(std::string text) { why.push_back(std::move(text)); }
-};
-
-std::uint64_t edge_bytes(const PlacementRequest& request) {
-  return request.topology.arcs * spillway::edge_bytes(request.weighted);
-}
-
-/// Compressed rows spare more than half of the bytes; compressing goes at
-/// so many a second (measured on an H200, docs/experiments.md).
-constexpr double spared = 0.6, coding = 3.5e9;
-
-/// Passes after which it pays to have compressed.
-double passes_to_pay(const Rates& rates) { return rates.read / coding / spared; }
-
-/// It pays where rows are compressed already, where this run makes good for it, or where the runs before it
-/// together would have.
-bool worth_compressing(DeviceGraph& device_graph, const PlacementRequest& request, Choice& choice,
-                       Reasons& reasons) {
-  if (request.options.supply.compress == Compress::on) return true;
-  if (request.options.supply.compress == Compress::off || request.form != RowForm::any ||
-      device_graph.cannot_compress)
-    return false;
-  const Topology& topology = request.topology;
-  const RowBlock& block    = topology.push.empty() ? topology.pull.front() : topology.push.front();
-  if (device_graph.has_compressed(block, request.weighted)) return true;
-  const double passes = device_graph.passes_uncompressed + request.passes;  // who comes again will come again
-  const double needed = passes_to_pay(choice.rates);
-  reasons.because(
-      fmt::format("coding edges pays after some {:.0f} passes over all of them; this run, and those before it, "
-                  "have about {:.1f}",
-                  needed, passes));
-  choice.may_compress_later = passes <= needed;
-  return !choice.may_compress_later;
-}
-
-/// What says where rows are, about: their offsets, and where they are cut if they are read in place.
-std::uint64_t places_of(const PlacementRequest& request, Method method) {
-  return (method->reads_in_place ? 3 : 2) * request.topology.vertices * sizeof(EdgeIndex);
-}
-
-/// Below this windows would be too small to keep the bus busy.
-bool room_for_windows(DeviceGraph& device_graph, const PlacementRequest& request) {
-  const std::uint64_t places = places_of(request, request.all_active ? whole_partitions() : least_predicted());
-  return device_graph.room(request.options.method.automatic()) >= request.state_in_windows + places + (12u << 20);
-}
-
-/// Kept, prefixes of all rows spare the bus most requests, and what is left is read nearly as fast as it
-/// could be sent; but then it cannot be sent without them. With few of them, sending more than makes up for that.
-bool keeps_many(DeviceGraph& device_graph, const PlacementRequest& request) {
-  constexpr std::uint64_t enough = 16;  // one edge of so many (measured: docs/experiments.md)
-  const std::uint64_t     beside = request.state + places_of(request, edges_in_place());
-  return resident_bytes(device_graph.room(request.options.method.automatic()), beside,
-                        request.options.supply.resident) >= edge_bytes(request) / enough;
-}
-
-Choice choice_of(DeviceGraph& device_graph, const PlacementRequest& request, Reasons& reasons) {
-  const RunOptions& options = request.options;
-  const bool        free    = options.method.automatic();
-  if (options.method->all_resident) return {};
-  if (free && device_graph.could_hold(request.topology, request.weighted, request.state)) {
-    reasons.because("all edges fit on the GPU with the vertex state");
-    return {};
-  }
-  if (free) reasons.because("not enough GPU memory for all edges and the vertex state");
-  Choice choice{.method = options.method->transfers ? options.method : edges_in_place()};
-  // Nothing is left to choose: what a machine can do need not be known.
-  const bool no_code = options.supply.compress != Compress::automatic || device_graph.cannot_compress;
-  const bool settled = !options.method->transfers && (request.form != RowForm::any || (!free && no_code));
-  if (options.supply.rates)
-    choice.rates = *options.supply.rates;
-  else if (!settled)
-    choice.rates = rates_of(device_graph.device(), thread_count(options.threads), request.host);
-  if (options.method->transfers) {
-    choice.compressed = options.supply.compress == Compress::on;
-    return choice;
-  }
-  choice.compressed = worth_compressing(device_graph, request, choice, reasons);
-  if (choice.compressed && free && request.all_active && request.form == RowForm::any &&
-      room_for_windows(device_graph, request)) {
-    choice.method = whole_partitions();
-    reasons.because("all edges are needed in every iteration: whole partitions are transferred, compressed");
-  }
-  if (choice.compressed || !free || request.form != RowForm::any) return choice;
-  // Values are improved until they are right, and ways are short: once or twice most edges are active.
-  const bool dense = request.improving && request.topology.arcs >= few_neighbours * request.topology.vertices;
-  if (request.voting) {
-    reasons.because("one edge decides for a vertex: cached row prefixes answer nearly all requests");
-  } else if (!request.all_active && options.direction == Direction::pull) {
-    reasons.because("--direction pull: transferred edges would be pushed");
-  } else if (request.prioritised) {
-    reasons.because("bucketed programs have many small iterations, for which reading in place is fastest");
-  } else if (!request.all_active && !dense && keeps_many(device_graph, request)) {
-    reasons.because("cached row prefixes spare most requests; the rest is read in place");
-  } else if (!room_for_windows(device_graph, request)) {
-    reasons.because("not enough GPU memory for transfer buffers");
-  } else {
-    choice.method = request.all_active ? whole_partitions() : least_predicted();
-    if (dense) reasons.because("most edges are active once or twice, which amortizes transferring them");
-    reasons.because(
-        request.all_active
-            ? "all edges are needed in every iteration: whole partitions are transferred"
-            : "the transfer strategy with the least predicted time is chosen per iteration and partition");
-  }
-  return choice;
+PlacementDevice facts_of(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+                         const std::shared_ptr<MemoryBudget>& host) {
+  const auto& blocks = topology.push.empty() ? topology.pull : topology.push;
+  const bool  free   = request.options.method.automatic();
+  return {.name           = "cuda:" + std::to_string(device_graph.device().index()),
+          .room           = device_graph.room(/*with_idle_rows=*/free),
+          .holds_all      = device_graph.could_hold(topology, request.weighted, request.state),
+          .has_compressed = !blocks.empty() && device_graph.has_compressed(blocks.front(), request.weighted),
+          .may_compress   = !device_graph.cannot_compress,
+          .passes_so_far  = device_graph.passes_uncompressed,
+          .rates = [&] { return rates_of(device_graph.device(), thread_count(request.options.threads), host); }};
 }
 
 }  // namespace
 
-Plan planned_supply(DeviceGraph& device_graph, const PlacementRequest& request) {
-  Reasons      reasons;
-  const Choice choice = choice_of(device_graph, request, reasons);
-  Device&      device = device_graph.device();
-  Plan         plan;
-  plan.device      = "cuda:" + std::to_string(device.index());
-  plan.method      = choice.method->name;
-  plan.compressed  = choice.compressed;
-  plan.weighted    = request.weighted;
-  plan.room        = device_graph.room(request.options.method.automatic());
-  plan.state_bytes = choice.method->transfers ? request.state_in_windows : request.state;
-  plan.edge_bytes  = edge_bytes(request);
-  plan.vertices    = request.topology.vertices;
-  plan.arcs        = request.topology.arcs;
-  if (!choice.method->all_resident) plan.rates = choice.rates;
-  plan.why = reasons.why;
-  if (request.form == RowForm::whole && !choice.method->all_resident) return plan;  // nothing is kept
-  const std::uint64_t taken =
-      plan.state_bytes + (choice.method->all_resident ? 0 : places_of(request, choice.method));
-  plan.resident_bytes =
-      std::min(plan.edge_bytes, resident_bytes(plan.room, taken, request.options.supply.resident));
-  return plan;
+Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+                    const std::shared_ptr<MemoryBudget>& host) {
+  return planned_placement(request, facts_of(device_graph, topology, request, host));
 }
 
-Choice chosen_supply(DeviceGraph& device_graph, const PlacementRequest& request) {
-  Reasons      reasons;
-  const Choice choice = choice_of(device_graph, request, reasons);
-  if (request.options.method.automatic())
-    device_graph.make_room_for(request.topology, request.weighted, request.state);
+Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+                        const std::shared_ptr<MemoryBudget>& host) {
+  Placement choice = chosen_placement(request, facts_of(device_graph, topology, request, host));
+  if (request.options.method.automatic()) device_graph.make_room_for(topology, request.weighted, request.state);
   if (choice.may_compress_later) device_graph.passes_uncompressed.fetch_add(request.passes);
   return choice;
 }

@@ -25,13 +25,6 @@ struct Supply {
   std::shared_ptr<EdgeSupply>              windows;       ///< what brings edges while a run lasts
 };
 
-/// What a run makes of its rows.
-enum class RowForm {
-  any,    ///< compressed, in windows, in parts
-  parts,  ///< as they are, where they are; a row may lie in two parts
-  whole,  ///< likewise, each as one: it is looked up in, or added up in its order
-};
-
 /// What the supplies need to know of a program, or of another algorithm.
 struct ProgramNeeds {
   ProgramFacts  facts;
