@@ -194,7 +194,7 @@ CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
 }
 
 Rates balanced() {
-  return {.sent = 1e9, .gathered = 0.5e9, .gathered_pieces = 1e9, .read = 1e9, .read_pieces = 1e8, .step = 0};
+  return {.sent = 1e9, .gathered = 0.5e9, .gathered_chunks = 1e9, .read = 1e9, .read_chunks = 1e8, .step = 0};
 }
 
 const std::vector<RunOptions>& all_ways() {

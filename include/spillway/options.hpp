@@ -117,9 +117,9 @@ enum class Async { automatic, off, on };
 struct Rates {
   double sent            = 55e9;    ///< bytes that the bus moves as they lie
   double gathered        = 46e9;    ///< bytes that the host gathers, to be moved…
-  double gathered_pieces = 280e6;   ///< …and chunks of rows that it turns to for that, beside their bytes
+  double gathered_chunks = 280e6;   ///< …and row chunks that it gathers, whatever their bytes
   double read            = 50e9;    ///< bytes that the device reads where they are…
-  double read_pieces     = 1e9;     ///< …and chunks, beside their bytes
+  double read_chunks     = 1e9;     ///< …and row chunks, whatever their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
 };
 
@@ -131,11 +131,11 @@ struct SupplyOptions {
   std::uint64_t coding_batch_arcs = 0;  ///< compressed at once; 0: as many as there is room for
   Async         async             = Async::automatic;
   bool          all_parts         = false;  ///< partitions are sent whether anybody in them is active or not
-  std::uint64_t window            = 0;      ///< bytes of edges that are brought at once; 0: as it pays
-  unsigned      chunk             = 256;    ///< edges of a row that the lanes of a GPU share out at once
-  std::uint64_t staged            = 0;      ///< bytes of edges that are gathered, then sent; 0: as it pays
-  unsigned      descriptors  = 1u << 16;    ///< of row chunks that are copied to the host at once, to gather them
-  std::optional<Rates> rates = {};          ///< to choose by; none: those that were measured
+  std::uint64_t window       = 0;  ///< bytes of edges that are transferred at once; 0: chosen by the room there is
+  unsigned      chunk        = 256;       ///< edges of a row that the lanes of a GPU share out at once
+  std::uint64_t staged       = 0;         ///< bytes of edges that are gathered before they are sent; 0: 8 MiB
+  unsigned      descriptors  = 1u << 16;  ///< of row chunks that are copied to the host at once, to gather them
+  std::optional<Rates> rates = {};        ///< to choose by; none: those that were measured
 };
 
 /// Where few edges leave a vertex (roads), ways are long: asynchrony pays, and sending whole parts of the graph

@@ -30,7 +30,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::chrono::milliseconds load_cached{10};  // how often a running compiler is looked after
+constexpr std::chrono::milliseconds poll_interval{10};  // how often a running compiler is looked after
 
 /// A plug-in is built where it runs, so it may use all that this processor has.
 #ifdef __aarch64__
@@ -190,7 +190,7 @@ bool succeeds(pid_t child) {
       waitpid(child, &status, 0);
       break;
     }
-    std::this_thread::sleep_for(load_cached);
+    std::this_thread::sleep_for(poll_interval);
   }
   if (interrupt_requested) throw Error{ExitCode::interrupted, "interrupted"};
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -45,8 +45,8 @@ void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>
     }
     const Rates& rates = *all[i];
     fmt::print("{:<8} {:>12.1f} {:>12.1f} {:>14.0f} {:>12.1f} {:>14.0f} {:>10.0f}\n", cuda.devices[i].name,
-               rates.sent / 1e9, rates.gathered / 1e9, rates.gathered_pieces / 1e6, rates.read / 1e9,
-               rates.read_pieces / 1e6, rates.step * 1e6);
+               rates.sent / 1e9, rates.gathered / 1e9, rates.gathered_chunks / 1e6, rates.read / 1e9,
+               rates.read_chunks / 1e6, rates.step * 1e6);
   }
 }
 

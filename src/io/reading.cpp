@@ -103,7 +103,6 @@ void note_tiny_weights(std::span<const std::uint32_t> weights, ReadJob& job) {
 /// Numbers that are all floats of a common size would be whole numbers above eight million, which weights hardly
 /// are.
 void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std::string_view remedy) {
-  if (weights.empty()) return;
   const auto first = std::ranges::find_if(weights, [](std::uint32_t bits) { return bits != 0; });
   if (first == weights.end()) return;
   if (std::all_of(first, weights.end(), [&](std::uint32_t bits) { return bits == 0 || is_common_float(bits); }))

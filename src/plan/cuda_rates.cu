@@ -93,13 +93,13 @@ class Measuring {
   Rates rates(int threads) {
     Rates rates;
     rates.sent = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
-    const auto [read_edge, read_piece] = shares([&](unsigned edges) { return seconds_to_read(edges); });
+    const auto [read_edge, read_chunk] = shares([&](unsigned edges) { return seconds_to_read(edges); });
     rates.read                         = std::min(sizeof(Vertex) / read_edge, rates.sent);
-    rates.read_pieces                  = 1 / read_piece;
-    const auto [gathered_edge, gathered_piece] =
+    rates.read_chunks                  = 1 / read_chunk;
+    const auto [gathered_edge, gathered_chunk] =
         shares([&](unsigned edges) { return seconds_to_gather(edges, threads); });
     rates.gathered        = std::min(sizeof(Vertex) / gathered_edge, rates.sent);
-    rates.gathered_pieces = 1 / gathered_piece;
+    rates.gathered_chunks = 1 / gathered_chunk;
     rates.step            = steps_of_an_iteration * usual_seconds([&](unsigned) {
                    SPILLWAY_LAUNCH(do_nothing, 1, 32);
                    Vertex some = 0;

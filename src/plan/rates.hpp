@@ -17,9 +17,9 @@ struct RateField {
 };
 inline constexpr RateField rate_fields[] = {{"sent_bytes", &Rates::sent},
                                             {"gathered_bytes", &Rates::gathered},
-                                            {"gathered_pieces", &Rates::gathered_pieces},
+                                            {"gathered_chunks", &Rates::gathered_chunks},
                                             {"read_bytes", &Rates::read},
-                                            {"read_pieces", &Rates::read_pieces},
+                                            {"read_chunks", &Rates::read_chunks},
                                             {"step_seconds", &Rates::step}};
 
 /// Where rates are kept: spillway/rates.json in XDG_CACHE_HOME or ~/.cache; empty where there is no such place.

@@ -104,7 +104,7 @@ TEST_F(GpuPlan, MeasuresTheMachineOnce) {
     EXPECT_GT(rate, 1e8);
     EXPECT_LT(rate, 1e12);
   }
-  for (const double rate : {rates.gathered_pieces, rates.read_pieces}) {
+  for (const double rate : {rates.gathered_chunks, rates.read_chunks}) {
     EXPECT_GT(rate, 1e6);
     EXPECT_LT(rate, 1e11);
   }

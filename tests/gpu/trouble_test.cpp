@@ -268,10 +268,11 @@ TEST_F(GpuRun, ThatCannotGoOnLeavesItToTheCpu) {
 TEST_F(GpuRun, LeavesValuesThatOutliveTheGraph) {
   std::shared_ptr<Resident> kept;
   {
-    const Graph small = generate("grid", {{"rows", "20"}, {"columns", "20"}});
-    kept = run(PathCounts<PathCount>{0}, small, {.device = {.kind = cuda}, .method = method_named("zerocopy")},
-               {.keep = true})
-               .resident;
+    const Graph small   = generate("grid", {{"rows", "20"}, {"columns", "20"}});
+    const auto  outcome = run(PathCounts<PathCount>{0}, small,
+                              {.device = {.kind = cuda}, .method = method_named("zerocopy")}, {.keep = true});
+    EXPECT_EQ(outcome.statistics.method, "zerocopy");
+    kept = outcome.resident;
   }
   EXPECT_NE(kept, nullptr);
 }

@@ -25,7 +25,7 @@ TEST_F(KeptRates, AreFoundAgain) {
   keep_rates(path, "other", other);
   keep_rates(path, "other", {.sent = 11});
   ASSERT_TRUE(kept_rates(path, "one"));
-  EXPECT_EQ(kept_rates(path, "one")->gathered_pieces, 3);
+  EXPECT_EQ(kept_rates(path, "one")->gathered_chunks, 3);
   EXPECT_EQ(kept_rates(path, "one")->step, 6);
   EXPECT_EQ(kept_rates(path, "other")->sent, 11);
   EXPECT_FALSE(kept_rates(path, "a third"));
@@ -36,19 +36,19 @@ TEST_F(KeptRates, ThatCannotBeTrueAreNone) {
   for (
       const char* text :
       {"", "{", "[]", "3", R"({"one": 5})", R"({"one": {"sent_bytes": 1}})",
-       R"({"one": {"way": 2, "sent_bytes": 0, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
+       R"({"one": {"way": 2, "sent_bytes": 0, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
                     "step_seconds": 1}})",
-       R"({"one": {"way": 2, "sent_bytes": "1", "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
+       R"({"one": {"way": 2, "sent_bytes": "1", "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
                     "step_seconds": 1}})",
-       R"({"one": {"sent_bytes": 1, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1, "read_pieces": 1,
+       R"({"one": {"sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
                     "step_seconds": 1}})",
-       R"({"one": {"way": 1, "sent_bytes": 1, "gathered_bytes": 1, "gathered_pieces": 1, "read_bytes": 1,
-                    "read_pieces": 1, "step_seconds": 1}})"}) {
+       R"({"one": {"way": 1, "sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1,
+                    "read_chunks": 1, "step_seconds": 1}})"}) {
     std::ofstream{path} << text;
     EXPECT_FALSE(kept_rates(path, "one")) << text;
   }
-  std::ofstream{path} << R"({"one": {"way": 2, "sent_bytes": 1, "gathered_bytes": 1, "gathered_pieces": 1,
-                                     "read_bytes": 1, "read_pieces": 1, "step_seconds": 1}})";
+  std::ofstream{path} << R"({"one": {"way": 2, "sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1,
+                                     "read_bytes": 1, "read_chunks": 1, "step_seconds": 1}})";
   EXPECT_TRUE(kept_rates(path, "one")) << "one of which nothing is wrong";
   std::ofstream{path} << "[]";
   keep_rates(path, "one", {});  // what is no cache is replaced

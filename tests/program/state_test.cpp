@@ -528,6 +528,7 @@ TEST(Asynchrony, ClosesVerticesThatLeave) {
       const auto found =
           run(program, graph,
               {.device = {.kind = cpu_kind()}, .method = method_named(method), .supply = {.async = Async::on}});
+      EXPECT_EQ(found.statistics.method, method);
       EXPECT_GT(found.statistics.counters.local_rounds, 0u) << method;
       for (std::uint64_t v = 0; v < graph.vertex_count(); ++v)
         EXPECT_EQ(found.values[v] < k, expected.values[v] < k) << method << ", k " << k << ", vertex " << v;
@@ -586,7 +587,7 @@ TEST(Asynchrony, NeedsNoMoreThanWasPlanned) {
         continue;
       }
       ++planned;
-      EXPECT_NO_THROW(run(LowestLabel{}, grid, options)) << limit;
+      EXPECT_NO_THROW(EXPECT_EQ(run(LowestLabel{}, grid, options).statistics.method, "subgraph")) << limit;
     } catch (const Error&) {  // no room for the graph
     }
   }

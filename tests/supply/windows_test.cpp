@@ -86,8 +86,8 @@ TEST_F(Windows, ComeInTheWayThatTakesLeast) {
   };
   Rates sent = none, gathered = none, read = none;
   sent.sent         = fast;
-  gathered.gathered = gathered.gathered_pieces = fast;
-  read.read = read.read_pieces = fast;
+  gathered.gathered = gathered.gathered_chunks = fast;
+  read.read = read.read_chunks = fast;
   for (const auto& [rates, how] :
        {std::pair{sent, "whole"}, std::pair{gathered, "gathered"}, std::pair{read, "in place"}}) {
     const RunStatistics statistics = transfer(rates);
@@ -115,7 +115,7 @@ TEST_F(Windows, ComeInSeveralWaysAtOnce) {
   RunOptions options                = in_windows(method_named("mixed"), 512, 256);
   options.supply.chunk              = 16;
   options.supply.rates              = testing::balanced();
-  options.supply.rates->read_pieces = 4e7;  // of five edges and more
+  options.supply.rates->read_chunks = 4e7;  // of five edges and more
   const RunStatistics statistics    = ask("sssp", with_unit_weights(kron), options);
   const auto          is_mixed = [](const IterationStatistics& i) { return i.transfer == std::string{"mixed"}; };
   EXPECT_TRUE(std::ranges::any_of(statistics.per_iteration, is_mixed));

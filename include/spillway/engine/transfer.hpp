@@ -39,11 +39,11 @@ class TransferCosts {
   SPILLWAY_HD constexpr double sent(double edges) const { return edges * edge_bytes_ / rates_.sent; }
   SPILLWAY_HD constexpr double bytes_sent(double bytes) const { return bytes / rates_.sent; }
   SPILLWAY_HD constexpr double gathered(double edges, double chunks) const {
-    return edges * edge_bytes_ / rates_.gathered + chunks * arrays_ / rates_.gathered_pieces;
+    return edges * edge_bytes_ / rates_.gathered + chunks * arrays_ / rates_.gathered_chunks;
   }
   /// A row that begins and ends anywhere is some requests more than its bytes.
   SPILLWAY_HD constexpr double read(double edges, double chunks) const {
-    return edges * edge_bytes_ / rates_.read + chunks * arrays_ / rates_.read_pieces;
+    return edges * edge_bytes_ / rates_.read + chunks * arrays_ / rates_.read_chunks;
   }
   SPILLWAY_HD constexpr double step() const { return rates_.step; }
 

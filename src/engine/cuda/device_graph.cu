@@ -125,25 +125,25 @@ std::shared_ptr<ResidentRows> DeviceGraph::found(const RowBlock& block) const {
   return place == blocks_.end() ? nullptr : *place;
 }
 
-bool DeviceGraph::fits(const Topology& topology, bool weighted, std::uint64_t beside, std::uint64_t freed) const {
+bool DeviceGraph::fits(const Topology& topology, bool weighted, std::uint64_t state, std::uint64_t freed) const {
   const std::uint64_t room = device_.room() + freed;
-  return beside <= room && missing(topology, weighted) <= room - beside;
+  return state <= room && missing(topology, weighted) <= room - state;
 }
 
-bool DeviceGraph::could_hold(const Topology& topology, bool weighted, std::uint64_t beside) {
+bool DeviceGraph::could_hold(const Topology& topology, bool weighted, std::uint64_t state) {
   const std::scoped_lock lock{mutex_};
   const auto             held = held_rows(topology);
-  return fits(topology, weighted, beside, idle_blocks() + idle_prefixes());
+  return fits(topology, weighted, state, idle_blocks() + idle_prefixes());
 }
 
-void DeviceGraph::make_room_for(const Topology& topology, bool weighted, std::uint64_t beside) {
+void DeviceGraph::make_room_for(const Topology& topology, bool weighted, std::uint64_t state) {
   const std::scoped_lock lock{mutex_};
-  if (fits(topology, weighted, beside, 0)) return;
+  if (fits(topology, weighted, state, 0)) return;
   {
     const auto held = held_rows(topology);
     give_up_idle_blocks();
-    if (fits(topology, weighted, beside, 0)) return;
-    if (fits(topology, weighted, beside, idle_prefixes())) return drop_idle_prefixes_locked();
+    if (fits(topology, weighted, state, 0)) return;
+    if (fits(topology, weighted, state, idle_prefixes())) return drop_idle_prefixes_locked();
   }
   give_up_idle_blocks();  // even the rows that were asked for do not fit: they only take room
 }

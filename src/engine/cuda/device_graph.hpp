@@ -65,10 +65,10 @@ class DeviceGraph : public Graph::Attachment {
   void drop_idle_prefixes();
   /// Bytes that are left of the device's budget, with those that they hold, and perhaps those of idle rows.
   std::uint64_t room(bool with_idle_rows);
-  /// Whether these rows, and `beside` bytes, can be on the device, if idle ones go that are in the way.
-  bool could_hold(const Topology& topology, bool weighted, std::uint64_t beside);
+  /// Whether these rows, and `state` bytes, can be on the device, if idle ones go that are in the way.
+  bool could_hold(const Topology& topology, bool weighted, std::uint64_t state);
   /// Those go, or, if that would not do, all that no run uses.
-  void make_room_for(const Topology& topology, bool weighted, std::uint64_t beside);
+  void make_room_for(const Topology& topology, bool weighted, std::uint64_t state);
   /// Rows that were made on the device, of those on the host that they say.
   void keep(ResidentRows rows);
   /// Gives up rows that nobody uses now; false if there are none.
@@ -81,7 +81,7 @@ class DeviceGraph : public Graph::Attachment {
   std::uint64_t idle_prefixes() const;
   std::uint64_t idle_blocks() const;
 
-  bool fits(const Topology& topology, bool weighted, std::uint64_t beside, std::uint64_t freed) const;
+  bool fits(const Topology& topology, bool weighted, std::uint64_t state, std::uint64_t freed) const;
   std::vector<std::shared_ptr<ResidentRows>> held_rows(const Topology& topology) const;
 
   std::shared_ptr<ResidentRows>    found(const RowBlock& block) const;

@@ -48,7 +48,7 @@ class EdgesInPlace final : public EdgeSupply {
  public:
   bool      may_fuse() const override { return true; }
   BlockWork bring(Executor&, Direction, IterationStatistics&, RunStatistics&) override {
-    refuse_block("what has no blocks");  // the executor makes all iterations by itself
+    refuse_block("blocks: all edges are in place, and it makes every iteration by itself");
   }
   void complete(RunStatistics&) const override {}
 };
