@@ -138,9 +138,9 @@ struct SupplyOptions {
   std::optional<Rates> rates = {};        ///< to choose by; none: those that were measured
 };
 
-/// Where few edges leave a vertex (roads), ways are long: asynchrony pays, and sending whole parts of the graph
-/// does not.
-inline constexpr std::uint64_t few_neighbours = 8;
+/// Where few edges leave a vertex (roads), paths are long: asynchrony pays, transferring whole partitions does
+/// not.
+constexpr bool has_long_paths(std::uint64_t vertices, std::uint64_t arcs) { return arcs < 8 * vertices; }
 
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
@@ -159,7 +159,7 @@ struct RunOptions {
 inline bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {
   if (!options.method->asynchronous) return false;
   if (options.supply.async != Async::automatic) return options.supply.async == Async::on;
-  return options.method->gathers && arcs < few_neighbours * vertices;
+  return options.method->gathers && has_long_paths(vertices, arcs);
 }
 
 }  // namespace spillway

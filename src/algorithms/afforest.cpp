@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/search.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include "algorithms/cc.hpp"
 #include "base/fail.hpp"
@@ -184,16 +185,9 @@ class Afforest {
 
   /// Where unit `work` lies when the rows, each its arcs and one more unit, are laid end to end.
   static Place place_at(const Csr& csr, std::uint64_t work) {
-    std::uint64_t low = 0, high = csr.vertex_count();
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (csr.offsets[middle + 1] + middle + 1 <= work) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return {static_cast<Vertex>(low), work - low};
+    const std::uint64_t row = partition_point(std::uint64_t{0}, csr.vertex_count(),
+                                              [&](std::uint64_t v) { return csr.offsets[v + 1] + v + 1 <= work; });
+    return {static_cast<Vertex>(row), work - row};
   }
 
   void link_stretch(const Csr& csr, Vertex skipped, Place from, Place to) {

@@ -150,14 +150,12 @@ class Centrality {
     return result;
   }
 
+  /// Along long paths, their number doubles with every step or two.
   static bool doubles_count(const Graph& graph) {
-    return graph.arc_count() >= few_neighbors * graph.vertex_count();
+    return !has_long_paths(graph.vertex_count(), graph.arc_count());
   }
 
  private:
-  /// With so few, paths are long, and their number doubles with every step or two.
-  static constexpr std::uint64_t few_neighbors = 8;
-
   /// False, and nothing added, if there are more paths than can be counted so.
   template <class Count>
   bool add_counted(Vertex source) {

@@ -17,6 +17,7 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/search.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include "engine/building.hpp"
 
@@ -53,14 +54,11 @@ class Neighborhoods {
 
   /// The first vertex at or past an even share of vertices and arcs.
   Vertex at_share(std::uint64_t part, std::uint64_t parts) const {
-    const auto    before = [&](std::uint64_t v) { return v + out_.offsets[v] + (in_ ? in_->offsets[v] : 0); };
-    const auto    goal   = before(vertex_count()) / parts * part;
-    std::uint64_t low = 0, high = vertex_count();
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      before(middle) < goal ? low = middle + 1 : high = middle;
-    }
-    return static_cast<Vertex>(part == parts ? vertex_count() : low);
+    if (part == parts) return static_cast<Vertex>(vertex_count());
+    const auto before   = [&](std::uint64_t v) { return v + out_.offsets[v] + (in_ ? in_->offsets[v] : 0); };
+    const auto goal     = before(vertex_count()) / parts * part;
+    const auto short_of = [&](std::uint64_t v) { return before(v) < goal; };
+    return static_cast<Vertex>(partition_point(std::uint64_t{0}, vertex_count(), short_of));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"
+#include "supply/methods.hpp"
 
 #include <spillway/engine/transfer.hpp>
 #include <spillway/plugin.hpp>
@@ -73,16 +74,6 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   return tuning;
 }
 
-/// Of the methods of which a fact holds: "a, b or c".
-std::string names_of(bool MethodFacts::*fact) {
-  std::vector<std::string> names;
-  for (const Method method : methods())
-    if (method.facts().*fact) names.emplace_back(method->name);
-  std::string text = names.empty() ? "" : names.front();
-  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
-  return text;
-}
-
 std::string method_help() {
   std::string text = "Where edges are: ";
   for (const Method method : methods()) text += fmt::format("{} ({}); ", method->help, method->name);
@@ -122,9 +113,6 @@ void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device == "cpu" && !arguments.gpu_option.empty())
     throw usage_error("{} is for GPUs{}: leave it out, or do not say --device cpu", arguments.gpu_option,
                       arguments.gpu_option == "--resident" ? " and methods that transfer edges" : "");
-  if (!method_of(arguments)->all_resident || (arguments.compress != "on" && !arguments.resident)) return;
-  throw usage_error("--method {} has all edges resident and uncompressed; leave it out, or {}", arguments.method,
-                    arguments.resident ? "--resident" : "--compress on");
 }
 
 Direction direction_of(const RunArguments& arguments) {
@@ -251,17 +239,8 @@ void check_ways(const RunArguments& arguments) {
   const Method method = method_of(arguments);
   if (sends(arguments) && arguments.direction == "pull")
     throw usage_error("--method {} pushes along transferred edges; leave out --direction pull", arguments.method);
-  if (sends(arguments) && arguments.compress == "on" && !method->compresses)
-    throw usage_error("--method {} transfers uncompressed edges; use --method {}, or leave out --compress on",
-                      arguments.method, whole_partitions()->name);
-  if (sends(arguments) && arguments.compress == "on" && arguments.async == "on")
-    throw usage_error("--async on does not go with --compress on; leave out one of them");
-  if (arguments.async == "on" && !method->asynchronous)
-    throw usage_error("--async on requires --method {}", names_of(&MethodFacts::asynchronous));
-  if (arguments.all_partitions && method != whole_partitions())
-    throw usage_error("--all-partitions is for --method {}", whole_partitions()->name);
+  check_method_options({.method = method, .supply = supply_of(arguments)});
   device_of(arguments);
-  supply_of(arguments);
   if (method->requires_gpu)
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
       throw usage_error("--method {} requires a GPU, and none can be used here ({}); leave it out", method->name,

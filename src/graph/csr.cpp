@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <spillway/engine/search.hpp>
 #include "base/fail.hpp"
 #include "base/refusal.hpp"
 #include "graph/build_size.hpp"
@@ -15,16 +16,9 @@ Vertex row_at_share(const Csr& csr, std::uint64_t part, std::uint64_t parts) {
   const std::uint64_t n    = csr.vertex_count();
   const std::uint64_t work = n + csr.arc_count();
   const std::uint64_t goal = work / parts * part + work % parts * part / parts;
-  std::uint64_t       low = 0, high = n;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (csr.offsets[middle] + middle < goal) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return static_cast<Vertex>(part == parts ? n : low);
+  if (part == parts) return static_cast<Vertex>(n);
+  const auto short_of = [&](std::uint64_t v) { return csr.offsets[v] + v < goal; };
+  return static_cast<Vertex>(partition_point(std::uint64_t{0}, n, short_of));
 }
 
 namespace {

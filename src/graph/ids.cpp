@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <spillway/engine/search.hpp>
 #include "base/text.hpp"
 
 namespace spillway {
@@ -70,17 +71,10 @@ std::optional<Vertex> IdMap::find(std::string_view name, std::uint64_t vertex_co
     const auto number         = other_spelling ? std::nullopt : parse_number(name);
     return number ? find(*number, vertex_count) : std::nullopt;
   }
-  std::uint64_t low = 0, high = vertex_count;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (string(static_cast<Vertex>(middle)) < name) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == vertex_count || string(static_cast<Vertex>(low)) != name) return std::nullopt;
-  return static_cast<Vertex>(low);
+  const auto          before = [&](std::uint64_t v) { return string(static_cast<Vertex>(v)) < name; };
+  const std::uint64_t place  = partition_point(std::uint64_t{0}, vertex_count, before);
+  if (place == vertex_count || string(static_cast<Vertex>(place)) != name) return std::nullopt;
+  return static_cast<Vertex>(place);
 }
 
 bool IdMap::valid_for(std::uint64_t vertex_count) const {

@@ -86,8 +86,8 @@ class Chooser {
   }
 
   void choose_supply() {
-    // Values are improved until they are right, and ways are short: once or twice most edges are active.
-    const bool dense = request_.improving && request_.arcs >= few_neighbours * request_.vertices;
+    // Values are improved until they are right, and paths are short: once or twice most edges are active.
+    const bool dense = request_.improving && !has_long_paths(request_.vertices, request_.arcs);
     if (request_.voting)
       return because("one edge decides for a vertex: cached row prefixes answer nearly all requests");
     if (!request_.all_active && options_.direction == Direction::pull)

@@ -44,6 +44,32 @@ const SupplyMethod& entry_of(Method method) {
   throw internal_error("the method '{}' is not registered", method->name);
 }
 
+std::string names_of(bool MethodFacts::*fact) {
+  std::vector<std::string> names;
+  for (const Method method : methods())
+    if (method.facts().*fact) names.emplace_back(method->name);
+  std::string text = names.empty() ? "" : names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) text += (i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
+}
+
+void check_method_options(const RunOptions& options) {
+  const Method         method = options.method;
+  const SupplyOptions& supply = options.supply;
+  if (method->all_resident && (supply.compress == Compress::on || supply.resident))
+    throw usage_error("--method {} has all edges resident and uncompressed; leave it out, or {}", method->name,
+                      supply.resident ? "--resident" : "--compress on");
+  if (method->transfers && supply.compress == Compress::on && !method->compresses)
+    throw usage_error("--method {} transfers uncompressed edges; use --method {}, or leave out --compress on",
+                      method->name, whole_partitions()->name);
+  if (method->transfers && supply.compress == Compress::on && supply.async == Async::on)
+    throw usage_error("--async on does not go with --compress on; leave out one of them");
+  if (supply.async == Async::on && !method->asynchronous)
+    throw usage_error("--async on requires --method {}", names_of(&MethodFacts::asynchronous));
+  if (supply.all_parts && method != whole_partitions())
+    throw usage_error("--all-partitions is for --method {}", whole_partitions()->name);
+}
+
 void refuse_block(const char* kind) {
   throw internal_error("this executor does not process {}; the method that supplies it does not suit the program",
                        kind);

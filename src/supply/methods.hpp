@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <spillway/engine/executor.hpp>
 #include <spillway/method.hpp>
@@ -40,6 +41,9 @@ const SupplyMethod& least_predicted_method();
 
 /// For the life of the process.
 void add_method(const SupplyMethod& method);
+
+/// Of the methods of which a fact holds: "a, b or c".
+std::string names_of(bool MethodFacts::*fact);
 
 /// The entry of a method; for auto that of resident edges.
 const SupplyMethod& entry_of(Method method);

@@ -357,14 +357,6 @@ void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool loc
   if (options.deterministic && order_sensitive)
     throw Error{ExitCode::usage, "--deterministic does not go with --method " + std::string{options.method->name} +
                                      ": sums would depend on what is sent when; leave out one of them"};
-  if (options.supply.compress == Compress::on && !options.method->compresses)
-    throw Error{ExitCode::usage, "--compress on does not go with --method " + std::string{options.method->name} +
-                                     ": compressed edges are transferred in whole partitions; use --method " +
-                                     std::string{whole_partitions()->name} + ", or leave out --compress on"};
-  if (options.supply.compress == Compress::on && options.supply.async == Async::on)
-    throw Error{ExitCode::usage, "--async on does not go with --compress on; leave out one of them"};
-  if (options.supply.async == Async::on && !options.method->asynchronous)
-    throw Error{ExitCode::usage, "--async on does not go with --method " + std::string{options.method->name}};
   if (options.supply.async == Async::on && !local)
     throw Error{
         ExitCode::usage,

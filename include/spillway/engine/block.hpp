@@ -6,6 +6,7 @@
 #include <span>
 #include <variant>
 
+#include <spillway/engine/search.hpp>
 #include <spillway/program.hpp>
 #include <spillway/types.hpp>
 
@@ -100,15 +101,8 @@ struct ChunkLayout {
   }
 
   SPILLWAY_HD std::uint64_t begun_before(EdgeIndex position, const EdgeIndex* offsets, bool compact) const {
-    std::uint64_t low = 0, high = count;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (begin(middle, offsets, compact) < position)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return partition_point(std::uint64_t{0}, count,
+                           [&](std::uint64_t k) { return begin(k, offsets, compact) < position; });
   }
 
   SPILLWAY_HD PartAt part_at(EdgeIndex position, const EdgeIndex* offsets) const {
@@ -134,15 +128,10 @@ struct ChunkLayout {
     const EdgeIndex length = offsets[v + 1] - at;
     if (length > chunk_edges) return {v, 0, 0};
     if (range.compact) {
-      while (among.first < among.last) {
-        const std::uint64_t middle = among.first + (among.last - among.first) / 2;
-        if (entries[middle].vertex < v)
-          among.first = middle + 1;
-        else
-          among.last = middle;
-      }
-      if (among.first == count || entries[among.first].vertex != v) return {v, 0, 0};
-      at = starts[among.first];
+      const std::uint64_t k =
+          partition_point(among.first, among.last, [&](std::uint64_t i) { return entries[i].vertex < v; });
+      if (k == count || entries[k].vertex != v) return {v, 0, 0};
+      at = starts[k];
     }
     if (at < range.first || at + length > range.last) return {v, 0, 0};
     return {v, at - range.first, at - range.first + length};

@@ -52,6 +52,8 @@ class TransferCosts {
   double edge_bytes_, arrays_;
 };
 
+/// Refuses options that the method cannot follow, whatever the program.
+void check_method_options(const RunOptions& options);
 /// Refuses what cannot be answered rightly in windows.
 void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool local);
 

@@ -210,12 +210,8 @@ __global__ void say_nothing(double2* messages, std::uint64_t count) {
 }
 
 __device__ Vertex source_of(const EdgeIndex* offsets, std::uint64_t n, EdgeIndex arc) {
-  std::uint64_t low = 0, high = n;  // its row begins at or after low, and before high
-  while (high - low > 1) {
-    const std::uint64_t middle            = low + (high - low) / 2;
-    (offsets[middle] <= arc ? low : high) = middle;
-  }
-  return static_cast<Vertex>(low);
+  const auto begun = [&](std::uint64_t v) { return offsets[v] <= arc; };
+  return static_cast<Vertex>(partition_point(std::uint64_t{1}, n, begun) - 1);
 }
 
 __device__ bool leads(const Rows& out, Vertex from, Vertex to) {

@@ -238,12 +238,8 @@ struct Hubs {
 
   /// The hub of a batch that a chunk is of.
   __device__ std::uint64_t of(const Batch& batch, std::uint64_t at) const {
-    std::uint64_t low = batch.first, high = batch.last;
-    while (high - low > 1) {
-      const std::uint64_t middle                   = low + (high - low) / 2;
-      (all[middle].first_chunk <= at ? low : high) = middle;
-    }
-    return low;
+    const auto begun = [&](std::uint64_t hub) { return all[hub].first_chunk <= at; };
+    return partition_point(batch.first + 1, batch.last, begun) - 1;
   }
   __device__ EdgeIndex begin(const Hub& hub, std::uint64_t at) const { return (at - hub.first_chunk) * chunk; }
   __device__ EdgeIndex end(const Hub& hub, std::uint64_t at, EdgeIndex degree) const {

@@ -7,14 +7,7 @@ namespace spillway::gpu {
 
 /// Where `v` is in an ascending row, or would be.
 __device__ inline EdgeIndex place_in(const Vertex* row, EdgeIndex length, Vertex v) {
-  EdgeIndex low = 0;
-  while (length > 0) {
-    const EdgeIndex half  = length / 2;
-    const bool      right = row[low + half] < v;
-    low                   = right ? low + half + 1 : low;
-    length                = right ? length - half - 1 : half;
-  }
-  return low;
+  return partition_point(EdgeIndex{0}, length, [&](EdgeIndex i) { return row[i] < v; });
 }
 
 __device__ inline bool contains(const Vertex* row, EdgeIndex length, Vertex v) {

@@ -38,16 +38,8 @@ __global__ void carry_origins(Rows rows, std::uint64_t n, Carried* carried) {
 
 /// Where each target begins among the sorted ones: before the first that is not below it.
 __global__ void find_offsets(const Vertex* sorted, EdgeIndex arcs, std::uint64_t n, EdgeIndex* offsets) {
-  for (std::uint64_t v = first_item(); v <= n; v += item_stride()) {
-    EdgeIndex low = 0, count = arcs;
-    while (count > 0) {
-      const EdgeIndex half  = count / 2;
-      const bool      right = sorted[low + half] < v;
-      low                   = right ? low + half + 1 : low;
-      count                 = right ? count - half - 1 : half;
-    }
-    offsets[v] = low;
-  }
+  for (std::uint64_t v = first_item(); v <= n; v += item_stride())
+    offsets[v] = partition_point(EdgeIndex{0}, arcs, [&](EdgeIndex i) { return sorted[i] < v; });
 }
 
 __global__ void part(const Origin* origins, EdgeIndex arcs, Vertex* sources, std::uint32_t* weights) {

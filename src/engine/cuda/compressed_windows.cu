@@ -46,14 +46,9 @@ __global__ void cut_parts(RowWords all, PartBounds bounds, std::uint64_t most, C
   cuts[0] = {0, 0, 0};
   while (row < all.vertices && parts + 1 < most) {
     const std::uint64_t words = all.word_at(row) + bounds.words, edges = all.offsets[row] + bounds.edges;
-    std::uint64_t       low = row + 1, high = all.vertices + 1;
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      const bool          within = all.word_at(middle) <= words && all.offsets[middle] <= edges;
-      (within ? low : high)      = middle;
-    }
-    row           = low;
-    cuts[++parts] = {row, all.offsets[row], all.word_at(row)};
+    const auto within = [&](std::uint64_t end) { return all.word_at(end) <= words && all.offsets[end] <= edges; };
+    row               = partition_point(row + 2, all.vertices + 1, within) - 1;
+    cuts[++parts]     = {row, all.offsets[row], all.word_at(row)};
   }
   *count = parts;
 }
@@ -73,13 +68,8 @@ constexpr unsigned batch        = at_once * warp_lanes;
 
 /// The last row that begins at `edge` or before.
 __device__ std::uint64_t row_with(const EdgeIndex* offsets, const PartRows& part, unsigned edge) {
-  const EdgeIndex at  = part.first_edge + edge;
-  std::uint64_t   low = part.first_row, high = part.last_row;
-  while (high - low > 1) {
-    const std::uint64_t middle           = low + (high - low) / 2;
-    (offsets[middle] <= at ? low : high) = middle;
-  }
-  return low;
+  const EdgeIndex at = part.first_edge + edge;
+  return partition_point(part.first_row + 1, part.last_row, [&](std::uint64_t v) { return offsets[v] <= at; }) - 1;
 }
 
 /// 32 rows, one in each lane. All lanes must come wherever they are asked.

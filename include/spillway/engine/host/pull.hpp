@@ -12,12 +12,9 @@ std::vector<Vertex> HostExecutor<P, bucketed>::cut(const RowBlock& block) const 
   const EdgeIndex*    offsets = block.rows.offsets;
   const auto work = [&](std::uint64_t v) { return offsets[v] - offsets[block.first] + (v - block.first); };
   for (std::uint64_t v = block.first; v < block.last;) {
-    std::uint64_t low = v + 1, high = block.last;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      work(middle) - work(v) < tuning_.edge_grain ? low = middle + 1 : high = middle;
-    }
-    v = std::min<std::uint64_t>(block.last, (low + Bitmap::bits - 1) / Bitmap::bits * Bitmap::bits);
+    const std::uint64_t end = partition_point(
+        v + 1, std::uint64_t{block.last}, [&](std::uint64_t u) { return work(u) - work(v) < tuning_.edge_grain; });
+    v = std::min<std::uint64_t>(block.last, (end + Bitmap::bits - 1) / Bitmap::bits * Bitmap::bits);
     ends.push_back(static_cast<Vertex>(v));
   }
   return ends;
