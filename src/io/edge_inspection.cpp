@@ -24,6 +24,8 @@ constexpr std::size_t most_name_columns = 8;
 bool has_leading_zero(std::string_view digits) { return digits.size() > 1 && digits[0] == '0'; }
 
 bool is_punctuation(std::string_view text) {
+  for (const char* arrow : {"→", "←", "↔", "⇒", "—", "–"})
+    if (text == arrow) return true;
   return std::all_of(text.begin(), text.end(), [](char c) { return std::ispunct(static_cast<unsigned char>(c)); });
 }
 
@@ -458,6 +460,8 @@ void EdgeInspection::require_usable_ids() const {
     if (numbers && !is_digits(id)) refuse(id, "is not a vertex id (0, 1, 2, ...)");
     if (numbers) continue;
     if (id.front() == '<') refuse(id, "looks like HTML or XML, not like an edge list");
+    if (first_text().starts_with("version https://git-lfs"))
+      refuse(id, "begins a pointer of Git LFS, not the file itself; fetch it with git lfs pull");
     if (is_punctuation(id))
       refuse(id,
              "stands where an id was expected; an edge is 'SOURCE TARGET', with nothing between but separators");

@@ -90,6 +90,7 @@ class EdgeInspection {
   /// What the text says of itself and no reader follows (edge_statements.cpp); empty where it does not.
   std::string says_undirected(bool& partly) const;  ///< partly: of some lines
   std::string says_bipartite() const;
+  std::string names_two_kinds() const;
   std::string names_other_columns() const;
   /// A comment that states another number of vertices or edges.
   enum class Counted { vertices, edges };

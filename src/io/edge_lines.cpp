@@ -40,8 +40,8 @@ class EdgeTextReader {
                       shown_line(remark_.text), line_of(remark_)));
     if (divider_)
       job_.notes.push_back(fmt::format(
-          "'{}' in line {} is a comment, though edges stand before it; an id that begins with # stands in "
-          "quotes, and a file that has other parts than edges (TGF, LGL) must be converted to a list of edges",
+          "'{}' in line {} is a comment, though edges stand before it, and what follows is read as edges, too; an "
+          "id that begins with # stands in quotes, and other parts than edges (of TGF, LGL) must be removed",
           shown_line(divider_.text), line_of(divider_)));
   }
 

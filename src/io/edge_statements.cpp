@@ -43,9 +43,11 @@ bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
     if (vertices >= top.size() || count >= top.size()) return false;
     const std::uint64_t stated = parse_number(top[count]).value_or(0), lines = edges - 1;
     // Each edge may be listed from both ends, or counted so; and counts are not always true.
-    const std::uint64_t off = stated > lines ? stated - lines : lines - stated;
-    return (off <= lines / 100 || (lines > 3 && (2 * stated == lines || stated == 2 * lines))) &&
-           parse_number(top[vertices]).value_or(0) >= largest;
+    const std::uint64_t off  = stated > lines ? stated - lines : lines - stated;
+    const std::uint64_t most = parse_number(top[vertices]).value_or(0);
+    if (off <= lines / 100 || (lines > 3 && (2 * stated == lines || stated == 2 * lines))) return most >= largest;
+    // Another line or two may follow, such as a query or a mark of the end.
+    return lines > stated && off <= 2 && stated > 1 && (most == largest || most == largest + 1);
   };
   return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2));
 }
@@ -172,26 +174,50 @@ std::string EdgeInspection::says_undirected(bool& partly) const {
 
 namespace {
 
-/// Of "userId" and ":START_ID(Actor)": what kind of thing it is an id of, if that may differ from one end to the
-/// other.
+/// Of "userId" and ":START_ID(Actor)": what kind of thing it is an id of.
 std::string kind_of_ids(const std::string& column) {
   if (const auto open = column.find('('); open != std::string::npos && column.ends_with(')'))
     return lower_case(column.substr(open + 1, column.size() - open - 2));
-  const std::string name = plain_name(column);
-  for (const char* thing : {"movie", "item", "book", "product", "song", "artist", "film", "page", "article", "tag",
-                            "group", "business", "event", "user", "customer", "actor"})
-    if (name == std::string{thing} + "id" || name == thing) return thing;
-  return "";
+  std::string name = plain_name(column);
+  for (const std::string_view end : {"id", "ids", "no", "number", "name", "key"})
+    if (name.size() > end.size() + 1 && name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return name;
+}
+
+/// node_a and node_b, UserX and UserY, id1 and id2: most of their letters, from one end or the other.
+bool are_alike(const std::string& a, const std::string& b) {
+  constexpr std::size_t enough  = 4;
+  const std::size_t     shorter = std::min(a.size(), b.size());
+  std::size_t           front = 0, back = 0;
+  while (front < shorter && a[front] == b[front]) ++front;
+  while (back < shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+  return std::max(front, back) >= std::min(enough, std::max<std::size_t>(shorter, 2) - 1);
 }
 
 }  // namespace
 
+/// Headers name the two ends of an edge, or two columns of one kind. All others may name two kinds of things.
+std::string EdgeInspection::names_two_kinds() const {
+  Fields names = header_;
+  if (names.empty())  // perhaps a comment names them
+    for_each_comment([&](std::string_view line) {
+      const auto begin = line.find_first_not_of("#% \t");
+      if (begin == std::string_view::npos ||
+          !split_fields(line.substr(begin), separator_.by, names, separator_.also))
+        names.clear();
+      if (names.size() != columns() || std::ranges::any_of(names, is_digits)) names.clear();
+    });
+  if (source_ >= names.size() || target_ >= names.size()) return "";
+  const std::string &from = names[source_], &to = names[target_];
+  const std::string  one = kind_of_ids(from), other = kind_of_ids(to);
+  const bool         in_brackets = from.ends_with(')') && to.ends_with(')');
+  const Ends         ends        = ends_of({from, to});
+  if (one.empty() || other.empty() || (!in_brackets && ends.from && ends.to) || are_alike(one, other)) return "";
+  return from + ", " + to;
+}
+
 std::string EdgeInspection::says_bipartite() const {
   std::string found;
-  if (source_ < header_.size() && target_ < header_.size() && !names_because()) {
-    const std::string from = kind_of_ids(header_[source_]), to = kind_of_ids(header_[target_]);
-    if (!from.empty() && !to.empty() && from != to) return header_[source_] + ", " + header_[target_];
-  }
   for_each_comment([&](std::string_view line) {
     const Fields words = words_of(line);
     for (std::size_t i = 0; i < words.size() && found.empty(); ++i)

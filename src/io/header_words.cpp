@@ -88,11 +88,12 @@ bool mentions(const std::string& name, std::initializer_list<std::string_view> w
          std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
 }
 bool mentions_source(const std::string& name) {
-  return mentions(name, {"source", "src", "from", "sender", "origin", "start", "predecessor", "follower"});
+  return mentions(
+      name, {"source", "src", "from", "sender", "origin", "start", "predecessor", "follower", "citing", "caller"});
 }
 bool mentions_target(const std::string& name) {
   return mentions(name, {"target", "dst", "dest", "destination", "to", "receiver", "recipient", "end", "successor",
-                         "followee"});
+                         "followee", "cited", "callee"});
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct Seen {
   WideWeight wide;          ///< of this piece
   Sighting   rounded;       ///< a weight that lost digits
   Sighting   remark;        ///< a comment behind an edge
-  Sighting   divider;       ///< a comment of one word or none, or that names a part, as other formats have it
+  Sighting   divider;       ///< a comment between edges
   Sighting   lower, upper;  ///< an entry of that triangle of a matrix, where only one may have any
 };
 
@@ -72,16 +72,6 @@ inline std::string_view rest_of_line(const char* p) {
   std::string_view rest{p, static_cast<std::size_t>(static_cast<const char*>(rawmemchr(p, '\n')) - p)};
   while (!rest.empty() && is_blank(rest.back())) rest.remove_suffix(1);
   return rest;
-}
-
-/// "# Edge list", "% Graph 2": what stands above a part of a file.
-inline bool names_a_part(std::string_view comment) {
-  constexpr std::size_t most = 60;
-  if (comment.size() > most) return false;
-  const std::string lowered = lower_case(std::string{comment});
-  for (const char* word : {"node", "vert", "edge", "arc", "link", "graph", "snapshot", "layer"})
-    if (lowered.find(word) != std::string::npos) return true;
-  return false;
 }
 
 /// "#N/A<TAB>3", "#12,#15": an edge whose source begins with the mark of comments.
@@ -94,14 +84,9 @@ inline bool has_edge_shape(std::string_view comment) {
   return next < comment.size() && comment[next] >= '0' && comment[next] <= '9';
 }
 
-/// Looks at a comment that has a line of its own among edges.
+/// A comment that has a line of its own among edges: what follows it may be another part of the file.
 inline void look_at_comment(const char* p, Seen& seen) {
-  if (seen.divider.found) return;
-  const std::string_view line  = rest_of_line(p);
-  const auto             first = line.find_first_not_of("# \t");
-  const bool             is_word =
-      first == std::string_view::npos || line.find_first_of(" \t", first) == std::string_view::npos;
-  if ((*p == '#' && is_word) || names_a_part(line) || has_edge_shape(line)) seen.divider.note(p, line);
+  if (!seen.divider.found) seen.divider.note(p, rest_of_line(p));
 }
 
 inline constexpr const char* wide_weight_message =

@@ -664,10 +664,9 @@ TEST(StatedFacts, SeparatorsThatAreAGuessAreTold) {
 
 TEST(StatedFacts, PartsOfAFileAreTold) {
   for (const char* text : {"# Node list\n1 2\n2 1\n3 3\n# Edge list\n1 2\n2 3\n",
-                           "# edges\n1 2\n2 3\n# node weights\n1 5\n", "% Graph 1\n1 2\n% Graph 2\n1 2\n"})
+                           "# edges\n1 2\n2 3\n# node weights\n1 5\n", "% Graph 1\n1 2\n% Graph 2\n1 2\n",
+                           "# source target\n1 2\n2 3\n# id group\n1 3\n2 3\n", "1 2\n% coordinates\n2 3\n"})
     expect_says(notes_of(read(text)), "is a comment, though edges stand before it");
-  EXPECT_EQ(notes_of(read("# Edge list\n1 2\n# checked by hand in May\n2 3\n")).find("stand before"),
-            std::string::npos);
   expect_says(notes_of(read("Source,Target\nAnn,Bob\nBob,Cid\n\nId,Label\nAnn,Anna\n")),
               "'Id' and 'Label' are vertices");
   expect_says(notes_of(read("source,target\nann,bob\nbob,cid\nfrom,to\ncid,ann\n")),
@@ -746,9 +745,61 @@ TEST(StatedFacts, CommentsThatAreEdgesByTheirShapeAreTold) {
   for (const char* text : {"source,target\n#N/A,2\n#N/A,3\n3,4\n", "source,target\n#12,#15\n13,14\n",
                            "word1\tword2\tweight\n#\tthe\t3\nthe\tcat\t4\n", "#,a\na,b\n"})
     expect_says(notes_of(read(text)), "at the top");
-  EXPECT_EQ(
-      notes_of(read("# Nodes: 3 Edges: 2\n#FromNodeId ToNodeId\n1 2\n# done by hand\n2 3\n")).find("comment"),
-      std::string::npos);
+  EXPECT_EQ(notes_of(read("# Nodes: 3 Edges: 2\n#FromNodeId ToNodeId\n1 2\n2 3\n")).find("comment"),
+            std::string::npos);
+}
+
+TEST(StatedFacts, ListsInAFieldAreTold) {
+  for (const char* text : {"From,To\nann,bob\nbob,bob;ann\n", "From,To\nann,bob\nbob,\"cid, ann\"\n",
+                           "From,To\nann,bob\nbob,cid|bob\n", "From,To\nann,bob\ncid,\"{bob,ann}\"\n"})
+    expect_says(notes_of(read(text)), "not a list of them");
+  EXPECT_EQ(notes_of(read("From,To\n\"Hall, Ann\",\"Day, Bob\"\n")).find("list of them"), std::string::npos);
+}
+
+TEST(StatedFacts, ColumnsOfAnyTwoKindsAreToldWhereTheirIdsMeet) {
+  for (const char* text :
+       {"author_id,paper_id\n1,1\n2,1\n", "student,course\n1,1\n2,1\n", "#user_id,item_id\n1,1\n2,1\n",
+        "session_id,item_id\n1,2\n2,3\n", "gene,disease\nabc,def\ndef,ghi\n"})
+    expect_says(notes_of(read(text)), "vertices of one side");
+  for (const char* text :
+       {"author_id,paper_id\n1,7\n2,7\n", "node_a,node_b\n1,2\n2,3\n", "UserX,UserY\n1,2\n2,1\n",
+        "id1,id2\n1,2\n2,1\n", "source,target\n1,2\n2,1\n", "a,b\n1,2\n2,1\n",
+        "from_airport,to_airport\nBRE,ULM\nULM,BRE\n", "# FromNodeId ToNodeId\n1 2\n2 1\n"})
+    EXPECT_EQ(notes_of(read(text)).find("one side"), std::string::npos) << text;
+}
+
+TEST(StatedFacts, LinesThatEndAListAreTold) {
+  expect_says(notes_of(read("5 4\n1 2\n2 3\n3 4\n4 5\n1 5\n")), "numbers of vertices and edges");
+  expect_says(notes_of(read("3 2\n1 2\n2 3\n0 0\n")), "'0 0'");
+  EXPECT_EQ(notes_of(read("0 0\n0 1\n1 2\n")).find("'0 0'"), std::string::npos);
+}
+
+TEST(StatedFacts, NamesThatAreNoneAreTold) {
+  for (const char* mark : {"(null)", "[NULL]", "Null", "NONE", "Unknown", "n.a.", "<nil>", "(blank)", "(not set)",
+                           "NIL", "-nan", "—", "Missing"})
+    expect_says(notes_of(read(std::string{"source,target\nann,bob\n"} + mark + ",bob\n")), "missing value");
+  for (const char* total : {"Subtotal", "Sum", "Summe", "Gesamt", "合计", "GRAND TOTAL"})
+    expect_says(notes_of(read(std::string{"source,target\nann,bob\nann,"} + total + "\n")), "holds totals");
+  for (const char* note :
+       {"Note: preliminary,see readme", "Time taken: 0.2 seconds,Fetched: 2 rows", "// done,ok"})
+    expect_says(notes_of(read(std::string{"source,target\nann,bob\n"} + note + "\n")), "footnote");
+  expect_says(notes_of(read("source,target\nvarchar,varchar\nann,bob\n")), "types of columns");
+}
+
+TEST(StatedFacts, OneWordInTwoSpellingsIsTold) {
+  expect_says(notes_of(read("source,target\nS\303\243o,x\nSa\314\203o,y\n")), "NFD");
+  expect_says(notes_of(read("source,target\ncaf\303\251,x\ncaf\351,y\n")), "is not UTF-8");
+  expect_says(notes_of(read("source,target\nann,b\302\255ob\nbob,ann\n")), "U+00AD");
+  expect_says(notes_of(read("source,target\nann,bob\n\"=\"\"ann\"\"\",bob\n")), "two vertices");
+}
+
+TEST(StatedFacts, CommentsThatNameColumnsTheOtherWayRoundAreTold) {
+  expect_says(notes_of(read("# Each line: cited_paper citing_paper\n1 2\n2 3\n")), "a comment names them");
+}
+
+TEST(StatedFacts, PointersAndArrowsAreRefused) {
+  expect_says(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"), "Git LFS");
+  expect_says(refusal("ann → bob\nbob → cid\n"), "nothing between");
 }
 
 }  // namespace
