@@ -188,10 +188,11 @@ std::string kind_of_ids(const std::string& column) {
 bool are_alike(const std::string& a, const std::string& b) {
   constexpr std::size_t enough  = 4;
   const std::size_t     shorter = std::min(a.size(), b.size());
-  std::size_t           front = 0, back = 0;
+  if (shorter < 2) return true;  // letters
+  std::size_t front = 0, back = 0;
   while (front < shorter && a[front] == b[front]) ++front;
   while (back < shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
-  return std::max(front, back) >= std::min(enough, std::max<std::size_t>(shorter, 2) - 1);
+  return std::max(front, back) >= std::min(enough, shorter - 1);
 }
 
 }  // namespace
@@ -199,13 +200,16 @@ bool are_alike(const std::string& a, const std::string& b) {
 /// Headers name the two ends of an edge, or two columns of one kind. All others may name two kinds of things.
 std::string EdgeInspection::names_two_kinds() const {
   Fields names = header_;
-  if (names.empty())  // perhaps a comment names them
+  if (names.empty())  // perhaps a comment names them: surely not one of words between blanks, but for ids
     for_each_comment([&](std::string_view line) {
       const auto begin = line.find_first_not_of("#% \t");
       if (begin == std::string_view::npos ||
           !split_fields(line.substr(begin), separator_.by, names, separator_.also))
         names.clear();
-      if (names.size() != columns() || std::ranges::any_of(names, is_digits)) names.clear();
+      const auto is_name = [&](const std::string& word) {
+        return !is_digits(word) && (separator_.by != ' ' || plain_name(word).ends_with("id"));
+      };
+      if (names.size() != columns() || !std::ranges::all_of(names, is_name)) names.clear();
     });
   if (source_ >= names.size() || target_ >= names.size()) return "";
   const std::string &from = names[source_], &to = names[target_];

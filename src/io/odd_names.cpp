@@ -21,10 +21,12 @@ std::string bare(std::string_view name) {
 
 /// Tables write a value that is missing as a word, which is then the name of a vertex with many edges.
 bool may_be_missing(const std::string& bare_name) {
-  return is_any(bare_name, {"",     ".",     "n.a.",    "unknown",   "missing", "none",  "---",     "-1",
-                            "-9",   "na",    "n/a",     "#n/a",      "null",    "nan",   "-nan",    "nil",
-                            "\\n",  "?",     "-",       "--",        "nat",     "blank", "not set", "not available",
-                            "—", "–", "#ref!",   "undefined", "#value!", "#null!", "not applicable", "#name?"});
+  return is_any(
+      bare_name,
+      {"",          ".",       "n.a.",   "unknown",        "missing", "none",          "---", "-1",  "-9",
+       "na",        "n/a",     "#n/a",   "null",           "nan",     "-nan",          "nil", "\\n", "?",
+       "-",         "--",      "nat",    "blank",          "not set", "not available", "—",   "–",   "#ref!",
+       "undefined", "#value!", "#null!", "not applicable", "#name?"});
 }
 
 bool may_be_total(const std::string& bare_name) {
@@ -54,7 +56,7 @@ struct Unseen {
   bool             anywhere;  ///< odd inside a name, too
 };
 constexpr Unseen unseen[] = {
-    {"\xc2\xa0", "U+00A0", false},    {"\xe3\x80\x80", "U+3000", false}, {"\xe2\x80\x83", "U+2003", false},
+    {"\xc2\xa0", "U+00A0", false},     {"\xe3\x80\x80", "U+3000", false}, {"\xe2\x80\x83", "U+2003", false},
     {"\xe2\x80\x89", "U+2009", false}, {"\xe2\x80\xaf", "U+202F", false}, {"\xe2\x80\x8b", "U+200B", true},
     {"\xef\xbb\xbf", "U+FEFF", true},  {"\xe2\x80\x8e", "U+200E", true},  {"\xe2\x80\x8f", "U+200F", true},
     {"\xe2\x81\xa0", "U+2060", true},  {"\xc2\xad", "U+00AD", true},      {"\xe2\x80\xaa", "U+202A", true},
@@ -112,25 +114,26 @@ class NamePass {
   void look_at(std::string_view name) {
     constexpr std::size_t longest_word = 24;
     const std::string     shown = printable(name), word = name.size() <= longest_word ? bare(name) : "?!";
-    once(missing_, may_be_missing(word), "ids", [&] {
-      return fmt::format("'{}' is a vertex like others, though it may stand for a missing value (remove its lines "
-                         "if it does)",
-                         shown);
+    // Nan is a person's name.
+    once(missing_, may_be_missing(word) && name != "Nan", "ids", [&] {
+      return fmt::format(
+          "'{}' is a vertex like others, though it may stand for a missing value (remove its lines "
+          "if it does)",
+          shown);
     });
     once(comment_, comments_ && (is_comment(name) || name.find(" #") != std::string_view::npos), "ids", [&] {
-      return fmt::format("'{}' is the name of a vertex: among names, comments stand at the top of the file (remove "
-                         "its line if it is one)",
-                         shown);
+      return fmt::format(
+          "'{}' is the name of a vertex: among names, comments stand at the top of the file (remove "
+          "its line if it is one)",
+          shown);
     });
-    once(total_, may_be_total(word), "ids", [&] {
-      return fmt::format("'{}' is a vertex like others (remove its line if it holds totals)", shown);
-    });
+    once(total_, may_be_total(word), "ids",
+         [&] { return fmt::format("'{}' is a vertex like others (remove its line if it holds totals)", shown); });
     once(type_, may_be_type(word), "ids", [&] {
       return fmt::format("'{}' is a vertex like others (remove its line if it states types of columns)", shown);
     });
-    once(footnote_, may_be_footnote(name), "ids", [&] {
-      return fmt::format("'{}' is a vertex like others (remove its line if it is a footnote)", shown);
-    });
+    once(footnote_, may_be_footnote(name), "ids",
+         [&] { return fmt::format("'{}' is a vertex like others (remove its line if it is a footnote)", shown); });
     look_for_lists(name);
     look_at_characters(name);
     look_for_lookalikes(name);
@@ -167,9 +170,10 @@ class NamePass {
                                 printable(name), code);
            });
     once(combining_, has_combining_mark(name), "ids", [&] {
-      return fmt::format("'{}' is written with combining accents (NFD): the same word with composed letters (NFC) "
-                         "is another vertex",
-                         printable(name));
+      return fmt::format(
+          "'{}' is written with combining accents (NFD): the same word with composed letters (NFC) "
+          "is another vertex",
+          printable(name));
     });
   }
 
