@@ -18,6 +18,7 @@ struct MethodFacts {
   bool             reads_in_place = false;  ///< the device reads edges in host memory
   bool             compresses     = false;  ///< --compress on goes with it
   bool             asynchronous   = false;  ///< --async on goes with it
+  bool             chosen_by_auto = false;  ///< priced by these facts
 };
 
 /// One of `methods()`, or auto.

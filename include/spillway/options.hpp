@@ -118,9 +118,19 @@ struct Rates {
   double sent            = 55e9;    ///< bytes that the bus moves as they lie
   double gathered        = 46e9;    ///< bytes that the host gathers, to be moved…
   double gathered_chunks = 280e6;   ///< …and row chunks that it gathers, whatever their bytes
-  double read            = 50e9;    ///< bytes that the device reads where they are…
+  double read            = 46e9;    ///< bytes that the device reads where they are…
   double read_chunks     = 1e9;     ///< …and row chunks, whatever their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
+  double pinned          = 30e9;    ///< bytes of host memory that are made readable for the device
+
+  // Not measured yet: those of an H200 (docs/planning.md).
+  double uploaded    = 25e9;    ///< bytes that are copied there to stay
+  double visited     = 100e9;   ///< edges on the device
+  double decoded     = 130e9;   ///< compressed edges
+  double coded_edges = 2e9;     ///< edges that are compressed…
+  double coded_rows  = 62e6;    ///< …and rows, whatever their edges
+  double barrier     = 7e-6;    ///< seconds of an iteration of a fused kernel, beside its work…
+  double latency     = 2.5e-6;  ///< …and more if it reads over the bus
 };
 
 /// Of edges that do not fit a device. Results do not depend on it.
@@ -149,10 +159,12 @@ struct RunOptions {
   Progress*  progress      = nullptr;
   HostTuning tuning        = {};
 
-  DeviceChoice  device = {};
-  CudaTuning    cuda   = {};
-  Method        method = {};
-  SupplyOptions supply = {};
+  DeviceChoice  device  = {};
+  CudaTuning    cuda    = {};
+  Method        method  = {};
+  SupplyOptions supply  = {};
+  bool          explain = false;  ///< every candidate is priced, also where nothing is left to choose
+  unsigned      runs    = 1;  ///< that are to come over this graph, this one included: what preparing is shared by
 };
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.

@@ -14,6 +14,23 @@ namespace spillway {
 class Graph;
 struct Algorithm;
 
+/// A way to run, with what it is predicted to cost; or why it is excluded.
+struct PlanCandidate {
+  std::string   device;
+  Method        method         = {};
+  bool          compressed     = false;
+  bool          asynchronous   = false;
+  double        prepare_ms     = 0;
+  double        transfer_ms    = 0;  ///< of a run, while which it may compute…
+  double        compute_ms     = 0;
+  double        run_ms         = 0;  ///< …so that this is less than both
+  double        total_ms       = 0;  ///< preparing, less what earlier runs would have spared by it, and all runs
+  std::uint64_t device_bytes   = 0;
+  std::uint64_t resident_bytes = 0;   ///< of them, edges
+  std::uint64_t bus_bytes      = 0;   ///< of a run
+  std::string   excluded       = {};  ///< the reason; empty: it is possible
+};
+
 /// Of the first program that an algorithm runs; bytes are 0 where they are not known before a run.
 struct Plan {
   std::string              device = "cpu";
@@ -27,6 +44,8 @@ struct Plan {
   std::uint64_t            vertices = 0, arcs = 0;  ///< of such a pass
   std::optional<Rates>     rates;                   ///< that the choice depends on
   std::vector<std::string> why;
+
+  std::vector<PlanCandidate> candidates;  ///< best first, then those that are excluded; none: nothing is to choose
 };
 
 /// What `algorithm.run` would do. What a run needs of the graph beforehand (in-edges, a simple copy) is made for

@@ -10,6 +10,7 @@
 #include <spillway/array.hpp>
 #include <spillway/graph.hpp>
 #include <spillway/options.hpp>
+#include <spillway/plan.hpp>
 #include <spillway/types.hpp>
 
 namespace spillway {
@@ -100,6 +101,7 @@ struct RunStatistics {
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;
   RunCounters                      counters;
+  std::vector<PlanCandidate>       candidates;  ///< that were priced, the one that ran first; empty: none was
 };
 
 struct Result {

@@ -1,7 +1,9 @@
 // Betweenness centrality (Brandes 2001): for every source, path counts forwards and dependencies backwards over
 // the same frontiers. Both phases choose push or pull by themselves, which is what makes Ligra's the fastest
 // elsewhere (Shun & Blelloch, PPoPP 2013).
+#include <algorithm>
 #include <atomic>
+#include <climits>
 #include <numeric>
 #include <random>
 #include <unordered_map>
@@ -190,7 +192,9 @@ std::string estimate_text(const Graph& graph, std::uint64_t sources) {
 Result run_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Sources       sources = sources_of(graph, values);
   const std::uint64_t count   = sources.vertices.size();
-  Centrality          centrality{graph, options, count == 1};
+  RunOptions          shared  = options;  // what one source prepares, the others find
+  shared.runs = static_cast<unsigned>(std::min<std::uint64_t>(std::uint64_t{options.runs} * count, UINT_MAX));
+  Centrality centrality{graph, shared, count == 1};
   for (const Vertex source : sources.vertices) centrality.add(source);
   Result result = std::move(centrality).result(scale_of(graph, sources, values));
   result.facts  = {{"sources", count}};

@@ -55,6 +55,25 @@ std::string method_text(const Plan& plan) {
   return plan.method + (plan.compressed ? ", edges compressed" : "");
 }
 
+std::string milliseconds(double ms) { return ms < 9.995 ? fmt::format("{:.2f}", ms) : fmt::format("{:.0f}", ms); }
+
+/// Best first; then what would have to change for the others.
+void print_candidates(const Plan& plan) {
+  if (plan.candidates.size() < 2) return;
+  fmt::print("\n{:<8} {:<22} {:>10} {:>11} {:>10} {:>10} {:>10} {:>10}\n", "device", "candidate", "prepare ms",
+             "transfer ms", "compute ms", "run ms", "memory", "over bus");
+  for (const PlanCandidate& each : plan.candidates)
+    if (each.excluded.empty())
+      fmt::print("{:<8} {:<22} {:>10} {:>11} {:>10} {:>10} {:>10} {:>10}\n", each.device, candidate_name(each),
+                 milliseconds(each.prepare_ms), milliseconds(each.transfer_ms), milliseconds(each.compute_ms),
+                 milliseconds(each.run_ms), human_bytes(each.device_bytes), human_bytes(each.bus_bytes));
+    else
+      fmt::print("{:<8} {:<22} {}\n", each.device, candidate_name(each), each.excluded);
+  fmt::print(
+      "\ntransfer and computing overlap; not known before a run: how many vertices are active in each "
+      "iteration\n");
+}
+
 void print_plan(const Plan& plan, const Graph& graph, const RunArguments& arguments) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<12} {}\n", name, value); };
   line("run", fmt::format("{} on {} and {}", arguments.algorithm->name,
@@ -67,6 +86,7 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   if (plan.edge_bytes > 0 && (plan.device != "cpu" || plan.rates))
     line("edges", fmt::format("{}, {} of them on the device", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
+  print_candidates(plan);
   const std::vector<Prediction> table = predictions(plan);
   if (table.empty()) return;
   fmt::print("\nedges active   in place ms   gathered ms   whole partitions ms   chosen\n");
@@ -94,6 +114,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                 {"state_bytes", plan.state_bytes},
                 {"edge_bytes", plan.edge_bytes},
                 {"resident_bytes", plan.resident_bytes},
+                {"candidates", candidates_json(plan.candidates)},
                 {"predicted", table},
                 {"time_ms", {{"load", load_ms}, {"plan", plan_ms}}}};
   if (plan.rates) document["rates"] = rates_json(*plan.rates);
@@ -145,11 +166,13 @@ void plan(RunArguments& arguments, const Common& common) {
   const Graph&          graph      = *loaded;
   const double          load_ms    = clock.lap();
   const ParameterValues parameters = parameters_of(arguments, graph);
+  const bool            lists      = source_parameter(*arguments.algorithm) && !arguments.lists.empty();
+  const std::uint64_t   runs       = lists ? questions(arguments, &graph).size() : 1;
   Plan                  plan;
   try {
     plan = within_memory(arguments, parameters, graph, common, [&] {
       return asking(arguments, [&] {
-        return plan_of(*arguments.algorithm, graph, parameters, run_options_of(arguments, common, bar));
+        return plan_of(*arguments.algorithm, graph, parameters, run_options_of(arguments, common, bar, runs));
       });
     });
   } catch (const MemoryRefusal& refusal) {

@@ -313,6 +313,32 @@ Json summary_json(const Algorithm& algorithm, const Result& result, const Graph&
   return summary;
 }
 
+std::string candidate_name(const PlanCandidate& candidate) {
+  return fmt::format("{}{}{}", candidate.method->name, candidate.compressed ? " compressed" : "",
+                     candidate.asynchronous ? " asynchronous" : "");
+}
+
+Json candidates_json(const std::vector<PlanCandidate>& candidates) {
+  Json all = Json::array();
+  for (const PlanCandidate& each : candidates) {
+    Json entry{{"device", each.device},
+               {"method", each.method->name},
+               {"compressed", each.compressed},
+               {"asynchronous", each.asynchronous},
+               {"excluded", each.excluded.empty() ? Json(nullptr) : Json(each.excluded)}};
+    if (each.excluded.empty())
+      entry.update(Json{{"prepare_ms", each.prepare_ms},
+                        {"transfer_ms", each.transfer_ms},
+                        {"compute_ms", each.compute_ms},
+                        {"run_ms", each.run_ms},
+                        {"total_ms", each.total_ms},
+                        {"device_bytes", each.device_bytes},
+                        {"bus_bytes", each.bus_bytes}});
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
 Json rates_json(const Rates& rates) {
   Json entry = Json::object();
   for (const auto& [name, value] : rate_fields) entry[name] = rates.*value;
@@ -356,6 +382,7 @@ Json answer_json(const Answer& answer) {
           {"direction_switches", statistics.counters.switches},
           {"iterations", statistics.iterations},
           {"edges_processed", statistics.edges_processed},
+          {"candidates", candidates_json(statistics.candidates)},
           {"per_iteration", answer.lists_iterations() ? iterations_json(statistics) : Json::array()},
           {"facts", facts},
           {"verified", verified}};

@@ -46,4 +46,8 @@ Json rates_json(const Rates& rates);
 /// What differs from one answer to the next.
 Json answer_json(const Answer& answer);
 
+/// "partitions compressed".
+std::string candidate_name(const PlanCandidate& candidate);
+Json        candidates_json(const std::vector<PlanCandidate>& candidates);
+
 }  // namespace spillway::cli

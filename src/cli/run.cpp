@@ -75,18 +75,21 @@ void note_unused_weights(const RunArguments& arguments, const Graph& graph, cons
     note(common, fmt::format("{} does not use the weights of the graph", arguments.algorithm->name));
 }
 
+/// `left`: questions that come after it.
 Answer answer(const Question& question, const Graph& graph, const RunArguments& arguments, const Common& common,
-              ProgressBar& bar) {
+              ProgressBar& bar, std::uint64_t left) {
   const Algorithm&    algorithm = *arguments.algorithm;
   const std::uint64_t repeat    = number_argument("--repeat", arguments.repeat);
-  const RunOptions    options   = run_options_of(arguments, common, bar);
+  RunOptions          options   = run_options_of(arguments, common, bar);
   Answer              found{
                    .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   found.all_iterations = arguments.statistics;
   std::optional<InterruptWatch> running{bar};  // checking a mapped file and building in-edges do not look
   for (std::uint64_t i = 0; i < repeat; ++i) {
-    found.result = {};  // before the next takes its memory
-    found.result = within_memory(arguments, question.parameters, graph, common, [&] {
+    found.result    = {};  // before the next takes its memory
+    options.explain = arguments.explain;
+    options.runs    = static_cast<unsigned>(std::min<std::uint64_t>(repeat - i + left * repeat, UINT_MAX));
+    found.result    = within_memory(arguments, question.parameters, graph, common, [&] {
       return asking(arguments, [&] { return algorithm.run(graph, question.parameters, options); });
     });
     found.prepare_ms.push_back(found.result.statistics.prepare_ms);
@@ -130,6 +133,20 @@ std::string words_on_edges(const RunStatistics& statistics) {
                      statistics.device == "cpu" ? "in the arena" : "on the GPU", sent);
 }
 
+/// What was predicted of the candidates, and what the one that ran took.
+void print_explanation(std::FILE* out, const Answer& found) {
+  const auto& candidates = found.result.statistics.candidates;
+  if (candidates.empty()) return fmt::print(out, "nothing was predicted: there was one way to run\n");
+  fmt::print(out, "\n{:<30} {:>20} {:>20}\n", "candidate", "prepare ms", "run ms");
+  for (const PlanCandidate& each : candidates)
+    if (each.excluded.empty())
+      fmt::print(out, "{:<30} {:>20.2f} {:>20.2f}\n", candidate_name(each), each.prepare_ms, each.run_ms);
+    else
+      fmt::print(out, "{:<30} {}\n", candidate_name(each), each.excluded);
+  fmt::print(out, "{:<30} {:>20.2f} {:>20.2f}\n", "measured of the first",
+             found.prepare_ms.front() + found.transfer_ms.front(), found.median_ms());
+}
+
 /// For people. The answer itself is what --quiet leaves.
 void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const RunArguments& arguments,
                   const Common& common) {
@@ -156,6 +173,7 @@ void print_answer(std::FILE* out, const Answer& found, const Graph& graph, const
   fmt::print(out, "{}", words_on_residence(graph));
   if (found.verified && found.verdict.problem.empty()) fmt::print(out, ", verified: {}", found.verdict.how);
   fmt::print(out, "\n");
+  if (arguments.explain) print_explanation(out, found);
 }
 
 Json run_json(const RunArguments& arguments, const Graph& graph, double load_ms) {
@@ -205,7 +223,8 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
 
   std::string problem;
   for (const Question& question : asked) {
-    const Answer found = answer(question, graph, arguments, common, bar);
+    const auto   left  = static_cast<std::uint64_t>(&asked.back() - &question);
+    const Answer found = answer(question, graph, arguments, common, bar, left);
     if (!common.json) {
       const InterruptWatch watch{bar};  // --top may be long
       print_answer(out, found, graph, arguments, common);
@@ -245,6 +264,8 @@ std::vector<std::string> add_run(Command& app, Context& context, std::vector<std
   command.option("--repeat", arguments->repeat, "Run N times; report the median (default: 1)");
   command.flag("--verify", arguments->verify, "Check the result against an independent implementation");
   command.flag("--statistics", arguments->statistics, "Print a line for every iteration");
+  command.flag("--explain", arguments->explain,
+               "Print what was predicted of every candidate beside what the run took");
   add_way_options(command, *arguments);
   add_common_options(command, context.common);
   return asked_by(command, context, arguments, std::move(words),

@@ -22,12 +22,12 @@ struct RunArguments {
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
   std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
   std::optional<std::string> output, id_map, weights, device_memory, resident;
-  bool                       verify = false, deterministic = false, statistics = false, aggregate = false;
-  bool                       all_partitions = false;
-  unsigned                   bin_entries    = CudaTuning{}.bin_entries;
-  std::string                word;        ///< that was parsed as the algorithm
-  std::string                gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
-  ParameterValues            given;       ///< of the algorithm's own parameters
+  bool            verify = false, deterministic = false, statistics = false, aggregate = false, explain = false;
+  bool            all_partitions = false;
+  unsigned        bin_entries    = CudaTuning{}.bin_entries;
+  std::string     word;        ///< that was parsed as the algorithm
+  std::string     gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
+  ParameterValues given;       ///< of the algorithm's own parameters
   /// Of parameters that take vertices: every value that was given, and the same with the ids of files in it.
   std::map<std::string, std::vector<std::string>> lists, read_lists;
 
@@ -45,8 +45,10 @@ std::vector<std::string> asked_by(Command& command, Context& context,
                                   std::function<void()> action);
 
 /// Options that cannot be together, or not on this machine.
-void       check_ways(const RunArguments& arguments);
-RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress);
+void check_ways(const RunArguments& arguments);
+/// `runs`: over this graph that are to come.
+RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress,
+                          std::uint64_t runs = 1);
 /// Whether edges are asked to be sent to the device, or read, a part at a time.
 bool sends(const RunArguments& arguments);
 

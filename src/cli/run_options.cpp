@@ -219,7 +219,8 @@ void add_study_options(Command& command, RunArguments& arguments) {
 
 bool sends(const RunArguments& arguments) { return method_of(arguments)->transfers; }
 
-RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress) {
+RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress,
+                          std::uint64_t runs) {
   return {.threads       = common.threads,
           .deterministic = arguments.deterministic,
           .direction     = direction_of(arguments),
@@ -228,7 +229,8 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
           .device        = device_of(arguments),
           .cuda          = cuda_tuning_of(arguments),
           .method        = method_of(arguments),
-          .supply        = supply_of(arguments)};
+          .supply        = supply_of(arguments),
+          .runs          = static_cast<unsigned>(std::min<std::uint64_t>(runs, UINT_MAX))};
 }
 
 void check_ways(const RunArguments& arguments) {

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
+#include "io/reading.hpp"
 
 namespace spillway {
 namespace {
@@ -74,7 +75,9 @@ ReadResult read_dimacs(ReadJob& job) {
   edges.weight_type     = job.options.weight_type.value_or(WeightType::u32);
   edges.weights_stated  = job.options.weight_type.has_value();
   if (job.options.weight_column == "none") edges.weight_type = WeightType::none;
-  return read_edge_text(edges, job);
+  ReadResult result = read_edge_text(edges, job);
+  note_directions(result.csr, 'c', job);
+  return result;
 }
 
 /// Comments and then a whole problem line; a damaged one is left to the suffix to claim.

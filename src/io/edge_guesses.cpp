@@ -106,7 +106,8 @@ class Guesses {
           fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
                       "those of the other",
                       printable(said, 60)));
-    else if (const std::string kinds = inspection_.names_two_kinds(); !kinds.empty() && ends_overlap(csr))
+    else if (const std::string kinds = text_.ids == IdKind::strings ? "" : inspection_.names_two_kinds();
+             !kinds.empty() && ends_overlap(csr))
       add("ids", fmt::format("ids of the columns '{}' are taken for the same vertices: some stand in both; if the "
                              "columns list things of two kinds, vertices of one side are taken for those of the "
                              "other",
@@ -134,29 +135,12 @@ class Guesses {
     add("ids", "vertex 0 has no edge but the line '0 0' (remove it if it ends the list)");
   }
 
-  /// Lists that have each undirected edge once often have the same end first: the smaller, or the larger. Loops
-  /// say nothing of it.
   void tell_one_way(const ReadResult& result) {
-    constexpr EdgeIndex few       = 16;
-    const Csr&          csr       = result.csr;
-    const Transform&    transform = job_.options.transform;
-    if (csr.arc_count() < few || csr.arc_count() < csr.vertex_count() || transform.undirected ||
-        transform.symmetrize || inspection_.states_own_banner() ||
-        std::ranges::find(guessed_, "direction") != guessed_.end())
-      return;
     const bool names = result.ids.kind() == IdMap::Kind::strings;  // vertices are in the order of theirs
-    bool       up = true, down = true;
-    for (std::uint64_t v = 0; v < csr.vertex_count() && (up || down); ++v)
-      for (const Vertex target : csr.neighbors(static_cast<Vertex>(v))) {
-        if (target == v) continue;
-        (v < target ? down : up) = false;
-        if (!up && !down) return;
-      }
-    if (up != down)
-      add("direction",
-          fmt::format("every arc leads from a {0} {2} to a {1} one (--undirected, if each edge is listed "
-                      "once)",
-                      up ? "smaller" : "larger", up ? "larger" : "smaller", names ? "name" : "id"));
+    if (inspection_.states_own_banner() || std::ranges::find(guessed_, "direction") != guessed_.end()) return;
+    if (const std::string clause = one_way_clause(result.csr, job_.options.transform, names ? "name" : "id");
+        !clause.empty())
+      add("direction", clause);
   }
 
   void tell_weights(const ReadResult& result, const ListLayout& layout) {

@@ -76,8 +76,9 @@ Fields words_of(std::string_view line, bool clauses = false) {
   return words;
 }
 
-/// In any spelling: "un-directed", "Directed: false", "symmetric"; not "undirected = 0" nor "not an undirected".
-bool says_symmetric(std::string_view line) {
+}  // namespace
+
+bool says_undirected(std::string_view line) {
   const Fields words = words_of(line, /*clauses=*/true);
   if (line.starts_with('%') && !words.empty() && words[0] == "sym") return true;  // KONECT
   const auto follows = [&](std::size_t i) {
@@ -103,6 +104,8 @@ bool says_symmetric(std::string_view line) {
   }
   return false;
 }
+
+namespace {
 
 /// What a column of tables of roads and of exports says of the directions of an edge.
 enum class Stated { nothing, one_way, both_ways, otherwise };
@@ -151,7 +154,7 @@ std::string EdgeInspection::says_undirected(bool& partly) const {
   partly = false;
   std::string found;
   for_each_comment([&](std::string_view line) {
-    if (found.empty() && says_symmetric(line)) found = line;
+    if (found.empty() && spillway::says_undirected(line)) found = line;
   });
   for (unsigned column = 0; column < header_.size() && found.empty(); ++column) {
     bool both = false;
@@ -189,6 +192,15 @@ bool are_alike(const std::string& a, const std::string& b) {
   constexpr std::size_t enough  = 4;
   const std::size_t     shorter = std::min(a.size(), b.size());
   if (shorter < 2) return true;  // letters
+  if (is_any(a, {"id", "node", "vertex", "row", "item"}) || is_any(b, {"id", "node", "vertex", "col", "column"}))
+    return true;
+  constexpr std::pair<std::string_view, std::string_view> one_kind[] = {
+      {"winner", "loser"},   {"pre", "post"},         {"employee", "manager"},   {"von", "nach"},
+      {"origen", "destino"}, {"reporter", "partner"}, {"supervisor", "student"}, {"dst", "src"},
+      {"head", "tail"},      {"child", "parent"},     {"importer", "exporter"},  {"buyer", "seller"},
+      {"home", "away"},      {"predator", "prey"},    {"package", "dependson"}};
+  for (const auto& [one, other] : one_kind)
+    if ((a == one && b == other) || (a == other && b == one)) return true;
   std::size_t front = 0, back = 0;
   while (front < shorter && a[front] == b[front]) ++front;
   while (back < shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
@@ -202,6 +214,7 @@ std::string EdgeInspection::names_two_kinds() const {
   Fields names = header_;
   if (names.empty())  // perhaps a comment names them: surely not one of words between blanks, but for ids
     for_each_comment([&](std::string_view line) {
+      if (const auto colon = line.find(':'); colon != std::string_view::npos) line.remove_prefix(colon + 1);
       const auto begin = line.find_first_not_of("#% \t");
       if (begin == std::string_view::npos ||
           !split_fields(line.substr(begin), separator_.by, names, separator_.also))

@@ -18,6 +18,10 @@ bool is_any(const std::string& word, std::initializer_list<std::string_view> wor
 /// What tables write for a value that is missing. It stands in data, not in headers.
 bool is_missing_value(const std::string& word);
 
+/// Of a comment, in any spelling: "un-directed", "Directed: false", "symmetric"; not "undirected = 0" nor "not an
+/// undirected" (edge_statements.cpp).
+bool says_undirected(std::string_view line);
+
 // Surest first: what hardly anything but a header says, and what names an end beside its partner.
 bool surely_source(const std::string& word);
 bool surely_target(const std::string& word);

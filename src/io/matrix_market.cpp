@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
+#include "io/reading.hpp"
 #include "io/row_text.hpp"
 
 namespace spillway {
@@ -108,7 +109,9 @@ ReadResult read_matrix_market(ReadJob& job) {
     edges.layout.negate_reverse = true;
     if (edges.weight_type == WeightType::u32) edges.weight_type = WeightType::f32;
   }
-  return read_edge_text(edges, job);
+  ReadResult result = read_edge_text(edges, job);
+  if (banner.symmetry == "general") note_directions(result.csr, '%', job);
+  return result;
 }
 
 void write_matrix_market(const Graph& graph, OutputFile& file, Progress& progress,

@@ -408,7 +408,9 @@ class NpzReader {
 
 ReadResult read_npz(ReadJob& job) {
   job.require_plain_file("scipy's .npz");
-  return NpzReader{job}.read();
+  ReadResult result = NpzReader{job}.read();
+  note_directions(result.csr, 0, job);
+  return result;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 /// In lower case, without blanks and brackets around it: "(None)" is none.
 std::string bare(std::string_view name) {
-  constexpr std::string_view around = " \t()[]<>{}";
+  constexpr std::string_view around = " \t()[]<>{}:";
   const auto                 first  = name.find_first_not_of(around);
   if (first == std::string_view::npos) return "";
   return lower_case(std::string{name.substr(first, name.find_last_not_of(around) - first + 1)});
@@ -21,17 +21,58 @@ std::string bare(std::string_view name) {
 
 /// Tables write a value that is missing as a word, which is then the name of a vertex with many edges.
 bool may_be_missing(const std::string& bare_name) {
-  return is_any(
-      bare_name,
-      {"",          ".",       "n.a.",   "unknown",        "missing", "none",          "---", "-1",  "-9",
-       "na",        "n/a",     "#n/a",   "null",           "nan",     "-nan",          "nil", "\\n", "?",
-       "-",         "--",      "nat",    "blank",          "not set", "not available", "—",   "–",   "#ref!",
-       "undefined", "#value!", "#null!", "not applicable", "#name?"});
+  return is_any(bare_name, {"",
+                            ".",
+                            "n.a.",
+                            "unknown",
+                            "missing",
+                            "none",
+                            "---",
+                            "-1",
+                            "-9",
+                            "na",
+                            "n/a",
+                            "#n/a",
+                            "null",
+                            "nan",
+                            "-nan",
+                            "nil",
+                            "\\n",
+                            "?",
+                            "-",
+                            "--",
+                            "nat",
+                            "blank",
+                            "not set",
+                            "not available",
+                            "—",
+                            "–",
+                            "#ref!",
+                            "undefined",
+                            "...",
+                            "…",
+                            "??",
+                            "tbd",
+                            "#value!",
+                            "#null!",
+                            "not applicable",
+                            "#name?"});
 }
 
 bool may_be_total(const std::string& bare_name) {
   return is_any(bare_name, {"total", "totals", "subtotal", "sub-total", "grand total", "sum", "summe", "gesamt",
                             "somme", "suma", "totale", "итого", "合计", "总计", "average", "mean"});
+}
+
+/// A line under a header, or between parts of a table.
+bool may_be_ruler(std::string_view name) {
+  if (name.size() < 4 || name.find_first_not_of("-=_~*+") == std::string_view::npos) return name.size() >= 4;
+  for (const std::string_view stroke : {"─", "—", "═", "–"}) {
+    std::size_t at = 0;
+    while (name.substr(at).starts_with(stroke)) at += stroke.size();
+    if (at == name.size() && at > stroke.size()) return true;
+  }
+  return false;
 }
 
 /// Below a header, some exports state the types of columns.
@@ -42,7 +83,7 @@ bool may_be_type(const std::string& bare_name) {
 
 /// "Note: …", "(2 rows affected)", "// done".
 bool may_be_footnote(std::string_view name) {
-  if (name.starts_with("//") || name.starts_with("--  ")) return true;
+  if (name.starts_with("//") || name.starts_with("--  ") || name.starts_with("{\"ImportId\"")) return true;
   if (name.starts_with('(') && name.size() > 1 && is_digits(name.substr(1, name.find(' ') - 1))) return true;
   const std::string lowered = lower_case(std::string{name.substr(0, 16)});
   return std::ranges::any_of(std::initializer_list<const char*>{"note:", "notes:", "source:", "time taken:",
@@ -134,6 +175,11 @@ class NamePass {
     });
     once(footnote_, may_be_footnote(name), "ids",
          [&] { return fmt::format("'{}' is a vertex like others (remove its line if it is a footnote)", shown); });
+    once(ruler_, may_be_ruler(name), "ids",
+         [&] { return fmt::format("'{}' is a vertex like others (remove its line if it is a ruler)", shown); });
+    once(control_,
+         std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }), "ids",
+         [&] { return fmt::format("'{}' is the name of a vertex, with a control character as a part", shown); });
     look_for_lists(name);
     look_at_characters(name);
     look_for_lookalikes(name);
@@ -188,6 +234,13 @@ class NamePass {
     const auto first = name.find_first_not_of(' '), last = name.find_last_not_of(' ');
     if (first != std::string_view::npos && last - first + 1 < name.size())
       two(name.substr(first, last - first + 1), ": blanks in quotes are part of a name");
+    if (name.find("  ") != std::string_view::npos) {
+      std::string once_blank{name};
+      const auto  last_of_each =
+          std::ranges::unique(once_blank, [](char a, char b) { return a == ' ' && b == ' '; });
+      once_blank.erase(last_of_each.begin(), last_of_each.end());
+      two(once_blank, ": blanks count");
+    }
     const std::string_view whole = name.substr(0, name.size() - std::min<std::size_t>(2, name.size()));
     if (name.ends_with(".0") && is_digits(whole)) two(whole, "");
     if (name.size() > 3 && name.starts_with("=\"") && name.ends_with('"'))
@@ -212,7 +265,7 @@ class NamePass {
   std::vector<OddName> odd_;
   std::string_view     latin_, utf8_;  ///< the first names that are and are not UTF-8, beyond ASCII
   bool missing_ = false, comment_ = false, total_ = false, type_ = false, footnote_ = false, list_ = false,
-       unseen_ = false, combining_ = false, lookalike_ = false;
+       unseen_ = false, combining_ = false, lookalike_ = false, ruler_ = false, control_ = false;
 };
 
 }  // namespace

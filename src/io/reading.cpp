@@ -3,10 +3,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/symmetry.hpp"
+#include "io/header_words.hpp"
 
 namespace spillway {
 
@@ -112,6 +114,36 @@ void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std:
   else if (const auto below = std::ranges::find_if(weights, is_negative); below != weights.end())
     job.notes.push_back(fmt::format("weights are read as numbers without a sign: {} would be {} with one", *below,
                                     static_cast<std::int32_t>(*below)));
+}
+
+std::string one_way_clause(const Csr& csr, const Transform& transform, std::string_view what) {
+  constexpr EdgeIndex few = 16;
+  if (csr.arc_count() < few || csr.arc_count() < csr.vertex_count() || transform.undirected ||
+      transform.symmetrize)
+    return "";
+  bool up = true, down = true;
+  for (std::uint64_t v = 0; v < csr.vertex_count(); ++v)
+    for (const Vertex target : csr.neighbors(static_cast<Vertex>(v))) {
+      if (target == v) continue;  // loops say nothing of it
+      (v < target ? down : up) = false;
+      if (!up && !down) return "";
+    }
+  if (up == down) return "";
+  return fmt::format("every arc leads from a {0} {2} to a {1} one (--undirected, if each edge is listed once)",
+                     up ? "smaller" : "larger", up ? "larger" : "smaller", what);
+}
+
+void note_directions(const Csr& csr, char mark, ReadJob& job) {
+  const Transform& transform = job.options.transform;
+  if (transform.undirected || transform.symmetrize) return;
+  std::istringstream text{job.sample.text.substr(0, 64u << 10)};
+  for (std::string line; mark && std::getline(text, line);)
+    if (line.starts_with(mark) && !line.starts_with("%%") && says_undirected(line) && !lists_both_ways(csr)) {
+      job.notes.push_back(fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)",
+                                      printable(line, 60)));
+      return;
+    }
+  if (std::string clause = one_way_clause(csr, transform); !clause.empty()) job.notes.push_back(std::move(clause));
 }
 
 }  // namespace spillway

@@ -86,13 +86,16 @@ class Measuring {
         memory_(bytes, budget, what_for) {
     lists_.raise_to(bytes / 4);  // of the shortest segments, about
     std::memset(memory_.data(), 0, bytes);
-    pinned_ = {memory_.data(), bytes, budget, what_for};
-    window_ = {device, copied / sizeof(Vertex), what_for};
+    const double start = now();
+    pinned_            = {memory_.data(), bytes, budget, what_for};
+    pinning_seconds_   = now() - start;
+    window_            = {device, copied / sizeof(Vertex), what_for};
   }
 
   Rates rates(int threads) {
     Rates rates;
-    rates.sent = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
+    rates.pinned = static_cast<double>(edges_ * sizeof(Vertex)) / std::max(pinning_seconds_, 1e-6);
+    rates.sent   = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
     const auto [read_edge, read_chunk] = shares([&](unsigned edges) { return seconds_to_read(edges); });
     rates.read                         = std::min(sizeof(Vertex) / read_edge, rates.sent);
     rates.read_chunks                  = 1 / read_chunk;
@@ -183,6 +186,7 @@ class Measuring {
   std::uint64_t       edges_;
   Charge              lists_;
   Pages               memory_;
+  double              pinning_seconds_ = 0;
   HostReadable        pinned_;
   DeviceArray<Vertex> window_;
   Event               sent_[stages_at_once];

@@ -20,7 +20,8 @@ inline constexpr RateField rate_fields[] = {{"sent_bytes", &Rates::sent},
                                             {"gathered_chunks", &Rates::gathered_chunks},
                                             {"read_bytes", &Rates::read},
                                             {"read_chunks", &Rates::read_chunks},
-                                            {"step_seconds", &Rates::step}};
+                                            {"step_seconds", &Rates::step},
+                                            {"pinned_bytes", &Rates::pinned}};
 
 /// Where rates are kept: spillway/rates.json in XDG_CACHE_HOME or ~/.cache; empty where there is no such place.
 std::string rates_path();

@@ -8,7 +8,8 @@ const SupplyMethod& in_place_method() {
                                     .help           = "in host memory that the GPU reads in place",
                                     .requires_gpu   = true,
                                     .reads_in_place = true,
-                                    .compresses     = true},
+                                    .compresses     = true,
+                                    .chosen_by_auto = true},
                                    nullptr,
                                    cuda::supply_in_place};
   return method;

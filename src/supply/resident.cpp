@@ -32,7 +32,7 @@ std::unique_ptr<EdgeSupply> on_host(CpuExecutor&, const Topology& topology, cons
 
 const SupplyMethod& resident_method() {
   static const SupplyMethod method{
-      {.name = "frontier", .help = "all resident on the device", .all_resident = true},
+      {.name = "frontier", .help = "all resident on the device", .all_resident = true, .chosen_by_auto = true},
       on_host,
       cuda::supply_resident};
   return method;

@@ -15,22 +15,24 @@ std::unique_ptr<EdgeSupply> on_host(CpuExecutor& executor, const Topology& topol
 }  // namespace
 
 const SupplyMethod& gathered_method() {
-  static const SupplyMethod method{{.name         = "subgraph",
-                                    .help         = "transferred: the edges of active vertices",
-                                    .transfers    = true,
-                                    .gathers      = true,
-                                    .asynchronous = true},
+  static const SupplyMethod method{{.name           = "subgraph",
+                                    .help           = "transferred: the edges of active vertices",
+                                    .transfers      = true,
+                                    .gathers        = true,
+                                    .asynchronous   = true,
+                                    .chosen_by_auto = true},
                                    on_host,
                                    cuda::supply_in_windows};
   return method;
 }
 
 const SupplyMethod& partitions_method() {
-  static const SupplyMethod method{{.name         = "partitions",
-                                    .help         = "transferred: whole partitions",
-                                    .transfers    = true,
-                                    .compresses   = true,
-                                    .asynchronous = true},
+  static const SupplyMethod method{{.name           = "partitions",
+                                    .help           = "transferred: whole partitions",
+                                    .transfers      = true,
+                                    .compresses     = true,
+                                    .asynchronous   = true,
+                                    .chosen_by_auto = true},
                                    on_host,
                                    cuda::supply_in_windows};
   return method;
@@ -41,7 +43,8 @@ const SupplyMethod& least_predicted_method() {
                                     .help           = "transferred: what is predicted to be fastest for each part",
                                     .transfers      = true,
                                     .gathers        = true,
-                                    .reads_in_place = true},
+                                    .reads_in_place = true,
+                                    .chosen_by_auto = true},
                                    on_host,
                                    cuda::supply_in_windows};
   return method;

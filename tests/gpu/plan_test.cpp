@@ -1,11 +1,15 @@
 // What a GPU is to do is planned as it is done.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include <cstdlib>
 #include <filesystem>
 
 #include "algorithms/trying.hpp"
 #include "devices/devices.hpp"
+#include "plan/graph_sample.hpp"
 #include "plan/rates.hpp"
 #include "support.hpp"
 
@@ -30,10 +34,11 @@ class GpuPlan : public ::testing::Test {
   }
 
   static Plan planned(const std::string& name, const Graph& graph, std::uint64_t memory,
-                      std::optional<std::uint64_t> resident = {}) {
+                      std::optional<std::uint64_t> resident = {}, std::optional<Rates> rates = {}) {
     const Algorithm& algorithm = algorithm_named(name);
     const auto       values    = testing::filled(algorithm, graph, {}).value();
-    const RunOptions options{.device = {.kind = cuda_kind(), .memory = memory}, .supply = {.resident = resident}};
+    const RunOptions options{.device = {.kind = cuda_kind(), .memory = memory},
+                             .supply = {.resident = resident, .rates = rates}};
     const Plan       plan = plan_of(algorithm, graph, values, options);
 #if !defined(SPILLWAY_EMULATED)  // which would take its time
     const Result result = algorithm.run(graph, values, options);
@@ -45,6 +50,14 @@ class GpuPlan : public ::testing::Test {
     EXPECT_LE(result.statistics.device_bytes, memory) << name;
 #endif
     return plan;
+  }
+
+  static std::string listed(const Plan& plan) {
+    std::string text;
+    for (const PlanCandidate& each : plan.candidates)
+      text += fmt::format("\n{}{}: {} + {} ms {}", each.method->name, each.compressed ? " compressed" : "",
+                          each.prepare_ms, each.run_ms, each.excluded);
+    return text;
   }
 
   testing::TemporaryFolder   folder;
@@ -82,15 +95,49 @@ TEST_F(GpuPlan, ChoosesByProgram) {
   EXPECT_EQ(some.method, "zerocopy");
   EXPECT_TRUE(some.rates);
   EXPECT_LT(some.resident_bytes, some.edge_bytes);
-  const Plan none = planned("sswp", kron, 36u << 20, 0);
-  EXPECT_EQ(none.method, "mixed");
+  Rates sends = {.step = 1e-6}, reads;
+  sends.read = reads.sent = reads.gathered = 5e9;
+  const Plan none                          = planned("sswp", kron, 36u << 20, 0, sends);
+  EXPECT_EQ(none.method, "mixed") << "most edges are active at once" << listed(none);
   EXPECT_EQ(none.resident_bytes, 0u);
-  EXPECT_EQ(planned("sswp", kron, 36u << 20).method, "mixed") << "most edges are active at once";
+  const Plan in_place = planned("sswp", kron, 36u << 20, 0, reads);
+  EXPECT_EQ(in_place.method, "zerocopy") << listed(in_place);
+  EXPECT_GT(none.candidates.size(), 5u);
+  const auto resident = std::ranges::find(none.candidates, resident_edges(), &PlanCandidate::method);
+  ASSERT_NE(resident, none.candidates.end());
+  EXPECT_NE(resident->excluded.find("of GPU memory"), std::string::npos) << resident->excluded;
   const Graph roads = with_unit_weights(generate("grid", {{"rows", "300"}, {"columns", "300"}}));
   const auto  state = planned("sswp", roads, 1u << 30).state_bytes;
   EXPECT_EQ(planned("sswp", roads, state + 28 * roads.vertex_count()).method, "zerocopy") << "ways are long";
   EXPECT_EQ(planned("bfs", kron, 16u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
   EXPECT_EQ(planned("cc", kron, 16u << 20).method, "");
+}
+
+/// What a few rows tell is what compressing makes of all, about.
+TEST_F(GpuPlan, SamplesWhatCompressionMakes) {
+#if defined(SPILLWAY_EMULATED)
+  const std::string scale = "11", side = "40";
+#else
+  const std::string scale = "18", side = "500";
+#endif
+  GenerateOptions options;
+  options.transform = {.undirected = true, .dedup = true, .drop_loops = true};
+  for (const Graph& graph : {generate("kron", {{"scale", scale}}, options),
+                             generate("grid", {{"rows", side}, {"columns", side}}, options)}) {
+    const Algorithm&  pagerank = algorithm_named("pagerank");
+    const Result      result   = pagerank.run(graph, completed_parameters(pagerank, {{"iterations", "1"}}),
+                                              {.device = {.kind = cuda_kind()},
+                                               .method = method_named("zerocopy"),
+                                               .supply = {.compress = Compress::on, .resident = 0}});
+    const Csr&        out      = graph.out();
+    const GraphSample sample =
+        sampled({{out.offsets.data(), out.targets.data(), nullptr}, 0, static_cast<Vertex>(out.vertex_count())},
+                out.vertex_count(), false);
+    const double made =
+        static_cast<double>(result.statistics.edges_on_host) / static_cast<double>(graph.arc_count());
+    EXPECT_GT(sample.code_bytes, 0.8 * made);
+    EXPECT_LT(sample.code_bytes, 1.2 * made);
+  }
 }
 
 #if !defined(SPILLWAY_EMULATED)

@@ -763,7 +763,9 @@ TEST(StatedFacts, ColumnsOfAnyTwoKindsAreToldWhereTheirIdsMeet) {
   for (const char* text :
        {"author_id,paper_id\n1,7\n2,7\n", "node_a,node_b\n1,2\n2,3\n", "UserX,UserY\n1,2\n2,1\n",
         "id1,id2\n1,2\n2,1\n", "source,target\n1,2\n2,1\n", "a,b\n1,2\n2,1\n",
-        "from_airport,to_airport\nBRE,ULM\nULM,BRE\n", "# FromNodeId ToNodeId\n1 2\n2 1\n"})
+        "from_airport,to_airport\nBRE,ULM\nULM,BRE\n", "winner,loser\n1,2\n2,1\n", "id,parent_id\n1,2\n2,1\n",
+        "# columns: dst, src\n1,2\n2,1\n", "author,paper\nann,bob\nbob,ann\n",
+        "# FromNodeId ToNodeId\n1 2\n2 1\n"})
     EXPECT_EQ(notes_of(read(text)).find("one side"), std::string::npos) << text;
 }
 
@@ -799,6 +801,33 @@ TEST(StatedFacts, CommentsThatNameColumnsTheOtherWayRoundAreTold) {
 TEST(StatedFacts, PointersAndArrowsAreRefused) {
   expect_says(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"), "Git LFS");
   expect_says(refusal("ann → bob\nbob → cid\n"), "nothing between");
+}
+
+TEST(StatedFacts, DirectionsAreToldWhateverTheFormat) {
+  const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
+  expect_says(notes_of(read(banner + "% kind: undirected graph\n3 3 2\n2 1\n3 2\n", {}, "a.mtx")),
+              "one arc, though");
+  expect_says(notes_of(read("c undirected\np sp 3 2\na 2 1 4\na 3 2 5\n", {}, "a.gr")), "one arc, though");
+  EXPECT_EQ(notes_of(read(banner + "% kind: directed graph\n3 3 2\n2 1\n3 2\n", {}, "a.mtx")), "");
+  std::string triangle, both;
+  for (int v = 2; v <= 8; ++v)
+    for (int u = 1; u < v; ++u)
+      triangle += fmt::format("{} {}\n", u, v), both += fmt::format("{} {}\n{} {}\n", u, v, v, u);
+  expect_says(notes_of(read(banner + "8 8 28\n" + triangle, {}, "t.mtx")), "every arc leads from a smaller id");
+  EXPECT_EQ(notes_of(read(banner + "8 8 56\n" + both, {}, "t.mtx")), "");
+}
+
+TEST(StatedFacts, LinesThatAreNoEdgesAreToldByTheirShape) {
+  for (const char* text : {"Name,Manager\n----,-------\nann,bob\n", "source target\nann bob\n------ ------\n",
+                           "source target\n────── ──────\nann bob\n"})
+    expect_says(notes_of(read(text)), "ruler");
+  expect_says(
+      notes_of(read(
+          "source,target\n\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID2\"\"}\"\nann,bob\n")),
+      "footnote");
+  expect_says(notes_of(read("source,target\nann,bob\nTotal:,2\n")), "holds totals");
+  expect_says(notes_of(read("source,target\nann  lee,bob\nbob,ann lee\n")), "two vertices");
+  expect_says(notes_of(read("source,target\nann,bob\ncy,ann\032")), "control character");
 }
 
 }  // namespace

@@ -279,11 +279,21 @@ std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, 
       order(by, among->offsets(), topology.vertices), graph.budget(), coding_batch_arcs);
   fresh->on_host = block.rows.targets;
   const std::scoped_lock lock{mutex_};
-  passes_uncompressed = 0;
+  forgone = 0;
   // With or without weights: one of them is kept.
   std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
   coded_.push_back(fresh);
   return fresh;
+}
+
+GraphSample DeviceGraph::sample(const RowBlock& block, std::uint64_t vertices, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  if (sampled_ != block.rows.targets || sampled_weights_ != weighted) {
+    sample_          = sampled(block, vertices, weighted);
+    sampled_         = block.rows.targets;
+    sampled_weights_ = weighted;
+  }
+  return sample_;
 }
 
 }  // namespace spillway::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <spillway/engine/cuda/memory.hpp>
+#include "plan/graph_sample.hpp"
 
 namespace spillway::cuda {
 
@@ -56,9 +57,11 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
                                               const Graph& graph, std::uint64_t coding_batch_arcs);
   bool                             has_compressed(const RowBlock& block, bool weighted);
-  /// Over rows that are not compressed, so far.
-  std::atomic<double> passes_uncompressed = 0;
-  std::atomic<bool>   cannot_compress     = false;  ///< was tried
+  /// Seconds that runs so far would have spared had rows been compressed.
+  std::atomic<double> forgone         = 0;
+  std::atomic<bool>   cannot_compress = false;  ///< was tried
+  /// What a few of these rows tell of them; looked at once.
+  GraphSample sample(const RowBlock& block, std::uint64_t vertices, bool weighted);
   /// Runs over host-resident rows change what is kept of them: one at a time.
   std::unique_lock<std::mutex> exclusive_host_rows() { return std::unique_lock{outside_mutex_}; }
   /// Cached row prefixes that nobody uses now are given up.
@@ -99,6 +102,9 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<const VertexMap>              order_;
   const EdgeIndex*                              ordered_by_ = nullptr;  ///< offsets, on the host
   const EdgeIndex*                              unskewed_   = nullptr;  ///< those by which no order would pay
+  GraphSample                                   sample_;
+  const Vertex*                                 sampled_         = nullptr;  ///< on the host, of these rows
+  bool                                          sampled_weights_ = false;
 };
 
 }  // namespace spillway::cuda

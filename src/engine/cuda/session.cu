@@ -20,30 +20,30 @@ struct Session::State {
   double                       choosing_ms = 0;
   std::unique_lock<std::mutex> lock;  ///< while host-resident rows are used
 
-  PlacementRequest request() {
-    const ProgramFacts& facts = needs.facts;
+  RunFacts facts() {
+    const ProgramFacts& program = needs.facts;
     if (state == 0) {
       state      = needs.state_bytes(resident_edges());
-      in_windows = needs.state_bytes(facts.all_active ? whole_partitions() : least_predicted());
+      in_windows = needs.state_bytes(program.all_active ? whole_partitions() : least_predicted());
     }
     return {.options          = options,
             .vertices         = topology.vertices,
             .arcs             = topology.arcs,
-            .weighted         = facts.weighted,
-            .all_active       = facts.all_active,
-            .voting           = facts.voting,
+            .weighted         = program.weighted,
+            .all_active       = program.all_active,
+            .voting           = program.voting,
             .prioritised      = needs.prioritised,
-            .improving        = needs.improving,
+            .supports_async   = program.supports_async,
             .form             = needs.form,
-            .passes           = needs.passes,
+            .max_iterations   = needs.max_iterations,
             .state            = state,
             .state_in_windows = in_windows};
   }
 
   void choose() {
-    const PlacementRequest wished = request();
-    const Stopwatch        clock;
-    choice = chosen_supply(*device_graph, topology, wished, graph.budget());
+    const RunFacts  run = facts();
+    const Stopwatch clock;
+    choice = chosen_supply(*device_graph, topology, run, graph.budget());
     choosing_ms += clock.milliseconds();
   }
 };
@@ -63,47 +63,43 @@ Device&                        Session::device() const { return state_->device_g
 const std::shared_ptr<Device>& Session::shared_device() const { return state_->device_graph->shared_device(); }
 bool                           Session::make_room() { return state_->device_graph->make_room(); }
 Plan                           Session::plan() {
-                            return planned_supply(*state_->device_graph, state_->topology, state_->request(), state_->graph.budget());
+                            return planned_supply(*state_->device_graph, state_->topology, state_->facts(), state_->graph.budget());
 }
 
 SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
-  const Placement& choice = *state.choice;
-  SuppliedRows     made{.rows = {}, .options = state.options, .so_far = {}};
-  if (!choice.method->all_resident) made.options.method = choice.method, made.options.supply.rates = choice.rates;
-  if (choice.method->transfers) made.options.supply.compress = choice.compressed ? Compress::on : Compress::off;
-  SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs, choice.compressed,
+  const PlanCandidate& chosen = state.choice->best();
+  SuppliedRows         made{.rows = {}, .options = state.options, .so_far = {}};
+  SupplyOptions&       supply = made.options.supply;
+  if (!chosen.method->all_resident) made.options.method = chosen.method;
+  if (state.choice->knows_rates) supply.rates = state.choice->rates;
+  if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
+  if (chosen.method->transfers && state.options.method.automatic())
+    supply.async = chosen.asynchronous ? Async::on : Async::off;
+  SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs, chosen.compressed,
                 state.lock,          made};
-  MakeSupply* make = entry_of(choice.method).on_device;
-  if (!make) throw usage_error("--method {} requires the CPU", choice.method->name);
+  MakeSupply* make = entry_of(chosen.method).on_device;
+  if (!make) throw usage_error("--method {} requires the CPU", chosen.method->name);
   make(job);
   made.so_far.prepare_ms += state.choosing_ms;
-  if (choice.method->all_resident) return made;
-  made.so_far.method     = choice.method->name;
-  made.so_far.compressed = choice.compressed;
+  if (state.choice->priced) made.so_far.candidates = state.choice->candidates;
+  if (chosen.method->all_resident) return made;
+  made.so_far.method     = chosen.method->name;
+  made.so_far.compressed = chosen.compressed;
   return made;
 }
 
-/// There may be no room to compress in, or for windows, here or there.
+/// Memory that the plan counted on may be gone, here or on the host: the next candidate is tried.
 bool Session::falls_back(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
-  state.lock         = {};
-  Placement& choice  = *state.choice;
-  const bool free    = state.options.method.automatic();
-  const bool windows = choice.method->transfers;
-  if (free && choice.compressed && windows) {  // windows of compressed edges need more room
-    choice.method = edges_in_place();
-    return true;
-  }
-  if (choice.compressed && state.options.supply.compress != Compress::on) {
+  auto& candidates = state.choice->candidates;
+  if (candidates.size() < 2 || !candidates[1].excluded.empty()) return false;
+  if (candidates[0].compressed && state.options.supply.compress != Compress::on)
     state.device_graph->cannot_compress = true;
-    state.choose();
-    return true;
-  }
-  if (!windows || !free) return false;
-  choice.method = edges_in_place();
+  state.lock = {};
+  candidates.erase(candidates.begin());
   return true;
 }
 

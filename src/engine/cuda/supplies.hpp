@@ -5,7 +5,7 @@
 
 #include <spillway/engine/cuda/supply.cuh>
 #include <spillway/engine/transfer.hpp>
-#include "plan/placement.hpp"
+#include "plan/planner.hpp"
 #include "supply/windows.hpp"
 
 namespace spillway::cuda {
@@ -19,10 +19,10 @@ struct Room {
 };
 
 /// Where the edges of a run are to be; rows that are in the way go.
-Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                         const std::shared_ptr<MemoryBudget>& host);
 /// What would be chosen, and why.
-Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                     const std::shared_ptr<MemoryBudget>& host);
 
 /// All rows on the device.

@@ -106,31 +106,37 @@ Supply<PlainRows> whole_supply(DeviceGraph& device_graph, const Graph& graph, co
 
 namespace {
 
-PlacementDevice facts_of(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
-                         const std::shared_ptr<MemoryBudget>& host) {
+GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
+                  const std::shared_ptr<MemoryBudget>& host) {
   const auto& blocks = topology.push.empty() ? topology.pull : topology.push;
-  const bool  free   = request.options.method.automatic();
+  const bool  free   = run.options.method.automatic();
   return {.name           = "cuda:" + std::to_string(device_graph.device().index()),
           .room           = device_graph.room(/*with_idle_rows=*/free),
-          .holds_all      = device_graph.could_hold(topology, request.weighted, request.state),
-          .has_compressed = !blocks.empty() && device_graph.has_compressed(blocks.front(), request.weighted),
+          .host_room      = host->limit() - std::min(host->limit(), host->used()),
+          .holds_all      = device_graph.could_hold(topology, run.weighted, run.state),
+          .has_compressed = !blocks.empty() && device_graph.has_compressed(blocks.front(), run.weighted),
           .may_compress   = !device_graph.cannot_compress,
-          .passes_so_far  = device_graph.passes_uncompressed,
-          .rates = [&] { return rates_of(device_graph.device(), thread_count(request.options.threads), host); }};
+          .forgone        = device_graph.forgone,
+          .rates = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
+          .sample =
+              [&] {
+                return blocks.empty() ? GraphSample{}
+                                      : device_graph.sample(blocks.front(), topology.vertices, run.weighted);
+              }};
 }
 
 }  // namespace
 
-Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                     const std::shared_ptr<MemoryBudget>& host) {
-  return planned_placement(request, facts_of(device_graph, topology, request, host));
+  return planned_placement(run, facts_of(device_graph, topology, run, host));
 }
 
-Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const PlacementRequest& request,
+Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                         const std::shared_ptr<MemoryBudget>& host) {
-  Placement choice = chosen_placement(request, facts_of(device_graph, topology, request, host));
-  if (request.options.method.automatic()) device_graph.make_room_for(topology, request.weighted, request.state);
-  if (choice.may_compress_later) device_graph.passes_uncompressed.fetch_add(request.passes);
+  Placement choice = chosen_placement(run, facts_of(device_graph, topology, run, host), run.options.explain);
+  if (run.options.method.automatic()) device_graph.make_room_for(topology, run.weighted, run.state);
+  device_graph.forgone.fetch_add(choice.forgone);
   return choice;
 }
 

@@ -153,14 +153,6 @@ class CudaRun final : public PreparedRun<P> {
   KeptValues<Value>*        kept_ = nullptr;  ///< what another run left, and this one goes on from
 };
 
-/// How often a run will pass over all edges, about: a vote looks at few, what is improved is improved again.
-template <class P>
-double passes_of(const RunRequest<P>& request) {
-  constexpr double many = 30;  // iterations until most fixed points
-  if constexpr (Traits<P>::all_active) return std::min(static_cast<double>(request.max_iterations), many);
-  return Traits<P>::voting ? 0.1 : 2;
-}
-
 template <class P>
 class CudaDevice final : public RunDevice<P> {
   using T = Traits<P>;
@@ -204,11 +196,9 @@ class CudaDevice final : public RunDevice<P> {
     return {.facts          = request_.facts,
             .form           = same_bits ? RowForm::whole : RowForm::any,
             .prioritised    = Prioritises<P>,
-            .improving      = T::in_place,
             .may_reorder    = Machine<P, PlainRows>::may_reorder,
             .message_bytes  = sizeof(typename T::Message),
             .max_iterations = request_.max_iterations,
-            .passes         = passes_of(request_),
             .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); }};
   }
 

@@ -30,11 +30,9 @@ struct ProgramNeeds {
   ProgramFacts  facts;
   RowForm       form           = RowForm::any;
   bool          prioritised    = false;
-  bool          improving      = false;  ///< values are, in place, by whatever comes
   bool          may_reorder    = false;
   std::uint64_t message_bytes  = 0;
   std::uint64_t max_iterations = 0;
-  double        passes         = 0;  ///< over all edges, about
 
   /// Device memory of the vertex state, if edges are supplied by this method.
   std::function<std::uint64_t(Method)> state_bytes;
@@ -47,6 +45,7 @@ void note_supply(Device& device, const Supply<Form>& rows, const RunStatistics& 
   statistics.prepare_ms     = so_far.prepare_ms;
   statistics.method         = so_far.method;
   statistics.compressed     = so_far.compressed;
+  statistics.candidates     = so_far.candidates;
   statistics.device         = "cuda:" + std::to_string(device.index());
   statistics.device_bytes   = device.peak();
   statistics.uploaded_bytes = rows.uploaded;

@@ -1,0 +1,196 @@
+#include "plan/graph_sample.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <unordered_set>
+#include <vector>
+
+#include "generate/random.hpp"
+
+#include <spillway/engine/search.hpp>
+
+namespace spillway {
+namespace {
+
+constexpr std::uint64_t sampled_rows   = 1u << 15;
+constexpr std::uint64_t sampled_groups = 256;
+constexpr std::uint64_t targets_a_row  = 512;  // of which a group's neighbourhood is made
+constexpr unsigned      group          = 32;   // as rows are compressed
+constexpr unsigned      most_unary     = 3;
+
+class Sampling {
+ public:
+  Sampling(const RowBlock& block, std::uint64_t vertices, bool weighted)
+      : block_(block), rows_(block.rows), vertices_(vertices), weighted_(weighted) {}
+
+  GraphSample sample() && {
+    if (vertices_ == 0 || block_.arcs() == 0) return sample_;
+    sample_lengths();
+    sample_code();
+    sample_.levels = levels();
+    return sample_;
+  }
+
+ private:
+  std::uint64_t drawn(std::uint64_t below) { return stream_.below(position_++, below); }
+  EdgeIndex     degree(std::uint64_t v) const { return rows_.offsets[v + 1] - rows_.offsets[v]; }
+
+  /// Of an arc that is drawn, so that rows come as often as they are long.
+  Vertex source_drawn() {
+    const EdgeIndex     at    = rows_.offsets[block_.first] + drawn(block_.arcs());
+    const auto          begun = [&](std::uint64_t v) { return rows_.offsets[v] <= at; };
+    const std::uint64_t first = block_.first;
+    return static_cast<Vertex>(partition_point(first + 1, std::uint64_t{block_.last}, begun) - 1);
+  }
+
+  void sample_lengths() {
+    const std::uint64_t count = std::min(vertices_, sampled_rows);
+    degrees_.reserve(count);
+    for (std::uint64_t i = 0; i < count; ++i)
+      degrees_.push_back(degree(count == vertices_ ? i : drawn(vertices_)));
+    std::ranges::sort(degrees_, std::greater<>{});
+    // No row adds more than 2^i to a sum, so hubs that were not drawn do not matter; all edges are counted.
+    const double scale = static_cast<double>(vertices_) / static_cast<double>(count);
+    for (unsigned i = 0; i < GraphSample::lengths; ++i) {
+      const EdgeIndex length = EdgeIndex{1} << i;
+      double          edges = 0, rows = 0;
+      for (const EdgeIndex each : degrees_)
+        edges += static_cast<double>(std::min(each, length)), rows += each > length ? 1 : 0;
+      sample_.within[i] = std::min(1.0, edges * scale / static_cast<double>(block_.arcs()));
+      sample_.longer[i] = rows / static_cast<double>(count);
+    }
+    const auto with = std::ranges::count_if(degrees_, [](EdgeIndex each) { return each > 0; });
+    sample_.nonempty = static_cast<double>(with) / static_cast<double>(count);
+  }
+
+  /// Where a vertex comes if those with more edges come first; of equals, in the order of their numbers.
+  double place_of(Vertex v) const {
+    const auto [first, last] = std::ranges::equal_range(degrees_, degree(v), std::greater<>{});
+    const auto   before      = static_cast<double>(first - degrees_.begin());
+    const double among = static_cast<double>(last - first) * static_cast<double>(v) / static_cast<double>(vertices_);
+    return (before + among) / static_cast<double>(degrees_.size()) * static_cast<double>(vertices_);
+  }
+
+  /// Words of a group of a row that is drawn, and of its header; per edge of it.
+  void sample_code() {
+    double   words = 0, edges = 0;
+    unsigned weight_bits = 0;
+    for (std::uint64_t i = 0; i < sampled_groups; ++i) {
+      const Vertex    v      = source_drawn();
+      const EdgeIndex length = degree(v), first = rows_.offsets[v];
+      const auto      count  = static_cast<unsigned>(std::min<EdgeIndex>(length, group));
+      const double    headers = length <= group ? 1 : 2;
+      words += headers + code_words(count, static_cast<Vertex>(range_of_group(first, length)));
+      edges += count;
+      if (weighted_ && rows_.weights)
+        weight_bits = std::max(weight_bits, static_cast<unsigned>(std::bit_width(rows_.weights[first + drawn(length)])));
+    }
+    sample_.code_bytes   = words * sizeof(std::uint32_t) / edges;
+    sample_.weight_bytes = weight_bits / 8.0;
+  }
+
+  /// From the first to the last of a group of the row, by their places.
+  double range_of_group(EdgeIndex first, EdgeIndex length) {
+    std::vector<double> places;
+    for (EdgeIndex k = 0; k < std::min<EdgeIndex>(length, targets_a_row); ++k)
+      places.push_back(place_of(rows_.targets[first + (length <= targets_a_row ? k : drawn(length))]));
+    std::ranges::sort(places);
+    if (length <= group) return places.back() - places.front();
+    // Of a long row some targets were drawn, which are that much farther apart.
+    const double      thinned = static_cast<double>(length) / static_cast<double>(places.size());
+    const std::size_t across  = std::max<std::size_t>(1, static_cast<std::size_t>((group - 1) / thinned));
+    const std::size_t begin   = drawn(places.size() - across);
+    return (places[begin + across] - places[begin]) * (group - 1) / thinned / static_cast<double>(across);
+  }
+
+  /// A search from an end of an arc until it has seen enough to tell how balls grow: by a factor with every level, or
+  /// like a power of the radius, as in roads.
+  double levels() {
+    constexpr int tries = 4;
+    double        sum   = 0;
+    for (int i = 0; i < tries; ++i) sum += levels_from(source_drawn());
+    return sum / tries;
+  }
+
+  double levels_from(Vertex source) {
+    constexpr std::size_t   enough = 4096;
+    constexpr EdgeIndex     most_edges = 1u << 16, of_a_row = 1u << 10;
+    std::unordered_set<Vertex> seen{source};
+    std::vector<Vertex>        frontier{source}, next;
+    std::vector<double>        ball{1};
+    EdgeIndex                  looked_at = 0;
+    while (!frontier.empty() && seen.size() < enough && looked_at < most_edges) {
+      next.clear();
+      for (const Vertex v : frontier) {
+        const EdgeIndex length = std::min(degree(v), of_a_row);
+        looked_at += length;
+        for (EdgeIndex k = 0; k < length; ++k)
+          if (const Vertex u = rows_.targets[rows_.offsets[v] + k]; seen.insert(u).second) next.push_back(u);
+      }
+      if (!next.empty()) ball.push_back(static_cast<double>(seen.size()));
+      std::swap(frontier, next);
+    }
+    return extended(ball, static_cast<double>(vertices_) * sample_.nonempty, frontier.empty());
+  }
+
+  static double extended(const std::vector<double>& ball, double reachable, bool ended) {
+    constexpr std::size_t few = 8;
+    const auto            radius = static_cast<double>(ball.size() - 1);
+    if (ended || radius < 1 || reachable <= ball.back()) return std::max(1.0, radius);
+    const double left = reachable / ball.back();
+    if (ball.size() <= few) {
+      const double factor = std::max(2.0, ball.back() / ball[ball.size() - 2]);
+      return radius + std::log(left) / std::log(factor);
+    }
+    const double half  = ball[ball.size() / 2];
+    const double power = std::max(1.0, std::log2(ball.back() / half));
+    return radius * std::pow(left, 1 / power);
+  }
+
+  const RowBlock&        block_;
+  const Rows&            rows_;
+  std::uint64_t          vertices_;
+  bool                   weighted_;
+  RandomStream           stream_{1, RandomUse::samples};
+  std::uint64_t          position_ = 0;
+  std::vector<EdgeIndex> degrees_;  ///< falling
+  GraphSample            sample_;
+};
+
+}  // namespace
+
+unsigned code_words(unsigned count, Vertex range) {
+  const unsigned plain = (count * static_cast<unsigned>(std::bit_width(range)) + 31) / 32;
+  unsigned       best  = std::bit_width(range) < 32 ? plain : ~0u;
+  for (unsigned low = 0; low + most_unary <= group; ++low) {
+    const unsigned unary = (count + (range >> low) + 31) / 32;
+    if ((range >> low) <= 32 * most_unary && unary <= most_unary)
+      best = std::min(best, unary + (count * low + 31) / 32);
+  }
+  return best;
+}
+
+double GraphSample::prefix_length(double share) const {
+  if (share >= 1) return 1e18;
+  if (share <= within[0]) return share / std::max(within[0], 1e-12);
+  for (unsigned i = 1; i < lengths; ++i)
+    if (share <= within[i]) {
+      const double part = (share - within[i - 1]) / std::max(within[i] - within[i - 1], 1e-12);
+      return std::ldexp(1 + part, static_cast<int>(i) - 1);
+    }
+  return std::ldexp(1.0, lengths);
+}
+
+double GraphSample::longer_than(double length) const {
+  if (length < 1) return nonempty;
+  const double   place = std::log2(length);
+  const unsigned below = std::min(static_cast<unsigned>(place), lengths - 1), above = std::min(below + 1, lengths - 1);
+  return longer[below] + (longer[above] - longer[below]) * std::min(1.0, place - below);
+}
+
+GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted) {
+  return Sampling{rows, vertices, weighted}.sample();
+}
+
+}  // namespace spillway

@@ -1,0 +1,34 @@
+// What a few rows tell of a graph: how long its rows are, how well they compress, how far apart vertices are. For
+// the planner, which cannot wait for a pass over all edges.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <spillway/engine/block.hpp>
+
+namespace spillway {
+
+struct GraphSample {
+  static constexpr unsigned lengths = 24;
+
+  std::array<double, lengths> within{};  ///< share of edges among the first 2^i of their rows
+  std::array<double, lengths> longer{};  ///< share of vertices that have more than 2^i edges
+  double nonempty   = 1;                 ///< share of vertices that have edges
+  double code_bytes = sizeof(Vertex);    ///< of an edge without weight, compressed, hubs first, headers included
+  double weight_bytes = sizeof(std::uint32_t);  ///< of its weight, compressed
+  double levels       = 8;                      ///< of a search that reaches most vertices
+
+  /// How many edges of each row there are in a share of all of them, if it is made of the first ones of rows.
+  double prefix_length(double share) const;
+  /// Share of vertices that have more than so many edges.
+  double longer_than(double length) const;
+};
+
+/// The same for the same rows. Looks at some ten thousand vertices, wherever the rows rest.
+GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted);
+
+/// Words that a group of ascending targets takes whose last is `range` above the first (engine/cuda/compression.cu).
+unsigned code_words(unsigned count, Vertex range);
+
+}  // namespace spillway

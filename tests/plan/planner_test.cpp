@@ -1,0 +1,288 @@
+// The planner on machines that are made up, on samples of real graphs, and against what an H200 measured.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "plan/planner.hpp"
+
+#include <spillway/generate.hpp>
+#include <spillway/graph.hpp>
+
+namespace spillway {
+namespace {
+
+constexpr std::uint64_t GB = 1'000'000'000, MB = 1'000'000;
+
+GraphSample sample_of(const Graph& graph, bool weighted = false) {
+  const Csr& out = graph.out();
+  return sampled(
+      {{out.offsets.data(), out.targets.data(), out.weights.data()}, 0, static_cast<Vertex>(out.vertex_count())},
+      out.vertex_count(), weighted);
+}
+
+Graph undirected(const char* kind, const ParameterValues& values, double weights = 0) {
+  GenerateOptions options;
+  options.transform = {.undirected = true, .dedup = true, .drop_loops = true};
+  if (weights > 0) options.weight_type = WeightType::u32, options.weight_max = weights;
+  return generate(kind, values, options);
+}
+
+const GraphSample& kron_sample() {
+  static const GraphSample sample = [] {
+    GraphSample made = sample_of(undirected("kron", {{"scale", "16"}}));
+    made.code_bytes  = 14.6 / 8;  // as kron24 has it: gaps grow with the graph
+    return made;
+  }();
+  return sample;
+}
+
+/// A grid four times as wide as the one that is sampled.
+const GraphSample& grid_sample() {
+  static const GraphSample sample = [] {
+    GraphSample made = sample_of(undirected("grid", {{"rows", "512"}, {"columns", "512"}, {"remove", "0.1"}}));
+    made.levels *= 4;
+    return made;
+  }();
+  return sample;
+}
+
+struct GraphOf {
+  const char*   name;
+  std::uint64_t vertices, arcs;
+  const GraphSample& (*sample)();
+};
+constexpr GraphOf kron24{"kron24", 16'777'216, 520'800'000, kron_sample};
+constexpr GraphOf grid2048{"grid2048", 4'194'304, 15'100'000, grid_sample};
+
+enum class Kind { votes, ranks, buckets, improves };
+
+struct Machine {
+  std::uint64_t memory = 0;
+  Rates         rates  = {};
+};
+
+struct Asked {
+  GraphOf  graph;
+  Kind     kind;
+  double   resident   = 0;  ///< share of the edges that there is room for
+  unsigned iterations = 20, runs = 1;
+  double   forgone  = 0;
+  bool     weighted = false;
+};
+
+Placement chosen(const Asked& asked, const Machine& machine, RunOptions options = {}, RowForm form = RowForm::any,
+                 int* measured = nullptr) {
+  options.runs              = asked.runs;
+  const std::uint64_t state = asked.graph.vertices * 24;
+  RunFacts            run{.options          = options,
+                          .vertices         = asked.graph.vertices,
+                          .arcs             = asked.graph.arcs,
+                          .weighted         = asked.weighted,
+                          .all_active       = asked.kind == Kind::ranks,
+                          .voting           = asked.kind == Kind::votes,
+                          .prioritised      = asked.kind == Kind::buckets,
+                          .supports_async   = asked.kind != Kind::ranks,
+                          .form             = form,
+                          .max_iterations   = asked.iterations,
+                          .state            = state,
+                          .state_in_windows = state};
+  const std::uint64_t room = machine.memory > 0 ? machine.memory : 140 * GB;
+  if (machine.memory == 0)
+    options.supply.resident = static_cast<std::uint64_t>(asked.resident * static_cast<double>(run.edge_bytes()));
+  const GpuFacts device{.name      = "made up",
+                        .room      = room,
+                        .holds_all = machine.memory > 0 && state + run.edge_bytes() + 8 * run.vertices <= room,
+                        .forgone   = asked.forgone,
+                        .rates =
+                            [&] {
+                              if (measured) ++*measured;
+                              return machine.rates;
+                            },
+                        .sample = asked.graph.sample};
+  return chosen_placement(run, device);
+}
+
+std::string name_of(const PlanCandidate& candidate) {
+  return std::string{candidate.method->name} + (candidate.compressed ? " compressed" : "") +
+         (candidate.asynchronous ? " asynchronous" : "");
+}
+
+Rates over(double bus) {
+  Rates rates;
+  rates.sent = rates.gathered = rates.read = bus;
+  return rates;
+}
+
+struct Case {
+  const char* what;
+  Asked       asked;
+  Machine     machine;
+  const char* choice;
+};
+
+const Case cases[] = {
+    {"a large GPU", {kron24, Kind::votes}, {140 * GB}, "frontier"},
+    {"ranks on it", {kron24, Kind::ranks}, {140 * GB}, "frontier"},
+    {"a search", {kron24, Kind::votes, 0.25}, {}, "zerocopy"},
+    {"a search, no room", {kron24, Kind::votes}, {}, "zerocopy"},
+    {"shortest paths", {kron24, Kind::buckets, 0.25}, {}, "zerocopy"},
+    {"widest paths, no room for edges", {kron24, Kind::improves}, {}, "mixed"},
+    {"ranks, few iterations", {kron24, Kind::ranks, 0.25, 4}, {}, "partitions"},
+    {"ranks, many", {kron24, Kind::ranks, 0.25, 40}, {}, "partitions compressed"},
+    {"ranks, few iterations, asked fifty times", {kron24, Kind::ranks, 0.25, 4, 50}, {}, "partitions compressed"},
+    {"ranks, few, after many that compression would have spared",
+     {kron24, Kind::ranks, 0.25, 4, 1, 0.6},
+     {},
+     "partitions compressed"},
+    {"ranks over a bus like NVLink", {kron24, Kind::ranks, 0.25, 20}, {.rates = over(400e9)}, "zerocopy"},
+    {"ranks, a slow bus", {kron24, Kind::ranks, 0.25, 4}, {.rates = over(6e9)}, "partitions compressed"},
+    {"ranks on a grid, which hardly shrinks", {grid2048, Kind::ranks, 0.25, 20}, {}, "zerocopy"},
+    {"a search in a grid", {grid2048, Kind::votes, 0.25}, {}, "zerocopy"},
+    {"paths in a grid", {grid2048, Kind::improves, 0}, {}, "zerocopy"},
+    {"paths in a grid, where every launch is slow and the bus is far",
+     {grid2048, Kind::improves, 0},
+     {.rates = {.latency = 1e-3}},
+     "subgraph asynchronous"},
+    {"a small GPU, without room for windows", {kron24, Kind::ranks}, {650 * MB}, "zerocopy"},
+};
+
+TEST(Planner, IsAFunctionOfTheFacts) {
+  for (const Case& one : cases) {
+    const Placement placement = chosen(one.asked, one.machine);
+    EXPECT_EQ(name_of(placement.best()), one.choice) << one.what;
+    std::string list;
+    for (const PlanCandidate& each : placement.candidates)
+      list += fmt::format("  {} {} + {} ms {}\n", name_of(each), each.prepare_ms, each.run_ms, each.excluded);
+    if (name_of(placement.best()) != one.choice) ADD_FAILURE() << list;
+    EXPECT_FALSE(placement.why.empty()) << one.what;
+  }
+}
+
+/// Nobody knows how many runs are to come: what is paid is at most twice what would have been best.
+TEST(Planner, CompressesOnceRunsHaveForgoneAsMuchAsItTakes) {
+  for (const unsigned runs : {1u, 2u, 4u, 10u, 50u}) {
+    double taken = 0, forgone = 0, plain = 0, compressed = 1e9;
+    bool   has_compressed = false;
+    for (unsigned i = 0; i < runs; ++i) {
+      const Placement      found = chosen({kron24, Kind::ranks, 0.25, 20, 1, forgone}, {});
+      const PlanCandidate& best  = found.best();
+      double               least = 1e9, coding = 0;
+      for (const PlanCandidate& each : found.candidates) {
+        if (!each.excluded.empty()) continue;
+        if (each.compressed && each.run_ms < least) least = each.run_ms, coding = each.prepare_ms;
+        if (!each.compressed && each.method == whole_partitions()) plain += each.run_ms;
+      }
+      compressed = coding + runs * least;
+      taken += has_compressed ? least : best.run_ms + (best.compressed ? best.prepare_ms : 0);
+      has_compressed |= best.compressed;
+      forgone += found.forgone;
+    }
+    EXPECT_LE(taken, 2.1 * std::min(plain, compressed)) << runs;
+  }
+}
+
+/// Where it is said how many there are, the best is paid from the first on.
+TEST(Planner, SharesPreparingAmongTheRunsThatAreAskedFor) {
+  EXPECT_FALSE(chosen({kron24, Kind::ranks, 0.25, 4, 1}, {}).best().compressed);
+  EXPECT_TRUE(chosen({kron24, Kind::ranks, 0.25, 4, 20}, {}).best().compressed);
+}
+
+TEST(Planner, MeasuresNothingWhereNothingIsLeftToChoose) {
+  int measured = 0;
+  chosen({kron24, Kind::votes}, {140 * GB}, {}, RowForm::any, &measured);
+  chosen({kron24, Kind::improves}, {}, {}, RowForm::whole, &measured);
+  chosen({kron24, Kind::votes}, {}, {.method = method_named("zerocopy"), .supply = {.compress = Compress::off}},
+         RowForm::any, &measured);
+  EXPECT_EQ(measured, 0);
+  chosen({kron24, Kind::votes}, {}, {}, RowForm::any, &measured);
+  EXPECT_EQ(measured, 1);
+}
+
+TEST(Planner, ListsWhatIsExcludedAndWhy) {
+  const Placement few  = chosen({kron24, Kind::ranks}, {650 * MB});
+  bool            told = false;
+  for (const PlanCandidate& each : few.candidates) {
+    if (each.method != whole_partitions()) continue;
+    EXPECT_NE(each.excluded.find("of GPU memory, and there are"), std::string::npos) << each.excluded;
+    told = true;
+  }
+  EXPECT_TRUE(told);
+  const Placement pulled = chosen({kron24, Kind::improves}, {}, {.direction = Direction::pull});
+  for (const PlanCandidate& each : pulled.candidates)
+    if (each.method->transfers) {
+      EXPECT_NE(each.excluded.find("--direction pull"), std::string::npos) << name_of(each);
+    }
+  const Placement whole = chosen({kron24, Kind::improves}, {}, {}, RowForm::whole);
+  EXPECT_EQ(name_of(whole.best()), "zerocopy");
+  EXPECT_FALSE(whole.candidates[1].excluded.empty());
+  EXPECT_EQ(name_of(chosen({kron24, Kind::ranks}, {}, {.supply = {.compress = Compress::on}}).best()),
+            "partitions compressed");
+}
+
+/// Milliseconds of runs on an H200 (`make gpu-bench`, bench/results/h200.json): with nothing and a quarter
+/// resident.
+struct Measured {
+  Asked       asked;
+  const char* candidate;
+  double      run_ms;
+};
+const Measured measured[] = {
+    {{kron24, Kind::ranks, 0, 4}, "zerocopy", 224.8},
+    {{kron24, Kind::ranks, 0, 4}, "zerocopy compressed", 125.9},
+    {{kron24, Kind::ranks, 0, 4}, "partitions", 160.1},
+    {{kron24, Kind::ranks, 0, 4}, "partitions compressed", 78.6},
+    {{kron24, Kind::ranks, 0.25, 4}, "zerocopy", 153.0},
+    {{kron24, Kind::ranks, 0.25, 4}, "zerocopy compressed", 69.7},
+    {{kron24, Kind::ranks, 0.25, 4}, "partitions", 120.5},
+    {{kron24, Kind::ranks, 0.25, 4}, "partitions compressed", 41.5},
+    {{kron24, Kind::votes, 0}, "subgraph", 83.5},
+    {{kron24, Kind::votes, 0}, "partitions", 164.2},
+    {{kron24, Kind::buckets, 0, 20, 1, 0, true}, "zerocopy", 185.6},
+    {{kron24, Kind::buckets, 0, 20, 1, 0, true}, "subgraph", 227.1},
+    {{kron24, Kind::improves, 0, 20, 1, 0, true}, "zerocopy", 186.0},
+    {{kron24, Kind::improves, 0, 20, 1, 0, true}, "mixed", 157.2},
+};
+
+TEST(Planner, PredictsWhatWasMeasured) {
+  for (const Measured& one : measured) {
+    const Placement placement = chosen(one.asked, {});
+    bool            found     = false;
+    for (const PlanCandidate& each : placement.candidates) {
+      if (name_of(each) != one.candidate || !each.excluded.empty()) continue;
+      found = true;
+      EXPECT_GT(each.run_ms, one.run_ms * 0.75) << one.candidate << ", " << one.asked.resident << " resident";
+      EXPECT_LT(each.run_ms, one.run_ms * 1.25) << one.candidate << ", " << one.asked.resident << " resident";
+    }
+    EXPECT_TRUE(found) << one.candidate;
+  }
+}
+
+TEST(GraphSample, IsTheSameForTheSameRows) {
+  const Graph graph = undirected("kron", {{"scale", "12"}});
+  EXPECT_EQ(sample_of(graph).code_bytes, sample_of(graph).code_bytes);
+  EXPECT_EQ(sample_of(graph).levels, sample_of(graph).levels);
+}
+
+TEST(GraphSample, KnowsShortPathsFromLongOnes) {
+  EXPECT_LT(kron_sample().levels, 12);
+  const Graph grid = undirected("grid", {{"rows", "512"}, {"columns", "512"}});
+  EXPECT_GT(sample_of(grid).levels, 200);
+  EXPECT_LT(sample_of(grid).levels, 1100);
+  const Graph path = undirected("chain", {{"vertices", "100000"}});
+  EXPECT_GT(sample_of(path).levels, 20'000);
+  const Graph uniform = undirected("uniform", {{"vertices", "65536"}, {"degree", "16"}});
+  EXPECT_LT(sample_of(uniform).levels, 12);
+}
+
+TEST(GraphSample, CountsTheFirstEdgesOfRows) {
+  const Graph       grid   = undirected("grid", {{"rows", "300"}, {"columns", "300"}});
+  const GraphSample sample = sample_of(grid);
+  EXPECT_NEAR(sample.within[0], 0.25, 0.02);
+  EXPECT_NEAR(sample.within[1], 0.5, 0.02);
+  EXPECT_EQ(sample.longer[2], 0);
+  EXPECT_NEAR(sample.prefix_length(0.5), 2, 0.1);
+  EXPECT_NEAR(sample.longer_than(1), 1, 0.01);
+  EXPECT_EQ(sample.nonempty, 1);
+}
+
+}  // namespace
+}  // namespace spillway
