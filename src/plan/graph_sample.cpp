@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t sampled_rows   = 1u << 15;
 constexpr std::uint64_t sampled_groups = 256;
-constexpr std::uint64_t targets_a_row  = 512;  // of which a group's neighbourhood is made
+constexpr std::uint64_t targets_a_row  = 256;  // of which a group's neighbourhood is made
 constexpr unsigned      group          = 32;   // as rows are compressed
 constexpr unsigned      most_unary     = 3;
 
@@ -60,7 +60,7 @@ class Sampling {
       sample_.within[i] = std::min(1.0, edges * scale / static_cast<double>(block_.arcs()));
       sample_.longer[i] = rows / static_cast<double>(count);
     }
-    const auto with = std::ranges::count_if(degrees_, [](EdgeIndex each) { return each > 0; });
+    const auto with  = std::ranges::count_if(degrees_, [](EdgeIndex each) { return each > 0; });
     sample_.nonempty = static_cast<double>(with) / static_cast<double>(count);
   }
 
@@ -68,7 +68,8 @@ class Sampling {
   double place_of(Vertex v) const {
     const auto [first, last] = std::ranges::equal_range(degrees_, degree(v), std::greater<>{});
     const auto   before      = static_cast<double>(first - degrees_.begin());
-    const double among = static_cast<double>(last - first) * static_cast<double>(v) / static_cast<double>(vertices_);
+    const double among =
+        static_cast<double>(last - first) * static_cast<double>(v) / static_cast<double>(vertices_);
     return (before + among) / static_cast<double>(degrees_.size()) * static_cast<double>(vertices_);
   }
 
@@ -79,12 +80,13 @@ class Sampling {
     for (std::uint64_t i = 0; i < sampled_groups; ++i) {
       const Vertex    v      = source_drawn();
       const EdgeIndex length = degree(v), first = rows_.offsets[v];
-      const auto      count  = static_cast<unsigned>(std::min<EdgeIndex>(length, group));
+      const auto      count   = static_cast<unsigned>(std::min<EdgeIndex>(length, group));
       const double    headers = length <= group ? 1 : 2;
       words += headers + code_words(count, static_cast<Vertex>(range_of_group(first, length)));
       edges += count;
       if (weighted_ && rows_.weights)
-        weight_bits = std::max(weight_bits, static_cast<unsigned>(std::bit_width(rows_.weights[first + drawn(length)])));
+        weight_bits =
+            std::max(weight_bits, static_cast<unsigned>(std::bit_width(rows_.weights[first + drawn(length)])));
     }
     sample_.code_bytes   = words * sizeof(std::uint32_t) / edges;
     sample_.weight_bytes = weight_bits / 8.0;
@@ -104,8 +106,8 @@ class Sampling {
     return (places[begin + across] - places[begin]) * (group - 1) / thinned / static_cast<double>(across);
   }
 
-  /// A search from an end of an arc until it has seen enough to tell how balls grow: by a factor with every level, or
-  /// like a power of the radius, as in roads.
+  /// A search from an end of an arc until it has seen enough to tell how balls grow: by a factor with every level,
+  /// or like a power of the radius, as in roads.
   double levels() {
     constexpr int tries = 4;
     double        sum   = 0;
@@ -114,8 +116,8 @@ class Sampling {
   }
 
   double levels_from(Vertex source) {
-    constexpr std::size_t   enough = 4096;
-    constexpr EdgeIndex     most_edges = 1u << 16, of_a_row = 1u << 10;
+    constexpr std::size_t      enough     = 4096;
+    constexpr EdgeIndex        most_edges = 1u << 15, of_a_row = 1u << 10;
     std::unordered_set<Vertex> seen{source};
     std::vector<Vertex>        frontier{source}, next;
     std::vector<double>        ball{1};
@@ -123,6 +125,8 @@ class Sampling {
     while (!frontier.empty() && seen.size() < enough && looked_at < most_edges) {
       next.clear();
       for (const Vertex v : frontier) {
+        if (seen.size() >= 2 * enough || looked_at >= most_edges)
+          break;  // the level is large: that is all to know
         const EdgeIndex length = std::min(degree(v), of_a_row);
         looked_at += length;
         for (EdgeIndex k = 0; k < length; ++k)
@@ -135,7 +139,7 @@ class Sampling {
   }
 
   static double extended(const std::vector<double>& ball, double reachable, bool ended) {
-    constexpr std::size_t few = 8;
+    constexpr std::size_t few    = 8;
     const auto            radius = static_cast<double>(ball.size() - 1);
     if (ended || radius < 1 || reachable <= ball.back()) return std::max(1.0, radius);
     const double left = reachable / ball.back();
@@ -185,7 +189,8 @@ double GraphSample::prefix_length(double share) const {
 double GraphSample::longer_than(double length) const {
   if (length < 1) return nonempty;
   const double   place = std::log2(length);
-  const unsigned below = std::min(static_cast<unsigned>(place), lengths - 1), above = std::min(below + 1, lengths - 1);
+  const unsigned below = std::min(static_cast<unsigned>(place), lengths - 1),
+                 above = std::min(below + 1, lengths - 1);
   return longer[below] + (longer[above] - longer[below]) * std::min(1.0, place - below);
 }
 

@@ -12,10 +12,10 @@ namespace spillway {
 struct GraphSample {
   static constexpr unsigned lengths = 24;
 
-  std::array<double, lengths> within{};  ///< share of edges among the first 2^i of their rows
-  std::array<double, lengths> longer{};  ///< share of vertices that have more than 2^i edges
-  double nonempty   = 1;                 ///< share of vertices that have edges
-  double code_bytes = sizeof(Vertex);    ///< of an edge without weight, compressed, hubs first, headers included
+  std::array<double, lengths> within{};      ///< share of edges among the first 2^i of their rows
+  std::array<double, lengths> longer{};      ///< share of vertices that have more than 2^i edges
+  double                      nonempty = 1;  ///< share of vertices that have edges
+  double code_bytes   = sizeof(Vertex);  ///< of an edge without weight, compressed, hubs first, headers included
   double weight_bytes = sizeof(std::uint32_t);  ///< of its weight, compressed
   double levels       = 8;                      ///< of a search that reaches most vertices
 
@@ -28,7 +28,8 @@ struct GraphSample {
 /// The same for the same rows. Looks at some ten thousand vertices, wherever the rows rest.
 GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted);
 
-/// Words that a group of ascending targets takes whose last is `range` above the first (engine/cuda/compression.cu).
+/// Words that a group of ascending targets takes whose last is `range` above the first
+/// (engine/cuda/compression.cu).
 unsigned code_words(unsigned count, Vertex range);
 
 }  // namespace spillway
