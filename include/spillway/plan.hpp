@@ -23,7 +23,7 @@ struct PlanCandidate {
   double        prepare_ms     = 0;
   double        transfer_ms    = 0;  ///< of a run, while which it may compute…
   double        compute_ms     = 0;
-  double        run_ms         = 0;  ///< …so that this is less than both
+  double        run_ms         = 0;  ///< …so that this may be less than their sum
   double        total_ms       = 0;  ///< preparing, less what earlier runs would have spared by it, and all runs
   std::uint64_t device_bytes   = 0;
   std::uint64_t resident_bytes = 0;   ///< of them, edges

@@ -99,8 +99,9 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   if (total.device_note.empty()) total.device_note = part.device_note;
   total.device_bytes = std::max(total.device_bytes, part.device_bytes);
   total.uploaded_bytes += part.uploaded_bytes;
-  total.method         = part.method;
-  total.compressed     = part.compressed;
+  total.method     = part.method;
+  total.compressed = part.compressed;
+  if (total.candidates.empty()) total.candidates = part.candidates;
   total.edges_resident = std::max(total.edges_resident, part.edges_resident);
   total.bytes_sent += part.bytes_sent;
   total.bytes_read += part.bytes_read;
@@ -189,12 +190,17 @@ std::string estimate_text(const Graph& graph, std::uint64_t sources) {
   return fmt::format("from {} of {} sources", with_commas(sources), with_commas(graph.vertex_count()));
 }
 
+/// What one source prepares, the others find.
+RunOptions shared_by(RunOptions options, std::uint64_t sources) {
+  options.runs = static_cast<unsigned>(std::min<std::uint64_t>(std::uint64_t{options.runs} * sources, UINT_MAX));
+  return options;
+}
+
 Result run_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Sources       sources = sources_of(graph, values);
   const std::uint64_t count   = sources.vertices.size();
-  RunOptions          shared  = options;  // what one source prepares, the others find
-  shared.runs = static_cast<unsigned>(std::min<std::uint64_t>(std::uint64_t{options.runs} * count, UINT_MAX));
-  Centrality centrality{graph, shared, count == 1};
+  const RunOptions    shared  = shared_by(options, count);
+  Centrality          centrality{graph, shared, count == 1};
   for (const Vertex source : sources.vertices) centrality.add(source);
   Result result = std::move(centrality).result(scale_of(graph, sources, values));
   result.facts  = {{"sources", count}};
@@ -207,8 +213,9 @@ Plan plan_bc(const Graph& graph, const ParameterValues& values, const RunOptions
   const Sources sources = sources_of(graph, values);
   const Vertex  first   = sources.vertices.empty() ? 0 : sources.vertices.front();
   const auto    plan    = [&]<class Count>(Count) {
-    Schedule levels;
-    return plan_run(PathCounts<Between<Count>>{first}, graph, options, {.record = &levels, .keep = true});
+    Schedule         levels;
+    const RunOptions shared = shared_by(options, sources.vertices.size());
+    return plan_run(PathCounts<Between<Count>>{first}, graph, shared, {.record = &levels, .keep = true});
   };
   return Centrality::doubles_count(graph) ? plan(double{}) : plan(Large{});
 }

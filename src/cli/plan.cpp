@@ -70,7 +70,8 @@ void print_candidates(const Plan& plan) {
     else
       fmt::print("{:<8} {:<22} {}\n", each.device, candidate_name(each), each.excluded);
   fmt::print(
-      "\ntransfer and computing overlap; not known before a run: how many vertices are active in each "
+      "\ntransfer and computing overlap where they can; not known before a run: how many vertices are active in "
+      "each "
       "iteration\n");
 }
 
@@ -162,13 +163,14 @@ void plan(RunArguments& arguments, const Common& common) {
   } catch (const MemoryRefusal& refusal) {
     return tell_that_it_does_not_fit(refusal, nullptr, arguments, common);
   }
-  const InterruptWatch  watch{bar};
-  const Graph&          graph      = *loaded;
-  const double          load_ms    = clock.lap();
-  const ParameterValues parameters = parameters_of(arguments, graph);
-  const bool            lists      = source_parameter(*arguments.algorithm) && !arguments.lists.empty();
-  const std::uint64_t   runs       = lists ? questions(arguments, &graph).size() : 1;
-  Plan                  plan;
+  const InterruptWatch   watch{bar};
+  const Graph&           graph      = *loaded;
+  const double           load_ms    = clock.lap();
+  const ParameterValues  parameters = parameters_of(arguments, graph);
+  const Parameter* const source     = source_parameter(*arguments.algorithm);
+  const bool             lists      = source && arguments.lists.contains(source->name);
+  const std::uint64_t    runs       = lists ? questions(arguments, &graph).size() : 1;
+  Plan                   plan;
   try {
     plan = within_memory(arguments, parameters, graph, common, [&] {
       return asking(arguments, [&] {

@@ -103,7 +103,9 @@ class Sampling {
     const double      thinned = static_cast<double>(length) / static_cast<double>(places.size());
     const std::size_t across  = std::max<std::size_t>(1, static_cast<std::size_t>((group - 1) / thinned));
     const std::size_t begin   = drawn(places.size() - across);
-    return (places[begin + across] - places[begin]) * (group - 1) / thinned / static_cast<double>(across);
+    const double      range =
+        (places[begin + across] - places[begin]) * (group - 1) / thinned / static_cast<double>(across);
+    return std::min(range, static_cast<double>(vertices_));
   }
 
   /// A search from an end of an arc until it has seen enough to tell how balls grow: by a factor with every level,

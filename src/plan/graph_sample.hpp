@@ -25,7 +25,7 @@ struct GraphSample {
   double longer_than(double length) const;
 };
 
-/// The same for the same rows. Looks at some ten thousand vertices, wherever the rows rest.
+/// The same for the same rows. Looks at some 100,000 places of them, wherever they rest.
 GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted);
 
 /// Words that a group of ascending targets takes whose last is `range` above the first

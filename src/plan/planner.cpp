@@ -42,7 +42,7 @@ class Conditions {
       return "the algorithm looks rows up: they are read in place, uncompressed";
     if (candidate.compressed && supply.compress == Compress::off) return "--compress off";
     if (!candidate.compressed && asks_for_code && !method->all_resident) return "--compress on";
-    if (candidate.compressed && !asks_for_code && !device_.may_compress)
+    if (candidate.compressed && !asks_for_code && !device_.may_compress && !device_.has_compressed)
       return "there was not enough memory to compress in";
     if (method->transfers && !run_.all_active && run_.options.direction == Direction::pull &&
         run_.options.method.automatic())
@@ -71,7 +71,8 @@ class Conditions {
       return device_.holds_all ? "" : needs(run_.state + run_.edge_bytes() + run_.vertices * sizeof(EdgeIndex));
     const std::uint64_t least = beside(candidate) + (candidate.method->transfers ? least_windows : 0);
     if (candidate.method->transfers && device_.room < least) return needs(least);
-    if (candidate.compressed && !device_.has_compressed && device_.host_room < run_.edge_bytes() / 4)
+    if (candidate.compressed && !device_.has_compressed && run_.options.supply.compress != Compress::on &&
+        device_.host_room < run_.edge_bytes() / 4)
       return fmt::format("compressed edges need host memory: --host-memory {} more",
                          human_bytes(run_.edge_bytes()));
     return "";
@@ -98,11 +99,12 @@ class Pricing {
         code_bytes_(sample.code_bytes + (run.weighted ? sample.weight_bytes : 0)) {}
 
   void price(PlanCandidate& candidate, std::uint64_t beside) const {
+    const bool          keeps = run_.form != RowForm::whole;  // prefixes would cut rows
     const std::uint64_t resident =
-        candidate.method->all_resident
-            ? run_.edge_bytes()
-            : resident_bytes(device_.room, beside + (candidate.method->transfers ? least_windows : 0),
-                             run_.options.supply.resident);
+        candidate.method->all_resident ? run_.edge_bytes()
+        : keeps ? resident_bytes(device_.room, beside + (candidate.method->transfers ? least_windows : 0),
+                                 run_.options.supply.resident)
+                : 0;
     const double all         = bytes_of_all(candidate);
     const double kept        = all == 0 ? 1 : std::min(1.0, static_cast<double>(resident) / all);
     candidate.device_bytes   = beside + static_cast<std::uint64_t>(kept * all);
@@ -258,7 +260,8 @@ std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string
     if (!free) {  // as it will run
       add(run.options.supply.compress == Compress::on,
           run.supports_async && goes_asynchronously(asked, run.vertices, run.arcs));
-      if (!method->transfers && run.options.supply.compress == Compress::automatic) add(true, false);
+      if (!method->transfers && method->compresses && run.options.supply.compress == Compress::automatic)
+        add(true, false);
       continue;
     }
     add(false, false);

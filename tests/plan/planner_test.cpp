@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "plan/planner.hpp"
 
 #include <spillway/generate.hpp>
@@ -207,10 +209,13 @@ TEST(Planner, ListsWhatIsExcludedAndWhy) {
   }
   EXPECT_TRUE(told);
   const Placement pulled = chosen({kron24, Kind::improves}, {}, {.direction = Direction::pull});
+  int             pushes = 0;
   for (const PlanCandidate& each : pulled.candidates)
     if (each.method->transfers) {
+      ++pushes;
       EXPECT_NE(each.excluded.find("--direction pull"), std::string::npos) << name_of(each);
     }
+  EXPECT_GE(pushes, 3);
   const Placement whole = chosen({kron24, Kind::improves}, {}, {}, RowForm::whole);
   EXPECT_EQ(name_of(whole.best()), "zerocopy");
   EXPECT_FALSE(whole.candidates[1].excluded.empty());
@@ -253,6 +258,16 @@ TEST(Planner, PredictsWhatWasMeasured) {
       EXPECT_LT(each.run_ms, one.run_ms * 1.25) << one.candidate << ", " << one.asked.resident << " resident";
     }
     EXPECT_TRUE(found) << one.candidate;
+  }
+}
+
+TEST(GraphSample, OfNextToNothingIsOne) {
+  for (const char* vertices : {"1", "2"}) {
+    const GraphSample sample = sample_of(undirected("chain", {{"vertices", vertices}}));
+    EXPECT_GE(sample.levels, 1);
+    EXPECT_GT(sample.code_bytes, 0);
+    EXPECT_TRUE(std::isfinite(sample.prefix_length(0.5)));
+    EXPECT_TRUE(std::isfinite(sample.longer_than(3)));
   }
 }
 

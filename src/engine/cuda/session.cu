@@ -70,8 +70,9 @@ SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
   const PlanCandidate& chosen = state.choice->best();
-  SuppliedRows         made{.rows = {}, .options = state.options, .so_far = {}};
-  SupplyOptions&       supply = made.options.supply;
+  if (!chosen.excluded.empty()) throw Error{ExitCode::does_not_fit, chosen.excluded};
+  SuppliedRows   made{.rows = {}, .options = state.options, .so_far = {}};
+  SupplyOptions& supply = made.options.supply;
   if (!chosen.method->all_resident) made.options.method = chosen.method;
   if (state.choice->knows_rates) supply.rates = state.choice->rates;
   if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
@@ -96,7 +97,13 @@ bool Session::falls_back(const Error& error) {
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
   auto& candidates = state.choice->candidates;
   if (candidates.size() < 2 || !candidates[1].excluded.empty()) return false;
-  if (candidates[0].compressed && state.options.supply.compress != Compress::on)
+  // Compressing failed, unless it is done and what failed came after it.
+  const auto& blocks   = state.topology.push.empty() ? state.topology.pull : state.topology.push;
+  const auto  has_code = [&](const RowBlock& block) {
+    return state.device_graph->has_compressed(block, state.needs.facts.weighted);
+  };
+  if (candidates[0].compressed && std::ranges::none_of(blocks, has_code) &&
+      std::ranges::none_of(state.topology.pull, has_code))
     state.device_graph->cannot_compress = true;
   state.lock = {};
   candidates.erase(candidates.begin());

@@ -21,7 +21,7 @@ struct Room {
 /// Where the edges of a run are to be; rows that are in the way go.
 Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                         const std::shared_ptr<MemoryBudget>& host);
-/// What would be chosen, and why.
+/// What would be chosen, and why; rows stay.
 Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                     const std::shared_ptr<MemoryBudget>& host);
 

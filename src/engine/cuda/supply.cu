@@ -108,7 +108,9 @@ namespace {
 
 GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                   const std::shared_ptr<MemoryBudget>& host) {
-  const auto& blocks = topology.push.empty() ? topology.pull : topology.push;
+  // Of the rows that will be walked most.
+  const bool  pulls  = topology.push.empty() || (run.all_active && !topology.pull.empty());
+  const auto& blocks = pulls ? topology.pull : topology.push;
   const bool  free   = run.options.method.automatic();
   return {.name           = "cuda:" + std::to_string(device_graph.device().index()),
           .room           = device_graph.room(/*with_idle_rows=*/free),
