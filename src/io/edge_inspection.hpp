@@ -92,6 +92,7 @@ class EdgeInspection {
   std::string says_bipartite() const;
   std::string names_two_kinds() const;
   std::string names_other_columns() const;
+  std::string unfollowed_comment() const;
   /// A comment that states another number of vertices or edges.
   enum class Counted { vertices, edges };
   std::string contradicted_count(Counted what, std::uint64_t count) const;

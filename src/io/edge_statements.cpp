@@ -192,6 +192,9 @@ bool are_alike(const std::string& a, const std::string& b) {
   constexpr std::size_t enough  = 4;
   const std::size_t     shorter = std::min(a.size(), b.size());
   if (shorter < 2) return true;  // letters
+  if (is_any(a, {"from", "source", "src", "orig", "origin", "start", "begin"}) &&
+      is_any(b, {"to", "target", "dst", "dest", "destination", "sink", "end"}))
+    return true;
   if (is_any(a, {"id", "node", "vertex", "row", "item"}) || is_any(b, {"id", "node", "vertex", "col", "column"}))
     return true;
   constexpr std::pair<std::string_view, std::string_view> one_kind[] = {
@@ -324,6 +327,30 @@ std::string EdgeInspection::names_other_columns() const {
     if (names.size() != columns()) return;
     const Ends ends = ends_of(names);
     if (ends.from && ends.to && (ends.from != source_ || ends.to != target_)) found = line;
+  });
+  return found;
+}
+
+/// A short comment above the edges that says something which nobody has checked: "# n = 5", "# Directed: N".
+std::string EdgeInspection::unfollowed_comment() const {
+  constexpr std::size_t few_words = 5;
+  std::string           found;
+  bool                  konect = false;
+  for_each_comment([&](std::string_view line) {
+    const bool   is_top = static_cast<std::uint64_t>(line.data() - sample_.text.data()) < start();
+    const Fields words  = words_of(line);
+    const bool   counts = konect && std::ranges::all_of(words, is_digits);
+    konect              = line.starts_with('%') && !words.empty() && is_any(words[0], {"sym", "asym", "bip"});
+    if (!is_top || !found.empty() || konect || counts || words.empty() || words.size() > few_words) return;
+    const Fields names = words_of_comment(line);
+    const Ends   ends  = ends_of(names);
+    const bool   is_checked =
+        count_in(std::string{line}, Counted::vertices) || count_in(std::string{line}, Counted::edges) ||
+        spillway::says_undirected(line) || (ends.from && ends.to && names.size() == columns()) ||
+        std::ranges::any_of(words, [](const std::string& word) { return is_any(word, {"bipartite"}); });
+    const bool is_directed = words.size() <= 2 && is_any(words[0], {"directed"}) &&
+                             (words.size() == 1 || is_any(words[1], {"graph", "network", "true", "yes"}));
+    if (!is_checked && !is_directed) found = line;
   });
   return found;
 }

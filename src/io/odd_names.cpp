@@ -156,12 +156,13 @@ class NamePass {
     constexpr std::size_t longest_word = 24;
     const std::string     shown = printable(name), word = name.size() <= longest_word ? bare(name) : "?!";
     // Nan is a person's name.
-    once(missing_, may_be_missing(word) && name != "Nan", "ids", [&] {
-      return fmt::format(
-          "'{}' is a vertex like others, though it may stand for a missing value (remove its lines "
-          "if it does)",
-          shown);
-    });
+    once(missing_, (may_be_missing(word) || name == "[deleted]" || name == "[removed]") && name != "Nan", "ids",
+         [&] {
+           return fmt::format(
+               "'{}' is a vertex like others, though it may stand for a missing value (remove its lines "
+               "if it does)",
+               shown);
+         });
     once(comment_, comments_ && (is_comment(name) || name.find(" #") != std::string_view::npos), "ids", [&] {
       return fmt::format(
           "'{}' is the name of a vertex: among names, comments stand at the top of the file (remove "
@@ -241,6 +242,10 @@ class NamePass {
       once_blank.erase(last_of_each.begin(), last_of_each.end());
       two(once_blank, ": blanks count");
     }
+    for (const auto& [bytes, code, anywhere] : unseen)
+      if (const auto at = name.find(bytes); at != std::string_view::npos && !lookalike_)
+        two(std::string{name.substr(0, at)} + " " + std::string{name.substr(at + bytes.size())},
+            ": one of them has a blank that is not the usual one");
     const std::string_view whole = name.substr(0, name.size() - std::min<std::size_t>(2, name.size()));
     if (name.ends_with(".0") && is_digits(whole)) two(whole, "");
     if (name.size() > 3 && name.starts_with("=\"") && name.ends_with('"'))

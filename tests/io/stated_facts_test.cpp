@@ -164,7 +164,7 @@ TEST(StatedFacts, UndirectedIsToldWhereItIsNotFollowed) {
        {"# Directed graph", "# directed: true", "# asymmetric", "# skew-symmetric", "# undirected: false",
         "# undirected = 0", "# undirected no", "# is_undirected: False", "# this is not an undirected graph",
         "# directed, no loops", "# not weighted, directed graph"})
-    EXPECT_EQ(notes_of(read(std::string{said} + "\n1 2\n2 3\n")), "") << said;
+    EXPECT_EQ(notes_of(read(std::string{said} + "\n1 2\n2 3\n")).find("--undirected"), std::string::npos) << said;
   expect_says(notes_of(read("% bip weighted\n1 1\n2 1\n")), "vertices of one side");
   expect_says(notes_of(read("# A bipartite graph of users and films\n1 1\n2 1\n")), "vertices of one side");
   EXPECT_EQ(notes_of(read("# not bipartite\n1 1\n2 1\n")).find("vertices of one side"), std::string::npos);
@@ -828,6 +828,23 @@ TEST(StatedFacts, LinesThatAreNoEdgesAreToldByTheirShape) {
   expect_says(notes_of(read("source,target\nann,bob\nTotal:,2\n")), "holds totals");
   expect_says(notes_of(read("source,target\nann  lee,bob\nbob,ann lee\n")), "two vertices");
   expect_says(notes_of(read("source,target\nann,bob\ncy,ann\032")), "control character");
+}
+
+TEST(StatedFacts, ShortCommentsThatNobodyCheckedAreTold) {
+  for (const char* text : {"# n = 5\n# m = 3\n0 1\n1 2\n2 0\n", "# node count: 5\n0 1\n1 2\n2 0\n",
+                           "# user\tmovie\n1\t2\n2\t3\n3\t1\n", "# Target ID\tSource ID\n1\t2\n2\t3\n3\t1\n",
+                           "# Two-mode network\n1 1\n1 2\n", "# Directed: N\n0 1\n1 2\n2 0\n",
+                           "# ungerichtet\n0 1\n1 2\n2 0\n", "# isolated: 4 5\n0 1\n1 2\n2 0\n"})
+    expect_says(notes_of(read(text)), "is not followed");
+  for (const char* text :
+       {"# Directed graph\n0 1\n1 2\n2 0\n", "# Nodes: 3 Edges: 3\n# FromNodeId ToNodeId\n0 1\n1 2\n2 0\n",
+        "% asym unweighted\n% 3 3 3\n1 2\n2 3\n3 1\n", "# source target\n0 1\n1 2\n2 0\n"})
+    EXPECT_EQ(notes_of(read(text)), "") << text;
+}
+
+TEST(StatedFacts, BlanksInsideNamesThatAreNotTheUsualOneAreTold) {
+  expect_says(notes_of(read("source,target\nNew York,Boston\nNew\xc2\xa0York,Chicago\n")), "not the usual one");
+  expect_says(notes_of(read("source,target\nann,bob\n[deleted],bob\n")), "missing value");
 }
 
 }  // namespace
