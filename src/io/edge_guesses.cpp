@@ -81,7 +81,7 @@ class Guesses {
     using Counted                 = EdgeInspection::Counted;
     const Transform&    transform = job_.options.transform;
     const std::uint64_t vertices  = csr.vertex_count();
-    if (inspection_.may_begin_with_counts(text_.edges_read))
+    if (inspection_.may_begin_with_counts(text_.edges_read, vertices))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
                                 inspection_.first_line(), shown_line(inspection_.first_text())));

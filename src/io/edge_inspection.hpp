@@ -100,8 +100,8 @@ class EdgeInspection {
   bool        ends_are_a_choice() const;
   /// 0,1,2 above more lines, as data frames without names of columns are written.
   bool may_begin_with_column_numbers() const;
-  /// Whether the first of `edges` lines looks like the numbers of vertices and edges.
-  bool may_begin_with_counts(std::uint64_t edges) const;
+  /// Whether the first of `edges` lines looks like the numbers of vertices and edges; `found`: vertices.
+  bool may_begin_with_counts(std::uint64_t edges, std::uint64_t found) const;
 
  private:
   struct Line {

@@ -31,7 +31,7 @@ bool EdgeInspection::may_begin_with_column_numbers() const {
 }
 
 /// A first line such as "5 7", "7 5", "5 5 7" or "5 7 1" above seven edges between vertices up to 5.
-bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
+bool EdgeInspection::may_begin_with_counts(std::uint64_t edges, std::uint64_t found) const {
   const Fields& top = data(0);
   if (!header_.empty() || top.size() > 3 || !std::all_of(top.begin(), top.end(), is_digits)) return false;
   std::uint64_t largest = 1;
@@ -45,6 +45,8 @@ bool EdgeInspection::may_begin_with_counts(std::uint64_t edges) const {
     // Each edge may be listed from both ends, or counted so; and counts are not always true.
     const std::uint64_t off  = stated > lines ? stated - lines : lines - stated;
     const std::uint64_t most = parse_number(top[vertices]).value_or(0);
+    // Where ids have gaps, it is their number that was counted; the line itself may have added two.
+    if (largest > found && lines > 2 && off <= lines / 100 && most <= found && most + 2 >= found) return true;
     if (off <= lines / 100 || (lines > 3 && (2 * stated == lines || stated == 2 * lines))) return most >= largest;
     // Another line or two may follow, such as a query or a mark of the end.
     return lines > stated && off <= 2 && stated > 1 && (most == largest || most == largest + 1);

@@ -771,6 +771,7 @@ TEST(StatedFacts, ColumnsOfAnyTwoKindsAreToldWhereTheirIdsMeet) {
 
 TEST(StatedFacts, LinesThatEndAListAreTold) {
   expect_says(notes_of(read("5 4\n1 2\n2 3\n3 4\n4 5\n1 5\n")), "numbers of vertices and edges");
+  expect_says(notes_of(read("4 3\n100 200\n200 300\n300 400\n")), "numbers of vertices and edges");
   expect_says(notes_of(read("3 2\n1 2\n2 3\n0 0\n")), "'0 0'");
   EXPECT_EQ(notes_of(read("0 0\n0 1\n1 2\n")).find("'0 0'"), std::string::npos);
 }
