@@ -265,7 +265,7 @@ std::vector<std::string> add_run(Command& app, Context& context, std::vector<std
   command.flag("--verify", arguments->verify, "Check the result against an independent implementation");
   command.flag("--statistics", arguments->statistics, "Print a line for every iteration");
   command.flag("--explain", arguments->explain,
-               "Print what was predicted of every candidate beside what the run took");
+               "Print the predicted costs of every candidate, and what the run took");
   add_way_options(command, *arguments);
   add_common_options(command, context.common);
   return asked_by(command, context, arguments, std::move(words),

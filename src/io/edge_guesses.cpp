@@ -1,4 +1,4 @@
-// What the text of an edge list did not state and the reader had to guess: told in one note.
+// Guesses of the reader where the text of an edge list states nothing: all in one note.
 #include "io/edge_guesses.hpp"
 
 #include <algorithm>

@@ -73,8 +73,8 @@ class Conditions {
     if (candidate.method->transfers && device_.room < least) return needs(least);
     if (candidate.compressed && !device_.has_compressed && run_.options.supply.compress != Compress::on &&
         device_.host_room < run_.edge_bytes() / 4)
-      return fmt::format("compressed edges need host memory: --host-memory {} more",
-                         human_bytes(run_.edge_bytes()));
+      return fmt::format("compressing needs at least {} of host memory, and there are {}",
+                         human_bytes(run_.edge_bytes() / 4), human_bytes(device_.host_room));
     return "";
   }
 
@@ -298,7 +298,7 @@ std::vector<std::string> reasons(const Placement& placement, const RunFacts& run
 std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& sample) {
   constexpr double until_converged = 30, hardly_any = 1e-6;
   if (run.all_active) return {{std::min(static_cast<double>(run.max_iterations), until_converged), 1}};
-  // Passes over all edges, and how they are spread, of bfs, sssp and sswp on R-MAT graphs (docs/planning.md).
+  // Fitted to run times of bfs, sssp and sswp on kron24 (docs/planning.md).
   const double passes = run.voting ? 1 : 1.6, rounds_a_level = run.prioritised ? 6 : 1;
   const double levels = std::max(1.0, sample.levels);
   if (levels > most_levels_of_short_paths) return {{levels, passes / levels}};

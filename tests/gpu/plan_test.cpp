@@ -124,12 +124,14 @@ TEST_F(GpuPlan, SamplesWhatCompressionMakes) {
   options.transform = {.undirected = true, .dedup = true, .drop_loops = true};
   for (const Graph& graph : {generate("kron", {{"scale", scale}}, options),
                              generate("grid", {{"rows", side}, {"columns", side}}, options)}) {
-    const Algorithm&  pagerank = algorithm_named("pagerank");
-    const Result      result   = pagerank.run(graph, completed_parameters(pagerank, {{"iterations", "1"}}),
-                                              {.device = {.kind = cuda_kind()},
-                                               .method = method_named("zerocopy"),
-                                               .supply = {.compress = Compress::on, .resident = 0}});
-    const Csr&        out      = graph.out();
+    const Algorithm& pagerank = algorithm_named("pagerank");
+    const Result     result   = pagerank.run(graph, completed_parameters(pagerank, {{"iterations", "1"}}),
+                                             {.device = {.kind = cuda_kind()},
+                                              .method = method_named("zerocopy"),
+                                              .supply = {.compress = Compress::on, .resident = 0}});
+    EXPECT_EQ(result.statistics.method, "zerocopy");
+    EXPECT_TRUE(result.statistics.compressed);
+    const Csr&        out = graph.out();
     const GraphSample sample =
         sampled({{out.offsets.data(), out.targets.data(), nullptr}, 0, static_cast<Vertex>(out.vertex_count())},
                 out.vertex_count(), false);

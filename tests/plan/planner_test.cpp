@@ -224,7 +224,8 @@ TEST(Planner, ListsWhatIsExcludedAndWhy) {
 }
 
 /// Milliseconds of runs on an H200 (`make gpu-bench`, bench/results/h200.json): with nothing and a quarter
-/// resident.
+/// resident. The priors were fitted to these: it
+/// holds the arithmetic, and says nothing of other graphs.
 struct Measured {
   Asked       asked;
   const char* candidate;
