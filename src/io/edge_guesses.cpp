@@ -112,9 +112,11 @@ class Guesses {
                              "columns list things of two kinds, vertices of one side are taken for those of the "
                              "other",
                              printable(kinds, 60)));
-    if (const std::string said = inspection_.unfollowed_comment();
+    if (const Fields said = inspection_.unfollowed_comments(vertices, text_.edges_read);
         !said.empty() && text_.comments_like_edges.empty() && !inspection_.states_own_banner())
-      add("comments", fmt::format("the comment '{}' is not followed", printable(said, 60)));
+      add("comments", said.size() == 1 ? fmt::format("the comment '{}' is not followed", printable(said[0], 60))
+                                       : fmt::format("the comment '{}' and {} more are not followed",
+                                                     printable(said[0], 60), said.size() - 1));
     if (const std::string said = inspection_.names_other_columns(); !said.empty())
       add("columns", fmt::format("arcs lead from column {} to column {}, though a comment names them '{}' "
                                  "(--source-column and --target-column)",

@@ -92,7 +92,8 @@ class EdgeInspection {
   std::string says_bipartite() const;
   std::string names_two_kinds() const;
   std::string names_other_columns() const;
-  std::string unfollowed_comment() const;
+  /// Of so many vertices and lines that are edges, as they were read.
+  Fields unfollowed_comments(std::uint64_t vertices, std::uint64_t edges) const;
   /// A comment that states another number of vertices or edges.
   enum class Counted { vertices, edges };
   std::string contradicted_count(Counted what, std::uint64_t count) const;
@@ -127,6 +128,7 @@ class EdgeInspection {
   bool                     is_sure(const Fields& top) const;
   void                     refuse_repeated_header() const;
   bool                     numbers_its_lines() const;
+  bool                     is_checked(std::string_view comment) const;
   bool                     numbers_columns(const Fields& top) const;
   bool                     names_numbers_below(const Fields& top) const;
   void                     refuse_odd_first_line() const;

@@ -32,6 +32,7 @@ class EdgeTextReader {
           "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
           "4294967295 are kept as they are, if all are whole)",
           rounded_.text, line_of(rounded_)));
+    if (!text_.edges) note_gap();
     if (text_.layout.comments.find('#') == std::string::npos) return;  // a format that says what a comment is
     if (remark_)
       job_.notes.push_back(
@@ -43,6 +44,17 @@ class EdgeTextReader {
           "'{}' in line {} is a comment, though edges stand before it, and what follows is read as edges, too; an "
           "id that begins with # stands in quotes, and other parts than edges (of TGF, LGL) must be removed",
           shown_line(divider_.text), line_of(divider_)));
+  }
+
+  /// A blank line that edges follow, in its piece or in a later one.
+  void note_gap() const {
+    const bool           across = last_gap_ && last_gap_.chunk.offset < last_edges_;
+    const bool           first  = across && (!gap_ || last_gap_.chunk.offset < gap_.chunk.offset);
+    const FirstSighting& gap    = first ? last_gap_ : gap_;
+    if (gap)
+      job_.notes.push_back(fmt::format(
+          "line {} is blank, and what follows it is read as edges, too; other parts than edges must be removed",
+          line_of(gap)));
   }
 
   ReadResult read() {
@@ -74,8 +86,10 @@ class EdgeTextReader {
       try {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
         while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
-          seen.wide = {};
-          edges_ += lines.parse(chunk, seen, add);
+          seen.wide                 = {};
+          const std::uint64_t found = lines.parse(chunk, seen, add);
+          edges_ += found;
+          if (found > 0) report_edges(chunk);
           report(chunk, seen.wide);
           report(chunk, seen);
         }
@@ -135,8 +149,15 @@ class EdgeTextReader {
     report(chunk, seen.rounded, rounded_);
     report(chunk, seen.remark, remark_);
     report(chunk, seen.divider, divider_);
+    report(chunk, seen.gap, gap_);
+    report(chunk, seen.last_gap, last_gap_);
     report(chunk, seen.lower, lower_);
     report(chunk, seen.upper, upper_);
+  }
+
+  void report_edges(const LineChunk& chunk) {
+    const std::scoped_lock lock{mutex_};
+    last_edges_ = std::max(last_edges_, chunk.offset);
   }
 
   std::uint64_t line_of(const FirstSighting& first) const {
@@ -321,7 +342,8 @@ class EdgeTextReader {
   Reread                     problem_{};
   std::uint64_t              first_wide_ = UINT64_MAX;  ///< offset of the first piece with a weight too wide
   Reread                     wide_{};
-  FirstSighting              rounded_, remark_, divider_, lower_, upper_;
+  FirstSighting              rounded_, remark_, divider_, gap_, last_gap_, lower_, upper_;
+  std::uint64_t              last_edges_ = 0;  ///< offset of the last piece with edges
 };
 
 /// Mean length of the lines in a piece of text; the last, cut off, counts as a part.

@@ -238,14 +238,19 @@ std::string EdgeInspection::names_two_kinds() const {
   return from + ", " + to;
 }
 
+bool says_bipartite(std::string_view line) {
+  const Fields words = words_of(line);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if ((words[i] == "bipartite" && (i == 0 || !is_any(words[i - 1], {"not", "non"}))) ||
+        (i == 0 && words[i] == "bip" && line.starts_with('%')))
+      return true;
+  return false;
+}
+
 std::string EdgeInspection::says_bipartite() const {
   std::string found;
   for_each_comment([&](std::string_view line) {
-    const Fields words = words_of(line);
-    for (std::size_t i = 0; i < words.size() && found.empty(); ++i)
-      if ((words[i] == "bipartite" && (i == 0 || !is_any(words[i - 1], {"not", "non"}))) ||
-          (i == 0 && words[i] == "bip" && line.starts_with('%')))
-        found = line;
+    if (found.empty() && spillway::says_bipartite(line)) found = line;
   });
   return found;
 }
@@ -333,27 +338,52 @@ std::string EdgeInspection::names_other_columns() const {
   return found;
 }
 
-/// A short comment above the edges that says something which nobody has checked: "# n = 5", "# Directed: N".
-std::string EdgeInspection::unfollowed_comment() const {
-  constexpr std::size_t few_words = 5;
-  std::string           found;
-  bool                  konect = false;
+namespace {
+
+/// Letters, digits, or anything beyond ASCII: not a ruler.
+bool has_words(std::string_view line) {
+  return std::ranges::any_of(line, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c < 0; });
+}
+
+/// "directed", "directed graph".
+bool says_directed(const Fields& words) {
+  return !words.empty() && words.size() <= 2 && words[0] == "directed" &&
+         (words.size() == 1 || is_any(words[1], {"graph", "network", "true", "yes"}));
+}
+
+}  // namespace
+
+/// Counts that comments state are compared with what is read, as are directions and columns.
+bool EdgeInspection::is_checked(std::string_view line) const {
+  const std::string text{line};
+  if (count_in(text, Counted::vertices) || count_in(text, Counted::edges)) return true;
+  if (spillway::says_undirected(line) || spillway::says_bipartite(line)) return true;
+  const Fields names = words_of_comment(line);
+  const Ends   ends  = ends_of(names);
+  return (ends.from && ends.to && names.size() == columns()) || says_directed(words_of(line));
+}
+
+/// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Not where
+/// the numbers of vertices and edges are stated and true (SNAP): what is read is then what was meant. Nor what
+/// networkx always writes: the program, the date and the name of the graph.
+Fields EdgeInspection::unfollowed_comments(std::uint64_t vertices, std::uint64_t edges) const {
+  Fields                       found;
+  std::optional<std::uint64_t> stated_vertices, stated_edges;
+  bool                         konect = false, networkx = false;
   for_each_comment([&](std::string_view line) {
     const bool   is_top = static_cast<std::uint64_t>(line.data() - sample_.text.data()) < start();
     const Fields words  = words_of(line);
     const bool   counts = konect && std::ranges::all_of(words, is_digits);
     konect              = line.starts_with('%') && !words.empty() && is_any(words[0], {"sym", "asym", "bip"});
-    if (!is_top || !found.empty() || konect || counts || words.empty() || words.size() > few_words) return;
-    const Fields names = words_of_comment(line);
-    const Ends   ends  = ends_of(names);
-    const bool   is_checked =
-        count_in(std::string{line}, Counted::vertices) || count_in(std::string{line}, Counted::edges) ||
-        spillway::says_undirected(line) || (ends.from && ends.to && names.size() == columns()) ||
-        std::ranges::any_of(words, [](const std::string& word) { return is_any(word, {"bipartite"}); });
-    const bool is_directed = words.size() <= 2 && is_any(words[0], {"directed"}) &&
-                             (words.size() == 1 || is_any(words[1], {"graph", "network", "true", "yes"}));
-    if (!is_checked && !is_directed) found = line;
+    if (!is_top || konect || counts || !has_words(line)) return;
+    networkx |= found.size() == 1 && line.starts_with("# GMT ");
+    if (const auto count = count_in(std::string{line}, Counted::vertices)) stated_vertices = count;
+    if (const auto count = count_in(std::string{line}, Counted::edges)) stated_edges = count;
+    if (!is_checked(line)) found.emplace_back(line);
   });
+  constexpr std::size_t of_networkx = 3;
+  if (networkx && found.size() <= of_networkx) return {};
+  if (stated_vertices == vertices && stated_edges == edges) return {};
   return found;
 }
 

@@ -113,6 +113,7 @@ ReadResult read_gap(ReadJob& job) {
   }
   job.progress().end();
   if (kept == WeightType::u32) note_odd_weights(weights.span(), job);
+  note_zero_weights(weights.span(), job);
 
   Csr csr{std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()};
   if (layout->directed)

@@ -21,6 +21,7 @@ bool is_missing_value(const std::string& word);
 /// Of a comment, in any spelling: "un-directed", "Directed: false", "symmetric"; not "undirected = 0" nor "not an
 /// undirected" (edge_statements.cpp).
 bool says_undirected(std::string_view line);
+bool says_bipartite(std::string_view line);
 
 // Surest first: what hardly anything but a header says, and what names an end beside its partner.
 bool surely_source(const std::string& word);

@@ -64,6 +64,8 @@ struct Seen {
   Sighting   rounded;       ///< a weight that lost digits
   Sighting   remark;        ///< a comment behind an edge
   Sighting   divider;       ///< a comment between edges
+  Sighting   gap;           ///< a blank line before another line of this piece
+  Sighting   last_gap;      ///< a blank line at the end of a piece
   Sighting   lower, upper;  ///< an entry of that triangle of a matrix, where only one may have any
 };
 
@@ -87,6 +89,14 @@ inline bool has_edge_shape(std::string_view comment) {
 /// A comment that has a line of its own among edges: what follows it may be another part of the file.
 inline void look_at_comment(const char* p, Seen& seen) {
   if (!seen.divider.found) seen.divider.note(p, rest_of_line(p));
+}
+
+/// A blank line: what follows it may be another part of the file.
+inline void look_at_blank(const char* p, const char* end, Seen& seen) {
+  if (seen.gap.found) return;
+  const char* next = p;
+  while (next < end && (is_blank(*next) || *next == '\n')) ++next;
+  (next < end ? seen.gap : seen.last_gap).note(p, "blank");
 }
 
 inline constexpr const char* wide_weight_message =
@@ -249,6 +259,7 @@ class NumberLines {
       if (!is_digit(*p)) [[unlikely]] {
         p = skip_blanks(p);
         if (*p == '\n') {
+          look_at_blank(p, chunk.end, seen);
           ++p;
           continue;
         }
@@ -396,7 +407,10 @@ class FieldLines {
       const char* const line = p;
       const char* const word = skip_blanks(p);
       p                      = end + 1;
-      if (word == end) continue;
+      if (word == end) {
+        look_at_blank(word, chunk.end, seen);
+        continue;
+      }
       if (is_comment(*word)) {
         look_at_comment(word, seen);
         continue;

@@ -104,11 +104,15 @@ constexpr Unseen unseen[] = {
     {"\xe2\x80\xab", "U+202B", true},  {"\xe2\x80\xac", "U+202C", true},  {"\xe2\x80\xad", "U+202D", true},
     {"\xe2\x80\xae", "U+202E", true}};
 
-/// Accents that are characters of their own, U+0300 to U+036F.
+/// Accents that are characters of their own (U+0300 to U+036F), voicing marks of kana (U+3099, U+309A) and vowels
+/// and finals of Hangul (U+1161 to U+11FF).
 bool has_combining_mark(std::string_view name) {
+  const auto byte = [&](std::size_t i) { return i < name.size() ? static_cast<unsigned char>(name[i]) : 0; };
   for (std::size_t i = 0; i + 1 < name.size(); ++i) {
-    const auto first = static_cast<unsigned char>(name[i]), second = static_cast<unsigned char>(name[i + 1]);
+    const auto first = byte(i), second = byte(i + 1), third = byte(i + 2);
     if ((first == 0xCC && second >= 0x80) || (first == 0xCD && second >= 0x80 && second <= 0xAF)) return true;
+    if (first == 0xE3 && second == 0x82 && (third == 0x99 || third == 0x9A)) return true;
+    if (first == 0xE1 && ((second == 0x85 && third >= 0xA1) || second == 0x86 || second == 0x87)) return true;
   }
   return false;
 }
@@ -218,7 +222,7 @@ class NamePass {
            });
     once(combining_, has_combining_mark(name), "ids", [&] {
       return fmt::format(
-          "'{}' is written with combining accents (NFD): the same word with composed letters (NFC) "
+          "'{}' is written with combining marks (NFD): the same word with composed letters (NFC) "
           "is another vertex",
           printable(name));
     });

@@ -1,5 +1,6 @@
 #include "io/reading.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -116,6 +117,13 @@ void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std:
                                     static_cast<std::int32_t>(*below)));
 }
 
+void note_zero_weights(std::span<const std::uint32_t> weights, ReadJob& job) {
+  if (weights.empty() || std::ranges::any_of(weights, [](std::uint32_t bits) { return bits != 0; })) return;
+  job.notes.emplace_back(
+      "all weights are 0, as they are where neighbours of 64 bits are taken for neighbours and weights of 32 "
+      "(--weight-type none)");
+}
+
 std::string one_way_clause(const Csr& csr, const Transform& transform, std::string_view what) {
   constexpr EdgeIndex few = 16;
   if (csr.arc_count() < few || csr.arc_count() < csr.vertex_count() || transform.undirected ||
@@ -134,15 +142,26 @@ std::string one_way_clause(const Csr& csr, const Transform& transform, std::stri
 }
 
 void note_directions(const Csr& csr, char mark, ReadJob& job) {
-  const Transform& transform = job.options.transform;
-  if (transform.undirected || transform.symmetrize) return;
+  const Transform&   transform = job.options.transform;
+  const bool         both_ways = transform.undirected || transform.symmetrize;
   std::istringstream text{job.sample.text.substr(0, 64u << 10)};
-  for (std::string line; mark && std::getline(text, line);)
-    if (line.starts_with(mark) && !line.starts_with("%%") && says_undirected(line) && !lists_both_ways(csr)) {
-      job.notes.push_back(fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)",
-                                      printable(line, 60)));
-      return;
-    }
+  std::string        undirected, bipartite;
+  for (std::string line; mark && std::getline(text, line);) {
+    if (!line.starts_with(mark) || line.starts_with("%%")) continue;
+    if (undirected.empty() && says_undirected(line)) undirected = printable(line, 60);
+    if (bipartite.empty() && says_bipartite(line)) bipartite = printable(line, 60);
+  }
+  if (!bipartite.empty())
+    job.notes.push_back(
+        fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
+                    "those of the other",
+                    bipartite));
+  if (both_ways) return;
+  if (!undirected.empty() && !lists_both_ways(csr)) {
+    job.notes.push_back(
+        fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)", undirected));
+    return;
+  }
   if (std::string clause = one_way_clause(csr, transform); !clause.empty()) job.notes.push_back(std::move(clause));
 }
 

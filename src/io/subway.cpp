@@ -85,6 +85,7 @@ ReadResult read_subway(ReadJob& job) {
   }
   job.progress().end();
   if (kept == WeightType::u32) note_odd_weights(weights.span(), job);
+  note_zero_weights(weights.span(), job);
   return from_rows({std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()},
                    IdMap::consecutive(), kept, /*undirected_file=*/false, job);
 }

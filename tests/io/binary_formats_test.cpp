@@ -257,6 +257,15 @@ TEST(Subway, ReadsBothKinds) {
   EXPECT_EQ(open(weighted, with_weights(WeightType::none)).weight_type(), WeightType::none);
 }
 
+TEST(BinaryFormats, NeighboursOf64BitsAreToldWhereTheyLookLikeWeights) {
+  const auto expect_told = [](const std::string& path) {
+    const auto notes = open(path).report().notes;
+    EXPECT_TRUE(notes.size() == 1 && notes[0].find("64 bits") != std::string::npos) << path;
+  };
+  expect_told(file_with("wide.sg", gap_file(false, 2, 2, {0, 1, 2}, bytes_of<I64>({1, 0}))));
+  expect_told(file_with("wide.bcsr", bytes_of<U32>({2, 2, 0, 1}) + bytes_of<I64>({1, 0})));
+}
+
 TEST(Subway, RoundTrips) {
   expect_round_trip(directed_graph(), "directed.bcsr");
   expect_round_trip(directed_graph(WeightType::u32), "directed.bwcsr");

@@ -831,16 +831,40 @@ TEST(StatedFacts, LinesThatAreNoEdgesAreToldByTheirShape) {
   expect_says(notes_of(read("source,target\nann,bob\ncy,ann\032")), "control character");
 }
 
-TEST(StatedFacts, ShortCommentsThatNobodyCheckedAreTold) {
+TEST(StatedFacts, CommentsThatNobodyCheckedAreTold) {
   for (const char* text : {"# n = 5\n# m = 3\n0 1\n1 2\n2 0\n", "# node count: 5\n0 1\n1 2\n2 0\n",
                            "# user\tmovie\n1\t2\n2\t3\n3\t1\n", "# Target ID\tSource ID\n1\t2\n2\t3\n3\t1\n",
                            "# Two-mode network\n1 1\n1 2\n", "# Directed: N\n0 1\n1 2\n2 0\n",
                            "# ungerichtet\n0 1\n1 2\n2 0\n", "# isolated: 4 5\n0 1\n1 2\n2 0\n"})
-    expect_says(notes_of(read(text)), "is not followed");
+    expect_says(notes_of(read(text)), "not followed");
   for (const char* text :
        {"# Directed graph\n0 1\n1 2\n2 0\n", "# Nodes: 3 Edges: 3\n# FromNodeId ToNodeId\n0 1\n1 2\n2 0\n",
-        "% asym unweighted\n% 3 3 3\n1 2\n2 3\n3 1\n", "# source target\n0 1\n1 2\n2 0\n"})
+        "% asym unweighted\n% 3 3 3\n1 2\n2 3\n3 1\n", "# source target\n0 1\n1 2\n2 0\n",
+        "# A web graph from 2002, crawled by nobody in particular\n# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n",
+        "#make_graph.py\n# GMT Mon Jan  5 10:00:00 2026\n# karate\n0 1\n1 2\n2 0\n", "# -----\n0 1\n1 2\n2 0\n"})
     EXPECT_EQ(notes_of(read(text)), "") << text;
+  expect_says(notes_of(read("# 无向图\n0 1\n1 2\n2 0\n")), "not followed");
+  expect_says(notes_of(read("# edges point from the second column to the first one, as usual\n# b\n0 1\n1 2\n")),
+              "and 1 more are not followed");
+}
+
+TEST(StatedFacts, BlankLinesBetweenEdgesAreTold) {
+  for (const char* text : {"1 2\n2 3\n\n3 4\n", "source,target\nann,bob\nbob,cy\n\nann,red\n"})
+    expect_says(notes_of(read(text)), "is blank, and what follows it is read as edges");
+  expect_says(notes_of(read("1 2\n2 3\n\n3 4\n")), "line 3 is blank");
+  for (const char* text : {"1 2\n2 3\n\n", "1 2\n2 3\n\n  \n", "\n\n1 2\n2 3\n"})
+    EXPECT_EQ(notes_of(read(text)), "") << text;
+}
+
+TEST(StatedFacts, TwoSidesAreToldWhateverTheFormat) {
+  const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
+  expect_says(notes_of(read(banner + "% kind: bipartite graph\n3 3 2\n2 1\n3 2\n", {}, "a.mtx")), "of one side");
+  expect_says(notes_of(read("c bipartite\np sp 3 2\na 2 1 4\na 3 2 5\n", {}, "a.gr")), "of one side");
+}
+
+TEST(StatedFacts, MarksThatAreCharactersOfTheirOwnAreTold) {
+  for (const char* name : {"e\xcc\x81", "\xe3\x81\x8b\xe3\x82\x99", "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"})
+    expect_says(notes_of(read(fmt::format("source,target\nann,bob\n{},bob\n", name))), "combining marks");
 }
 
 TEST(StatedFacts, BlanksInsideNamesThatAreNotTheUsualOneAreTold) {
