@@ -81,6 +81,7 @@ class Graph {
   const Csr& simple() const;
 
   const LoadReport&                    report() const;
+  const std::string&                   name() const;  ///< of the file that it was read from
   const std::shared_ptr<MemoryBudget>& budget() const;
 
   /// What a device keeps of this graph between runs, such as its rows. It is given back with the graph.

@@ -152,11 +152,18 @@ struct SupplyOptions {
 /// not.
 constexpr bool has_long_paths(std::uint64_t vertices, std::uint64_t arcs) { return arcs < 8 * vertices; }
 
+/// Whether the planner knows what earlier runs over a graph had active: never, of this process, or also of others,
+/// from a file (plan/history.hpp).
+enum class History { off, process, kept };
+
+class Trace;
+
 struct RunOptions {
   int        threads       = 0;                     ///< 0: all cores
   bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
   Direction  direction     = Direction::automatic;  ///< push or pull throughout, for study
   Progress*  progress      = nullptr;
+  Trace*     trace         = nullptr;  ///< is told what runs when (trace.hpp)
   HostTuning tuning        = {};
 
   DeviceChoice  device  = {};
@@ -164,6 +171,7 @@ struct RunOptions {
   Method        method  = {};
   SupplyOptions supply  = {};
   bool          explain = false;  ///< every candidate is priced, also where nothing is left to choose
+  History       history = History::process;
   unsigned      runs    = 1;  ///< that are to come over this graph, this one included: what preparing is shared by
 };
 

@@ -43,6 +43,7 @@ struct Plan {
   std::uint64_t            resident_bytes = 0;      ///< of them that are kept on the device, about
   std::uint64_t            vertices = 0, arcs = 0;  ///< of such a pass
   std::optional<Rates>     rates;                   ///< that the choice depends on
+  bool                     knows_activity = false;  ///< from an earlier run over this graph
   std::vector<std::string> why;
 
   std::vector<PlanCandidate> candidates;  ///< best first, then those that are excluded; none: nothing is to choose

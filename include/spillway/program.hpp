@@ -24,9 +24,10 @@ struct Edge {
 
 /// Which way updates travel.
 enum class Along {
-  out,   ///< from the source of an arc to its target
-  in,    ///< from the target to the source
-  both,  ///< either way: an arc is an edge without direction
+  out,     ///< from the source of an arc to its target
+  in,      ///< from the target to the source
+  both,    ///< either way: an arc is an edge without direction
+  simple,  ///< either way, once: loops, parallel arcs and weights are left out
 };
 
 struct NoGlobal {
@@ -223,6 +224,18 @@ template <class P>
 concept Converges = requires(const P p, const GlobalOf<P>& global) {
   { p.converged(global) } -> std::convertible_to<bool>;
 };
+
+/// `columns = N` and `column<i>(value)`: the answer, entry by entry, made where the values are. Without them it is
+/// the values.
+template <class P>
+inline constexpr int column_count = [] {
+  if constexpr (requires { P::columns; }) return static_cast<int>(P::columns);
+  return 0;
+}();
+
+template <class P, int i>
+using ColumnEntry =
+    std::remove_cvref_t<decltype(std::declval<const P&>().template column<i>(std::declval<const ValueOf<P>&>()))>;
 
 /// What a program offers, in one place. Methods ask here, never the program itself.
 template <class P>

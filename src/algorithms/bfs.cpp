@@ -12,13 +12,12 @@
 namespace spillway {
 namespace {
 
-template <class P, class LevelOf, class ParentOf>
-Result search(const P& program, const Graph& graph, const RunOptions& options, LevelOf&& level_of,
-              ParentOf&& parent_of) {
+template <class P>
+Result search(const P& program, const Graph& graph, const RunOptions& options) {
   auto   outcome = run(program, graph, options);
   Result result;
-  result.columns.push_back(outcome.column("level", level_of));
-  result.columns.push_back(outcome.column("parent", parent_of));
+  result.columns.push_back(outcome.template column<0>("level"));
+  result.columns.push_back(outcome.template column<1>("parent"));
   result.columns[0].missing  = Missing::blank;
   result.columns[1].vertices = true;
   result.statistics          = std::move(outcome.statistics);
@@ -28,10 +27,8 @@ Result search(const P& program, const Graph& graph, const RunOptions& options, L
 Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Vertex source = Parameters{"bfs", values}.vertex(graph);
   if (goes_asynchronously(options, graph.vertex_count(), graph.arc_count()))
-    return search(LooseBfs{source}, graph, options, LooseBfs::level, LooseBfs::parent);
-  return search(
-      Bfs{source}, graph, options, [](const Bfs::Value& value) { return value.level; },
-      [](const Bfs::Value& value) { return value.parent; });
+    return search(LooseBfs{source}, graph, options);
+  return search(Bfs{source}, graph, options);
 }
 
 Plan plan_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {

@@ -11,15 +11,6 @@
 namespace spillway {
 namespace {
 
-Graph simple_graph(const Graph& graph) {
-  Graph::Parts parts;
-  parts.out       = graph.simple();
-  parts.symmetric = true;
-  parts.ids       = graph.ids();
-  parts.budget    = graph.budget();
-  return Graph{std::move(parts)};
-}
-
 /// 0: all cores.
 std::uint32_t k_of(const ParameterValues& values) {
   const Parameters parameters{"kcore", values};
@@ -27,24 +18,34 @@ std::uint32_t k_of(const ParameterValues& values) {
                                        : static_cast<std::uint32_t>(parameters.number("k", 1, max_vertices - 1));
 }
 
-Result all_cores(const Graph& simple, const RunOptions& options) {
-  auto          outcome = run(AllCores{}, simple, options);
-  std::uint32_t deepest = 0;
-  for (const AllCores::Value& value : outcome.values.span()) deepest = std::max(deepest, value.degree);
-  Result result;
-  result.columns.push_back(outcome.column("core", [](const AllCores::Value& value) { return value.degree; }));
-  result.facts      = {{"deepest core", std::uint64_t{deepest}}};
+/// join(so far, entry) over all entries, a share a thread.
+template <class Join>
+std::uint64_t joined(std::span<const std::uint32_t> column, int threads, Join&& join) {
+  std::vector<std::uint64_t> shares(static_cast<std::size_t>(threads));
+  for_each_share(threads, column.size(), [&](std::uint64_t begin, std::uint64_t end, int thread) {
+    std::uint64_t so_far = 0;
+    for (const std::uint32_t entry : column.subspan(begin, end - begin)) so_far = join(so_far, entry);
+    shares[static_cast<std::size_t>(thread)] = so_far;
+  });
+  return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}, join);
+}
+
+Result all_cores(const Graph& graph, const RunOptions& options) {
+  auto       outcome = run(AllCores{}, graph, options);
+  const auto deepest = joined(std::get<0>(outcome.columns).span(), outcome.threads,
+                              [](std::uint64_t most, std::uint64_t core) { return std::max(most, core); });
+  Result     result;
+  result.columns.push_back(outcome.column<0>("core"));
+  result.facts      = {{"deepest core", deepest}};
   result.statistics = std::move(outcome.statistics);
   return result;
 }
 
-Result one_core(const Graph& simple, std::uint32_t k, const RunOptions& options) {
-  auto          outcome = run(OneCore{k}, simple, options);
-  std::uint64_t members = 0;
-  for (const std::uint32_t degree : outcome.values.span()) members += degree >= k;
-  Result result;
-  result.columns.push_back(
-      outcome.column("member", [k](std::uint32_t degree) { return std::uint32_t{degree >= k ? 1u : 0u}; }));
+Result one_core(const Graph& graph, std::uint32_t k, const RunOptions& options) {
+  auto       outcome = run(OneCore{k}, graph, options);
+  const auto members = joined(std::get<0>(outcome.columns).span(), outcome.threads, std::plus<std::uint64_t>{});
+  Result     result;
+  result.columns.push_back(outcome.column<0>("member"));
   result.facts      = {{"members", members}};
   result.statistics = std::move(outcome.statistics);
   return result;
@@ -52,18 +53,12 @@ Result one_core(const Graph& simple, std::uint32_t k, const RunOptions& options)
 
 Result run_kcore(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const std::uint32_t k = k_of(values);
-  Stopwatch           clock;
-  const Graph         simple   = simple_graph(graph);
-  const double        building = clock.milliseconds();
-  Result              result   = k == 0 ? all_cores(simple, options) : one_core(simple, k, options);
-  result.statistics.prepare_ms += building;
-  return result;
+  return k == 0 ? all_cores(graph, options) : one_core(graph, k, options);
 }
 
 Plan plan_kcore(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const std::uint32_t k      = k_of(values);
-  const Graph         simple = simple_graph(graph);
-  return k == 0 ? plan_run(AllCores{}, simple, options) : plan_run(OneCore{k}, simple, options);
+  const std::uint32_t k = k_of(values);
+  return k == 0 ? plan_run(AllCores{}, graph, options) : plan_run(OneCore{k}, graph, options);
 }
 
 constexpr const char* verifying = "verifying the cores";

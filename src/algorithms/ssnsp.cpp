@@ -18,8 +18,8 @@ namespace {
 Result run_ssnsp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   auto   outcome = run(PathCounts<PathCount>{Parameters{"ssnsp", values}.vertex(graph)}, graph, options);
   Result result;
-  result.columns.push_back(outcome.column("level", [](const PathCount& value) { return value.level; }));
-  result.columns.push_back(outcome.column("paths", [](const PathCount& value) { return value.paths; }));
+  result.columns.push_back(outcome.column<0>("level"));
+  result.columns.push_back(outcome.column<1>("paths"));
   refuse_too_many_paths("ssnsp", graph, column_of<double>(result, 1).span());
   result.columns[0].missing = Missing::blank;
   result.statistics         = std::move(outcome.statistics);

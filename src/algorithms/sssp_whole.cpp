@@ -31,6 +31,12 @@ struct Sssp {
             return {extended(from.distance, edge.weight), edge.source};
   }
 
+  static constexpr int columns = 2;
+  template <int i>
+  SPILLWAY_HD std::uint32_t column(const Value& value) const {
+    return i == 0 ? value.distance : value.parent;
+  }
+
   static constexpr std::uint32_t no_distance = highest<std::uint32_t>();
 };
 
@@ -43,8 +49,8 @@ Plan plan_paths_with_parents(const Graph& graph, Vertex source, double delta, co
 Result paths_with_parents(const Graph& graph, Vertex source, double delta, const RunOptions& options) {
   auto   outcome = run(Sssp{source, delta}, graph, gpu::without(options));
   Result result;
-  result.columns.push_back(outcome.column("distance", [](const Sssp::Value& value) { return value.distance; }));
-  result.columns.push_back(outcome.column("parent", [](const Sssp::Value& value) { return value.parent; }));
+  result.columns.push_back(outcome.column<0>("distance"));
+  result.columns.push_back(outcome.column<1>("parent"));
   result.statistics = std::move(outcome.statistics);
   return result;
 }

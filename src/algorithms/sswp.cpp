@@ -14,28 +14,19 @@
 namespace spillway {
 namespace {
 
-/// Of whole weights the largest is one like any other, and only the source is wider: the column has room for both.
 template <class W>
-using Width = std::conditional_t<std::is_integral_v<W>, std::uint64_t, W>;
-
-template <class W>
-Column widths_of(const Outcome<Sswp<W>>& outcome, Vertex source) {
-  Buffer<Width<W>> widths{outcome.values.size(), outcome.budget, "the result"};
-  for_each_share(outcome.threads, widths.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-    for (std::uint64_t v = begin; v < end; ++v) widths[v] = outcome.values[v].width;
-  });
-  widths[source] = highest<Width<W>>();
-  return {.name = "width", .values = std::move(widths).freeze(), .missing = Missing::infinite};
-}
+using Width = typename Sswp<W>::Width;
 
 template <class W>
 Result run_with(const Graph& graph, Vertex source, const RunOptions& options) {
-  using Value = typename Sswp<W>::Value;
   refuse_negative_weights(graph, "sswp", options);
-  auto   outcome = run(Sswp<W>{source}, graph, options);
+  auto outcome = run(Sswp<W>{source}, graph, options);
+
+  std::get<0>(outcome.columns)[source] = highest<Width<W>>();
   Result result;
-  result.columns.push_back(widths_of(outcome, source));
-  result.columns.push_back(outcome.column("parent", [](const Value& value) { return value.parent; }));
+  result.columns.push_back(outcome.template column<0>("width"));
+  result.columns.push_back(outcome.template column<1>("parent"));
+  result.columns[0].missing  = Missing::infinite;
   result.columns[1].vertices = true;
   result.statistics          = std::move(outcome.statistics);
   return result;

@@ -1,4 +1,5 @@
 #include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -223,6 +224,15 @@ Pages::~Pages() {
   else
     std::free(data_);
   if (budget_) budget_->give(counted_);
+}
+
+void touch_pages(std::byte* data, std::uint64_t bytes, int threads) {
+  const std::uint64_t step = page_bytes();  // huge ones are a wish
+  if (bytes < heap_bytes) return;           // these were written to
+  for_each_share(threads, (bytes + step - 1) / step, [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t page = begin; page < end; ++page)
+      *static_cast<volatile std::byte*>(data + page * step) = {};
+  });
 }
 
 void Pages::shrink(std::uint64_t bytes) {

@@ -69,10 +69,9 @@ void print_candidates(const Plan& plan) {
                  milliseconds(each.run_ms), human_bytes(each.device_bytes), human_bytes(each.bus_bytes));
     else
       fmt::print("{:<8} {:<22} {}\n", each.device, candidate_name(each), each.excluded);
-  fmt::print(
-      "\ntransfer and computing overlap where they can; not known before a run: how many vertices are active in "
-      "each "
-      "iteration\n");
+  fmt::print("\ntransfer and computing overlap where they can; {}\n",
+             plan.knows_activity ? "active vertices are expected as in the last run over this graph"
+                                 : "not known before a first run: how many vertices are active in each iteration");
 }
 
 void print_plan(const Plan& plan, const Graph& graph, const RunArguments& arguments) {
@@ -115,6 +114,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                 {"state_bytes", plan.state_bytes},
                 {"edge_bytes", plan.edge_bytes},
                 {"resident_bytes", plan.resident_bytes},
+                {"knows_activity", plan.knows_activity},
                 {"candidates", candidates_json(plan.candidates)},
                 {"predicted", table},
                 {"time_ms", {{"load", load_ms}, {"plan", plan_ms}}}};

@@ -8,6 +8,7 @@
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include <spillway/trace.hpp>
 
 #include "base/fail.hpp"
 #include "base/files.hpp"
@@ -75,14 +76,30 @@ void note_unused_weights(const RunArguments& arguments, const Graph& graph, cons
     note(common, fmt::format("{} does not use the weights of the graph", arguments.algorithm->name));
 }
 
+void write_trace(const Trace& trace, const std::string& path) {
+  OutputFile file{path};
+  file.append(trace.chrome_json());
+  file.commit();
+}
+
+Json trace_json(const Trace& trace, const std::string& path) {
+  return {{"file", path},
+          {"overlap", trace.overlap()},
+          {"gathering_ms", trace.busy_ms(Track::gathering)},
+          {"to_device_ms", trace.busy_ms(Track::to_device)},
+          {"kernels_ms", trace.busy_ms(Track::kernels)},
+          {"to_host_ms", trace.busy_ms(Track::to_host)}};
+}
+
 /// `left`: questions that come after it.
 Answer answer(const Question& question, const Graph& graph, const RunArguments& arguments, const Common& common,
-              ProgressBar& bar, std::uint64_t left) {
+              ProgressBar& bar, Trace* trace, std::uint64_t left) {
   const Algorithm&    algorithm = *arguments.algorithm;
   const std::uint64_t repeat    = number_argument("--repeat", arguments.repeat);
   RunOptions          options   = run_options_of(arguments, common, bar);
-  Answer              found{
-                   .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
+  options.trace                 = trace;
+  Answer found{
+      .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   found.all_iterations = arguments.statistics;
   std::optional<InterruptWatch> running{bar};  // checking a mapped file and building in-edges do not look
   for (std::uint64_t i = 0; i < repeat; ++i) {
@@ -209,7 +226,12 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
 
   ProgressBar bar = progress_bar(common);
   Stopwatch   clock;
-  const Graph graph = asked_graph(arguments, common, bar);
+  Trace       trace;
+  Trace*      traced = arguments.trace ? &trace : nullptr;
+  const Graph graph  = [&] {
+    const TraceSpan span{traced, Track::host, "load"};
+    return asked_graph(arguments, common, bar);
+  }();
   if (!known) {
     asked = questions(arguments, &graph);
     place_answers(asked, arguments, common);
@@ -224,7 +246,7 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
   std::string problem;
   for (const Question& question : asked) {
     const auto   left  = static_cast<std::uint64_t>(&asked.back() - &question);
-    const Answer found = answer(question, graph, arguments, common, bar, left);
+    const Answer found = answer(question, graph, arguments, common, bar, traced, left);
     if (!common.json) {
       const InterruptWatch watch{bar};  // --top may be long
       print_answer(out, found, graph, arguments, common);
@@ -240,6 +262,7 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
     break;
   }
   document["memory"] = memory_json(graph);
+  if (traced) write_trace(trace, *arguments.trace), document["trace"] = trace_json(trace, *arguments.trace);
   if (common.json) {
     const InterruptWatch watch{bar};
     print_json(document);
@@ -266,6 +289,9 @@ std::vector<std::string> add_run(Command& app, Context& context, std::vector<std
   command.flag("--statistics", arguments->statistics, "Print a line for every iteration");
   command.flag("--explain", arguments->explain,
                "Print the predicted costs of every candidate, and what the run took");
+  command.option("--trace", arguments->trace,
+                 "Write what ran when (copies, gathering, kernels) to FILE, in the trace format of Chrome, which "
+                 "ui.perfetto.dev shows");
   add_way_options(command, *arguments);
   add_common_options(command, context.common);
   return asked_by(command, context, arguments, std::move(words),

@@ -21,8 +21,9 @@ struct RunArguments {
   LoadArguments              load;
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
   std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
-  std::optional<std::string> output, id_map, weights, device_memory, resident;
-  bool            verify = false, deterministic = false, statistics = false, aggregate = false, explain = false;
+  std::optional<std::string> output, id_map, trace, weights, device_memory, resident;
+  bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,
+       no_history                = false;
   bool            all_partitions = false;
   unsigned        bin_entries    = CudaTuning{}.bin_entries;
   std::string     word;        ///< that was parsed as the algorithm

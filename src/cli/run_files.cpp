@@ -153,6 +153,9 @@ void place_answers(std::vector<Question>& asked, const RunArguments& arguments, 
   Places places{arguments};
   if (arguments.output) place_output(asked, arguments, places);
   if (arguments.id_map) place_id_map(asked, arguments, places);
+  if (!arguments.trace) return;
+  if (arguments.trace->empty() || *arguments.trace == "-") throw usage_error("--trace needs the name of a file");
+  places.add("--trace", *arguments.trace, "");
 }
 
 void check_streams(const RunArguments& arguments) {

@@ -230,6 +230,7 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
           .cuda          = cuda_tuning_of(arguments),
           .method        = method_of(arguments),
           .supply        = supply_of(arguments),
+          .history       = arguments.no_history ? History::off : History::kept,
           .runs          = static_cast<unsigned>(std::min<std::uint64_t>(runs, UINT_MAX))};
 }
 
@@ -297,6 +298,8 @@ void add_way_options(Command& command, RunArguments& arguments) {
   command.option("--weights", arguments.weights, "Give every arc weight 1: unit; or random ones: random:SEED");
   command.flag("--deterministic", arguments.deterministic,
                "Floating-point results that are the same bit for bit in every run, at some cost");
+  command.flag("--no-history", arguments.no_history,
+               "Plan as if nothing had ever run over this graph, and leave no record of this run");
   command
       .option("--direction", arguments.direction,
               "push or pull in all iterations, or auto (default): the one with less work")

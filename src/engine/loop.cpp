@@ -3,6 +3,7 @@
 
 #include <spillway/engine/executor.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include <spillway/trace.hpp>
 
 namespace spillway {
 namespace {
@@ -39,6 +40,7 @@ RunStatistics run_loop(Executor& executor, EdgeSupply& supply, const Topology& t
     }
     const Direction direction = choose_direction(facts, topology, frontier, options);
     if (!executor.begin(direction, static_cast<std::uint32_t>(statistics.iterations))) break;
+    const TraceSpan     span{options.trace, Track::host, direction == Direction::pull ? "pull" : "push"};
     IterationStatistics made{.active_vertices = frontier.vertices, .direction = direction};
     BlockWork           work = supply.bring(executor, direction, made, statistics);
     frontier                 = executor.finish(made, work);

@@ -11,6 +11,13 @@
 namespace spillway {
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
+  if (along == Along::simple) {
+    const Csr& simple = graph.simple();
+    return {.vertices = graph.vertex_count(),
+            .arcs     = simple.arc_count(),
+            .push     = {block_of(simple)},
+            .pull     = {block_of(simple)}};
+  }
   const bool both_sides = along == Along::both && !graph.symmetric();
   Topology   topology{
         .vertices = graph.vertex_count(), .arcs = graph.arc_count() * (both_sides ? 2 : 1), .push = {}, .pull = {}};

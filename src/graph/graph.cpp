@@ -56,6 +56,8 @@ WeightType        Graph::weight_type() const { return state_->parts.weight_type;
 bool              Graph::symmetric() const { return state_->parts.symmetric; }
 const LoadReport& Graph::report() const { return state_->parts.report; }
 
+const std::string& Graph::name() const { return state_->parts.name; }
+
 const std::shared_ptr<MemoryBudget>& Graph::budget() const { return state_->parts.budget; }
 
 const IdMap& Graph::ids() const {

@@ -39,6 +39,8 @@ class Guesses {
       add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
     tell_columns();
     tell_weights(result, layout);
+    holds_zero_ =
+        result.ids.kind() != IdMap::Kind::strings && result.csr.vertex_count() > 0 && result.ids.name(0) == "0";
     tell_unfollowed(result.csr);
     tell_terminator(result);
     if (result.ids.kind() == IdMap::Kind::strings && !inspection_.states_own_banner())
@@ -112,11 +114,12 @@ class Guesses {
                              "columns list things of two kinds, vertices of one side are taken for those of the "
                              "other",
                              printable(kinds, 60)));
-    if (const Fields said = inspection_.unfollowed_comments(vertices, text_.edges_read);
+    if (const Fields said = inspection_.unfollowed_comments();
         !said.empty() && text_.comments_like_edges.empty() && !inspection_.states_own_banner())
       add("comments", said.size() == 1 ? fmt::format("the comment '{}' is not followed", printable(said[0], 60))
                                        : fmt::format("the comment '{}' and {} more are not followed",
                                                      printable(said[0], 60), said.size() - 1));
+    tell_missing_parents(csr);
     if (const std::string said = inspection_.names_other_columns(); !said.empty())
       add("columns", fmt::format("arcs lead from column {} to column {}, though a comment names them '{}' "
                                  "(--source-column and --target-column)",
@@ -129,6 +132,23 @@ class Guesses {
     for (const Vertex target : csr.targets)
       if (csr.offsets[target] != csr.offsets[target + std::uint64_t{1}]) return true;
     return false;
+  }
+
+  /// Tables of trees give roots the parent 0, which then joins them all.
+  void tell_missing_parents(const Csr& csr) {
+    const Fields& header = inspection_.header();
+    const auto    names  = [&](unsigned column) {
+      return column < header.size() && lower_case(header[column]).find("parent") != std::string::npos;
+    };
+    const bool from = names(inspection_.source()), to = names(inspection_.target());
+    if (from == to || text_.ids == IdKind::strings || csr.vertex_count() == 0 || !holds_zero_) return;
+    const bool leaves  = csr.degree(0) > 0,
+               arrives = std::ranges::find(csr.targets, Vertex{0}) != csr.targets.end();
+    if (from ? leaves && !arrives : arrives && !leaves)
+      add("ids",
+          fmt::format("0 stands only in the column '{}' and is a vertex like others (remove its lines if it "
+                      "means none)",
+                      printable(header[from ? inspection_.source() : inspection_.target()], 40)));
   }
 
   /// "0 0" ends lists in old formats and contests. It is told where nothing else leads from or to 0.
@@ -203,6 +223,7 @@ class Guesses {
   const EdgeText&          text_;
   const EdgeInspection&    inspection_;
   ReadJob&                 job_;
+  bool                     holds_zero_ = false;
   std::string              clauses_;
   std::vector<std::string> guessed_;
 };

@@ -320,7 +320,8 @@ void EdgeInspection::refuse_end_as_weight(std::optional<unsigned> from, std::opt
 /// The column that is called weights, if it is no end; the surest name first.
 std::optional<unsigned> EdgeInspection::weight_by_name(std::optional<unsigned> from,
                                                        std::optional<unsigned> to) const {
-  for (const auto& names : {surely_weight, names_weight})
+  const auto is_weight = [](const std::string& word) { return is_any(word, {"weight"}); };
+  for (bool (*names)(const std::string&) : {+is_weight, surely_weight, names_weight})
     for (unsigned i = 0; i < header_.size(); ++i)
       if (names(header_[i]) && i != from && i != to) return i;
   return std::nullopt;

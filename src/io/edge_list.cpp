@@ -18,7 +18,7 @@ namespace {
 
 /// "# Spillway edge list: vertices 5 first 0 weights f32" in the first line.
 struct OwnBanner {
-  std::optional<std::uint64_t> vertices;
+  std::optional<std::uint64_t> vertices, arcs;
   std::uint64_t                first   = 0;
   bool                         strings = false;
   std::optional<WeightType>    weights;
@@ -32,6 +32,7 @@ OwnBanner own_banner_of(const Sample& sample) {
   split_fields(line, ' ', words);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "vertices") banner.vertices = parse_number(words[i + 1]);
+    if (words[i] == "arcs") banner.arcs = parse_number(words[i + 1]);
     if (words[i] == "first") banner.first = parse_number(words[i + 1]).value_or(0);
     if (words[i] == "ids") banner.strings = words[i + 1] == "strings";
     if (words[i] == "weights")
@@ -245,6 +246,10 @@ ReadResult read_edge_list(ReadJob& job) {
         fmt::format("ids have gaps: the {} that appear are the vertices (--ids dense or --vertices N "
                     "would add the others as isolated ones)",
                     with_commas(result.csr.vertex_count())));
+  if (banner.arcs && *banner.arcs != text.edges_read)
+    job.notes.push_back(fmt::format("line 1 says {} arcs, but {} lines are edges; the {} that it says remain",
+                                    with_commas(*banner.arcs), with_commas(text.edges_read),
+                                    counted(result.csr.vertex_count(), "vertex", "vertices")));
   job.list = list_layout(text, inspection);
   tell_guesses(text, inspection, result, job);
   return result;
@@ -283,8 +288,8 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
     file.append(fmt::format("source{0}target{1}\n", delimiter,
                             graph.weight_type() == WeightType::none ? "" : fmt::format("{}weight", delimiter)));
   } else if (ids.kind() == IdMap::Kind::consecutive) {
-    file.append(fmt::format("{}: vertices {} first {} weights {}\n", own_banner, graph.vertex_count(), ids.first(),
-                            weights));
+    file.append(fmt::format("{}: vertices {} arcs {} first {} weights {}\n", own_banner, graph.vertex_count(),
+                            graph.arc_count(), ids.first(), weights));
   } else {
     const char* kind = ids.kind() == IdMap::Kind::strings ? "strings" : "numbers";
     file.append(fmt::format("{}: ids {} weights {}\n", own_banner, kind, weights));
@@ -295,7 +300,7 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
 bool names_look_like_numbers(const Graph& graph) {
   if (graph.ids().kind() != IdMap::Kind::strings) return false;
   for (std::uint64_t v = 0; v < graph.vertex_count(); ++v)
-    if (is_digits(graph.ids().name(static_cast<Vertex>(v)))) return true;
+    if (starts_like_number(graph.ids().name(static_cast<Vertex>(v)))) return true;
   return false;
 }
 

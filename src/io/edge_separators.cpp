@@ -169,7 +169,7 @@ bool EdgeInspection::empty_cells_come_and_go() const {
 bool EdgeInspection::separator_is_a_guess() const {
   if (separator_.also) return true;
   const auto present = [&](char c) { return without_quotes(lines_[0].text).find(c) != std::string::npos; };
-  for (const char c : {'\t', ',', ';', '|'})
+  for (const char c : {'\t', ',', ';', '|', ' '})
     if (c != separator_.by && present(c) && even(trial({c}))) return true;
   return false;
 }

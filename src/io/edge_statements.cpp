@@ -12,19 +12,18 @@
 namespace spillway {
 
 bool EdgeInspection::may_begin_with_column_numbers() const {
-  const bool blanks = separator_.by == ' ' && first_text().find('\t') == std::string::npos;
-  if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner() || blanks) return false;
-  if (shown_rows() < 2) return false;
+  constexpr std::size_t few    = 16;
+  const bool            blanks = separator_.by == ' ' && first_text().find('\t') == std::string::npos;
+  if (!header_.empty() || options_.header == HeaderMode::absent || states_own_banner()) return false;
+  if (shown_rows() < (blanks ? few : 2)) return false;
   const Fields& top = data(0);
   if (numbers_columns(top)) return true;
   for (std::size_t i = 0; i < top.size(); ++i)
     if (top[i] != std::to_string(i)) return false;
   if (top.size() > 2) return true;
-  bool again = false,
-       same  = false;  // where vertices 0 or 1 appear below, it is an edge like others; but not twice
+  bool again = false, same = false;  // where vertex 0 appears below, it is an edge like others; but not twice
   for_each_row(first_ + 1, [&](std::size_t, const Fields& row) {
-    for (const unsigned column : {source_, target_})
-      again |= column < row.size() && is_any(row[column], {"0", "1"});
+    for (const unsigned column : {source_, target_}) again |= column < row.size() && row[column] == "0";
     same |= row == top;
   });
   return !again || same;
@@ -51,7 +50,11 @@ bool EdgeInspection::may_begin_with_counts(std::uint64_t edges, std::uint64_t fo
     // Another line or two may follow, such as a query or a mark of the end.
     return lines > stated && off <= 2 && stated > 1 && (most == largest || most == largest + 1);
   };
-  return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2));
+  // Numbers that are right for another part of the list: both beyond all ids.
+  const auto number = [&](std::size_t i) { return parse_number(top[i]).value_or(0); };
+  const bool beyond = top.size() == 2 && std::min(number(0), number(1)) >= largest &&
+                      std::max(number(0), number(1)) > largest + 1 && edges > 4;
+  return edges > 2 && (states(0, 1) || states(1, 0) || states(0, 2) || beyond);
 }
 
 namespace {
@@ -185,20 +188,37 @@ std::string kind_of_ids(const std::string& column) {
     return lower_case(column.substr(open + 1, column.size() - open - 2));
   std::string name = plain_name(column);
   for (const std::string_view end : {"id", "ids", "no", "number", "name", "key"})
-    if (name.size() > end.size() + 1 && name.ends_with(end)) return name.substr(0, name.size() - end.size());
+    if (name.size() > end.size() + (end == "id" ? 0 : 1) && name.ends_with(end))
+      return name.substr(0, name.size() - end.size());
   return name;
+}
+
+/// Of "from_user": user. Empty where nothing stands beside the word that says which end it is.
+std::string without_end_word(const std::string& column) {
+  const std::string name = lower_case(column);
+  for (const std::string_view end : {"from_", "to_", "source_", "target_", "src_", "dst_", "dest_"})
+    if (name.starts_with(end)) return kind_of_ids(name.substr(end.size()));
+  return "";
 }
 
 /// node_a and node_b, UserX and UserY, id1 and id2: most of their letters, from one end or the other.
 bool are_alike(const std::string& a, const std::string& b) {
-  constexpr std::size_t enough  = 4;
-  const std::size_t     shorter = std::min(a.size(), b.size());
-  if (shorter < 2) return true;  // letters
+  constexpr std::size_t                                   enough    = 4;
+  const std::size_t                                       shorter   = std::min(a.size(), b.size());
+  constexpr std::pair<std::string_view, std::string_view> letters[] = {
+      {"u", "v"}, {"i", "j"}, {"s", "t"}, {"a", "b"}, {"x", "y"}, {"p", "q"}, {"n", "m"}};
+  if (shorter < 2)
+    return a == b ||
+           std::ranges::find(letters, std::pair{std::string_view{a}, std::string_view{b}}) != std::end(letters);
   if (is_any(a, {"from", "source", "src", "orig", "origin", "start", "begin"}) &&
       is_any(b, {"to", "target", "dst", "dest", "destination", "sink", "end"}))
     return true;
-  if (is_any(a, {"id", "node", "vertex", "row", "item"}) || is_any(b, {"id", "node", "vertex", "col", "column"}))
-    return true;
+  const auto any_kind = [](const std::string& word) {
+    return is_any(word,
+                  {"id", "node", "vertex", "row", "col", "column", "item", "entity", "parent", "child", "neighbor",
+                   "neighbour", "friend", "next", "ref", "reference", "link", "target", "source"});
+  };
+  if (any_kind(a) && any_kind(b)) return true;
   constexpr std::pair<std::string_view, std::string_view> one_kind[] = {
       {"winner", "loser"},   {"pre", "post"},         {"employee", "manager"},   {"von", "nach"},
       {"origen", "destino"}, {"reporter", "partner"}, {"supervisor", "student"}, {"dst", "src"},
@@ -232,10 +252,22 @@ std::string EdgeInspection::names_two_kinds() const {
   if (source_ >= names.size() || target_ >= names.size()) return "";
   const std::string &from = names[source_], &to = names[target_];
   const std::string  one = kind_of_ids(from), other = kind_of_ids(to);
-  const bool         in_brackets = from.ends_with(')') && to.ends_with(')');
-  const Ends         ends        = ends_of({from, to});
+  const std::string  sender = without_end_word(from), receiver = without_end_word(to);
+  if (!sender.empty() && !receiver.empty() && !are_alike(sender, receiver)) return from + ", " + to;
+  const bool in_brackets = from.ends_with(')') && to.ends_with(')');
+  const Ends ends        = ends_of({from, to});
   if (one.empty() || other.empty() || (!in_brackets && ends.from && ends.to) || are_alike(one, other)) return "";
   return from + ", " + to;
+}
+
+bool says_how_edges_lie(std::string_view line) {
+  const Fields words = words_of(line);
+  const auto   told  = std::ranges::count_if(words, [](const std::string& word) {
+    return is_any(word, {"row",   "rows",  "column", "columns", "source", "sources", "target",   "targets",
+                         "edge",  "edges", "link",   "links",   "page",   "street",  "road",     "once",
+                         "twice", "both",  "way",    "ways",    "pair",   "mutual",  "reversed", "transposed"});
+  });
+  return told >= 2;
 }
 
 bool says_bipartite(std::string_view line) {
@@ -363,13 +395,11 @@ bool EdgeInspection::is_checked(std::string_view line) const {
   return (ends.from && ends.to && names.size() == columns()) || says_directed(words_of(line));
 }
 
-/// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Not where
-/// the numbers of vertices and edges are stated and true (SNAP): what is read is then what was meant. Nor what
+/// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Not what
 /// networkx always writes: the program, the date and the name of the graph.
-Fields EdgeInspection::unfollowed_comments(std::uint64_t vertices, std::uint64_t edges) const {
-  Fields                       found;
-  std::optional<std::uint64_t> stated_vertices, stated_edges;
-  bool                         konect = false, networkx = false;
+Fields EdgeInspection::unfollowed_comments() const {
+  Fields found;
+  bool   konect = false, networkx = false;
   for_each_comment([&](std::string_view line) {
     const bool   is_top = static_cast<std::uint64_t>(line.data() - sample_.text.data()) < start();
     const Fields words  = words_of(line);
@@ -377,13 +407,10 @@ Fields EdgeInspection::unfollowed_comments(std::uint64_t vertices, std::uint64_t
     konect              = line.starts_with('%') && !words.empty() && is_any(words[0], {"sym", "asym", "bip"});
     if (!is_top || konect || counts || !has_words(line)) return;
     networkx |= found.size() == 1 && line.starts_with("# GMT ");
-    if (const auto count = count_in(std::string{line}, Counted::vertices)) stated_vertices = count;
-    if (const auto count = count_in(std::string{line}, Counted::edges)) stated_edges = count;
     if (!is_checked(line)) found.emplace_back(line);
   });
   constexpr std::size_t of_networkx = 3;
   if (networkx && found.size() <= of_networkx) return {};
-  if (stated_vertices == vertices && stated_edges == edges) return {};
   return found;
 }
 

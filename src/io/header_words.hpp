@@ -22,6 +22,8 @@ bool is_missing_value(const std::string& word);
 /// undirected" (edge_statements.cpp).
 bool says_undirected(std::string_view line);
 bool says_bipartite(std::string_view line);
+/// Perhaps which way they lead, or how often each is listed.
+bool says_how_edges_lie(std::string_view line);
 
 // Surest first: what hardly anything but a header says, and what names an end beside its partner.
 bool surely_source(const std::string& word);

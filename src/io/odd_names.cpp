@@ -154,6 +154,9 @@ class NamePass {
     add(what, clause());
   }
 
+  /// Names that others are looked up for: enough to find what is usual in a file.
+  static constexpr std::uint64_t most_looked_up = 1u << 20;
+
   bool is_vertex(std::string_view name) const { return ids_.find(name, vertices_).has_value(); }
 
   void look_at(std::string_view name) {
@@ -185,14 +188,21 @@ class NamePass {
     once(control_,
          std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }), "ids",
          [&] { return fmt::format("'{}' is the name of a vertex, with a control character as a part", shown); });
-    look_for_lists(name);
     look_at_characters(name);
+    if (looked_up_ >= most_looked_up) return;
+    ++looked_up_;
+    look_for_lists(name);
     look_for_lookalikes(name);
   }
 
   /// "bob; ann" beside ann.
   void look_for_lists(std::string_view name) {
-    if (list_ || name.find_first_of(",;|") == std::string_view::npos) return;
+    if (list_) return;
+    once(list_, name.find(';') != std::string_view::npos && name.find('&') == std::string_view::npos, "ids", [&] {
+      return fmt::format("'{}' is one vertex: a field is one id, not a list of them", printable(name));
+    });
+    look_for_joined(name);
+    if (list_ || name.find_first_of(",|") == std::string_view::npos) return;
     constexpr std::string_view around = " \t[]{}'\"";
     for (std::size_t begin = 0; begin <= name.size() && !list_;) {
       const std::size_t end  = std::min(name.find_first_of(",;|", begin), name.size());
@@ -205,6 +215,25 @@ class NamePass {
       });
       begin = end + 1;
     }
+  }
+
+  /// "ann & bob", "ann/bob" and "ann bob" beside ann and bob.
+  void look_for_joined(std::string_view name) {
+    constexpr std::string_view between = " /&+";
+    if (name.find_first_of(between) == std::string_view::npos) return;
+    std::size_t parts = 0;
+    for (std::size_t begin = 0; begin < name.size();) {
+      const std::size_t      end  = std::min(name.find_first_of(between, begin), name.size());
+      const std::string_view part = name.substr(begin, end - begin);
+      begin                       = end + 1;
+      if (part.empty() || part == "and") continue;
+      if (!is_vertex(part)) return;
+      ++parts;
+    }
+    once(list_, parts > 1, "ids", [&] {
+      return fmt::format("'{}' is one vertex, and its parts are others: a field is one id, not a list of them",
+                         printable(name));
+    });
   }
 
   void look_at_characters(std::string_view name) {
@@ -252,6 +281,10 @@ class NamePass {
             ": one of them has a blank that is not the usual one");
     const std::string_view whole = name.substr(0, name.size() - std::min<std::size_t>(2, name.size()));
     if (name.ends_with(".0") && is_digits(whole)) two(whole, "");
+    if (name.size() > 1 && name[0] == '0' && is_digits(name))
+      two(name.substr(std::min(name.find_first_not_of('0'), name.size() - 1)), "");
+    if (std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; }))
+      two(lower_case(std::string{name}), ": capital letters count");
     if (name.size() > 3 && name.starts_with("=\"") && name.ends_with('"'))
       two(name.substr(2, name.size() - 3), ": =\"…\" is a formula only to spreadsheets");
   }
@@ -272,6 +305,7 @@ class NamePass {
   std::uint64_t        vertices_;
   bool                 comments_;
   std::vector<OddName> odd_;
+  std::uint64_t        looked_up_ = 0;
   std::string_view     latin_, utf8_;  ///< the first names that are and are not UTF-8, beyond ASCII
   bool missing_ = false, comment_ = false, total_ = false, type_ = false, footnote_ = false, list_ = false,
        unseen_ = false, combining_ = false, lookalike_ = false, ruler_ = false, control_ = false;

@@ -145,17 +145,23 @@ void note_directions(const Csr& csr, char mark, ReadJob& job) {
   const Transform&   transform = job.options.transform;
   const bool         both_ways = transform.undirected || transform.symmetrize;
   std::istringstream text{job.sample.text.substr(0, 64u << 10)};
-  std::string        undirected, bipartite;
+  std::string        undirected, bipartite, other;
   for (std::string line; mark && std::getline(text, line);) {
     if (!line.starts_with(mark) || line.starts_with("%%")) continue;
     if (undirected.empty() && says_undirected(line)) undirected = printable(line, 60);
     if (bipartite.empty() && says_bipartite(line)) bipartite = printable(line, 60);
+    if (other.empty() && says_how_edges_lie(line)) other = printable(line, 60);
   }
   if (!bipartite.empty())
     job.notes.push_back(
         fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
                     "those of the other",
                     bipartite));
+  if (!other.empty() && undirected.empty() && bipartite.empty())
+    job.notes.push_back(
+        fmt::format("the comment '{}' is not followed: each line is an arc from its first number to "
+                    "its second",
+                    other));
   if (both_ways) return;
   if (!undirected.empty() && !lists_both_ways(csr)) {
     job.notes.push_back(

@@ -175,7 +175,7 @@ class Pricing {
       if (other.total < best.total) best = other;
     };
     if (!run_.all_active) {
-      const double edges = arcs(active.edges) * (1 - kept), chunks = rows(active.edges, 0) * (1 - kept);
+      const double edges = arcs(active.edges) * (1 - kept), chunks = rows(active.rows, 0) * (1 - kept);
       const double bus = costs_.gathered(edges, chunks);
       consider({bus, compute, rates_.step + std::max(bus, compute),
                 edges * static_cast<double>(edge_bytes(run_.weighted))});
@@ -189,8 +189,8 @@ class Pricing {
     const Activity looked_at = run_.voting ? votes(active, prefixes ? kept : 0) : active;
     const double   edges     = arcs(looked_at.edges) * (run_.voting && prefixes ? 1 : 1 - kept);
     // Rows that are all active lie one behind the other, and their lines are read once.
-    const double apart  = 1 - active.edges;
-    const double chunks = apart * (prefixes ? rows(looked_at.edges, kept) : rows(looked_at.edges, 0) * (1 - kept));
+    const double apart   = 1 - active.edges;
+    const double chunks  = apart * (prefixes ? rows(looked_at.rows, kept) : rows(looked_at.rows, 0) * (1 - kept));
     const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
     if (!compressed) {
       const double bus = costs_.read(edges, chunks), compute = arcs(active.edges) / rates_.visited;
@@ -216,7 +216,7 @@ class Pricing {
   double whole_parts(const Activity& active, double kept) const {
     const double bytes = static_cast<double>(run_.edge_bytes()) * (1 - kept);
     const double parts = std::max(1.0, bytes / slot_bytes);
-    const double rows  = active.edges * static_cast<double>(run_.vertices) * sample_.nonempty;
+    const double rows  = active.rows * static_cast<double>(run_.vertices) * sample_.nonempty;
     return run_.all_active ? bytes : bytes * (1 - std::pow(1 - 1 / parts, std::max(1.0, rows)));
   }
 
@@ -288,6 +288,7 @@ std::vector<std::string> reasons(const Placement& placement, const RunFacts& run
   why.push_back(
       fmt::format("of {} candidates, {} has the least predicted time: {:.3g} ms to prepare, {:.3g} ms to run",
                   left, described(all[0]), all[0].prepare_ms, all[0].run_ms));
+  if (!run.history.empty()) why.emplace_back("active vertices are expected as in the last run over this graph");
   why.push_back(fmt::format("next: {}, {:.3g} ms to prepare, {:.3g} ms to run", described(all[1]),
                             all[1].prepare_ms, all[1].run_ms));
   return why;
@@ -295,8 +296,26 @@ std::vector<std::string> reasons(const Placement& placement, const RunFacts& run
 
 }  // namespace
 
+namespace {
+
+/// Of an earlier run: as many iterations as this one may make, and rows as a share of those that have edges.
+std::vector<Activity> adapted(std::vector<Activity> activity, std::uint64_t max_iterations,
+                              const GraphSample& sample) {
+  double all = 0;
+  for (const Activity& each : activity) all += each.iterations;
+  const double most = static_cast<double>(max_iterations);
+  for (Activity& each : activity) {
+    each.rows = std::min(1.0, each.rows / std::max(sample.nonempty, 1e-6));
+    if (all > most) each.iterations *= most / all;
+  }
+  return activity;
+}
+
+}  // namespace
+
 std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& sample) {
   constexpr double until_converged = 30, hardly_any = 1e-6;
+  if (!run.history.empty()) return adapted(run.history, run.max_iterations, sample);
   if (run.all_active) return {{std::min(static_cast<double>(run.max_iterations), until_converged), 1}};
   // Fitted to run times of bfs, sssp and sswp on kron24 (docs/planning.md).
   const double passes = run.voting ? 1 : 1.6, rounds_a_level = run.prioritised ? 6 : 1;
@@ -372,6 +391,7 @@ Plan planned_placement(const RunFacts& run, const GpuFacts& device) {
   plan.resident_bytes = run.form == RowForm::whole && !best.method->all_resident
                             ? 0
                             : std::min(plan.edge_bytes, best.resident_bytes);
+  plan.knows_activity = !run.history.empty();
   plan.why            = std::move(choice.why);
   plan.candidates     = std::move(choice.candidates);
   return plan;

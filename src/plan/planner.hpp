@@ -10,14 +10,9 @@
 #include <spillway/engine/transfer.hpp>
 #include <spillway/plan.hpp>
 #include "plan/graph_sample.hpp"
+#include "plan/history.hpp"
 
 namespace spillway {
-
-/// Iterations that are alike, and what of the graph is active in each.
-struct Activity {
-  double iterations = 1;
-  double edges      = 1;  ///< share of all
-};
 
 /// A run that asks.
 struct RunFacts {
@@ -30,6 +25,8 @@ struct RunFacts {
   std::uint64_t max_iterations   = 0;
   std::uint64_t state            = 0;  ///< bytes that the run needs for itself…
   std::uint64_t state_in_windows = 0;  ///< …if edges are sent
+
+  std::vector<Activity> history = {};  ///< of the last such run over this graph; empty: there was none
 
   std::uint64_t edge_bytes() const { return arcs * spillway::edge_bytes(weighted); }
 };
@@ -61,7 +58,7 @@ struct Placement {
   const PlanCandidate& best() const { return candidates.front(); }
 };
 
-/// What is expected of a run before anything is known of others like it.
+/// What is expected of a run: what the last one like it did, or, before anything is known of others, a guess.
 std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& sample);
 
 /// Where one candidate is left, nothing is measured for it unless `all` are to be priced.

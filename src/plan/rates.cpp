@@ -1,14 +1,8 @@
 #include "plan/rates.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
-
-#include <spillway/error.hpp>
+#include "plan/cache_file.hpp"
 
 namespace spillway {
 namespace {
@@ -19,24 +13,9 @@ using Json = nlohmann::ordered_json;
 constexpr auto way_name = "way";
 constexpr int  way      = 3;
 
-/// What is no such file is an empty one.
-Json read_cache(const std::string& path) {
-  std::ifstream file{path};
-  Json          cache = Json::parse(file, nullptr, false);
-  return cache.is_object() ? cache : Json::object();
-}
-
 }  // namespace
 
-std::string rates_path() {
-  namespace fs       = std::filesystem;
-  const auto* cache  = std::getenv("XDG_CACHE_HOME");
-  const auto* home   = std::getenv("HOME");
-  const auto  folder = cache && *cache == '/' ? fs::path{cache}
-                       : home && *home == '/' ? fs::path{home} / ".cache"
-                                              : fs::path{};
-  return folder.empty() ? std::string{} : (folder / "spillway" / "rates.json").string();
-}
+std::string rates_path() { return cache_path("rates.json"); }
 
 std::optional<Rates> kept_rates(const std::string& path, const std::string& machine) {
   if (path.empty()) return std::nullopt;
@@ -58,17 +37,9 @@ void keep_rates(const std::string& path, const std::string& machine, const Rates
   if (path.empty()) return;
   Json entry{{way_name, way}};
   for (const auto& [name, value] : rate_fields) entry[name] = rates.*value;
-  try {
-    std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
-    Json cache     = read_cache(path);
-    cache[machine] = std::move(entry);
-    OutputFile        file{path};
-    const std::string text = cache.dump(2) + "\n";
-    file.write_at(0, text.data(), text.size());
-    file.commit();
-  } catch (const Error&) {
-  } catch (const std::filesystem::filesystem_error&) {
-  }
+  Json cache     = read_cache(path);
+  cache[machine] = std::move(entry);
+  write_cache(path, cache);
 }
 
 }  // namespace spillway

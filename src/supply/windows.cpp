@@ -9,6 +9,7 @@
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/error.hpp>
+#include <spillway/trace.hpp>
 
 namespace spillway {
 namespace {
@@ -310,6 +311,7 @@ void WindowSupply::gather(Round& round, DescriptorCursor& cursor, EdgeIndex from
     }
     const EdgeIndex upto = std::min(to, cursor.edges_to);
     Stopwatch       clock;
+    const TraceSpan span{options_.trace, Track::gathering, "gather", (upto - from) * edge_bytes_};
     gather_edges(sides_[round.side].host, cursor.chunks, from, upto, threads_, into);
     round.sent.gathering += clock.lap() / 1e3;
     into.targets += upto - from;

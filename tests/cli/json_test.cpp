@@ -81,6 +81,7 @@ TEST_F(Json, IsDocumented) {
   run("run", "run cc g.txt --top 2");
   run("run", "run pagerank g.txt --top 2");
   run("run", "run bfs g.txt --source 0,1 --top 1");
+  run("run", "run bfs g.txt --source 0 --trace t.json");
   run("run", "run sssp g.spill --source 0 --method subgraph --device cpu --device-memory 1MiB");
   run("plan", "plan bfs g.txt");
   run("plan", "plan bfs g.txt --method subgraph --device cpu --device-memory 1MiB");

@@ -2,12 +2,16 @@
 // the sanitizers can watch in a short time.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "algorithms/trying.hpp"
 #include "devices/devices.hpp"
 #include "ways.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include <spillway/generate.hpp>
+#include <spillway/trace.hpp>
 
 namespace spillway {
 namespace {
@@ -54,6 +58,33 @@ TEST_F(GpuBranches, AreAllTaken) {
   EXPECT_GT(all.hub_rows, 0u);
   EXPECT_GT(all.long_pulls, 0u);
   EXPECT_GT(all.settled, 0u);
+}
+
+/// Copies, gathering and kernels of a run in windows, and the iterations of a fused one.
+TEST_F(GpuBranches, AreTraced) {
+  const auto busy = [&](const char* method, Compress compress) {
+    auto       trace = std::make_unique<Trace>();
+    RunOptions way{
+        .trace = trace.get(), .device = {.kind = cuda_kind(), .memory = 1u << 26}, .method = method_named(method)};
+    if (!way.method->all_resident) way.supply = {.compress = compress, .resident = 0, .async = Async::off};
+    const RunStatistics statistics = ask("sswp", kron, way).statistics;
+    EXPECT_GT(trace->busy_ms(Track::kernels), 0) << method;
+    EXPECT_GT(trace->busy_ms(Track::to_host), 0) << method;
+    double last = 0;
+    for (const Trace::Span& span : trace->spans()) {
+      EXPECT_LE(span.begin, span.end) << span.name;
+      last = std::max(last, span.end);
+    }
+    EXPECT_LE(last, steady_milliseconds() + 1) << method;  // two clocks
+    std::set<std::string> names;
+    for (const Trace::Span& span : trace->spans()) names.insert(span.name);
+    EXPECT_GT(statistics.iterations, 1u);
+    return names;
+  };
+  EXPECT_TRUE(busy("frontier", Compress::off).contains("iterations"));
+  const auto gathered = busy("subgraph", Compress::off);
+  EXPECT_TRUE(gathered.contains("gather") && gathered.contains("send") && gathered.contains("visit"));
+  EXPECT_TRUE(busy("partitions", Compress::on).contains("decode"));
 }
 
 /// Fusion is for this: as many launches as iterations, or one for all.

@@ -75,7 +75,7 @@ TEST(StatedFacts, BarsSeparateAndExcelMaySayWhatDoes) {
 TEST(StatedFacts, NumbersOfColumnsAreTold) {
   for (const char* text : {"0,1,2\n23,55,0.75\n24,23,0.5\n", "0,1\n5,6\n6,7\n", "0\t1\t2\n5\t6\t9\n"})
     expect_says(notes_of(read(text)), "could be the numbers of columns (--header yes)");
-  EXPECT_EQ(notes_of(read("0,1\n1,2\n2,3\n")), "");
+  EXPECT_EQ(notes_of(read("0,1\n1,2\n0,3\n")), "");
   EXPECT_EQ(notes_of(read("0 1\n1 2\n")), "");
 }
 
@@ -840,12 +840,80 @@ TEST(StatedFacts, CommentsThatNobodyCheckedAreTold) {
   for (const char* text :
        {"# Directed graph\n0 1\n1 2\n2 0\n", "# Nodes: 3 Edges: 3\n# FromNodeId ToNodeId\n0 1\n1 2\n2 0\n",
         "% asym unweighted\n% 3 3 3\n1 2\n2 3\n3 1\n", "# source target\n0 1\n1 2\n2 0\n",
-        "# A web graph from 2002, crawled by nobody in particular\n# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n",
         "#make_graph.py\n# GMT Mon Jan  5 10:00:00 2026\n# karate\n0 1\n1 2\n2 0\n", "# -----\n0 1\n1 2\n2 0\n"})
     EXPECT_EQ(notes_of(read(text)), "") << text;
   expect_says(notes_of(read("# 无向图\n0 1\n1 2\n2 0\n")), "not followed");
   expect_says(notes_of(read("# edges point from the second column to the first one, as usual\n# b\n0 1\n1 2\n")),
               "and 1 more are not followed");
+}
+
+TEST(StatedFacts, TrueCountsSilenceNoOtherComment) {
+  expect_says(notes_of(read("# column 1: cited, column 2: citing\n# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n")),
+              "not followed");
+}
+
+TEST(StatedFacts, NumbersOfColumnsAboveIdsFromOneAreTold) {
+  std::string path = "0 1\n";
+  for (int v = 1; v < 20; ++v) path += fmt::format("{} {}\n", v, v % 7 + v / 7 + 1);
+  for (const std::string& text : {std::string{"0,1\n1,2\n2,3\n3,1\n"}, std::string{"0\t1\n1\t2\n2\t1\n"}, path})
+    expect_says(notes_of(read(text)), "could be the numbers of columns");
+  EXPECT_EQ(notes_of(read("0,1\n1,2\n2,0\n")), "");
+}
+
+TEST(StatedFacts, SeparatorsOfNamesAreToldWhereBlanksWouldDo) {
+  for (const char* text : {"TP53|7157 MDM2|4193\nMDM2|4193 ATM|472\n", "Ann,Bob 5\nBob,Cid 3\n",
+                           "Smith,J Doe,K\nDoe,K Roe,L\n", "Ann Bob,5\nBob Cid,3\n"})
+    expect_says(notes_of(read(text)), "columns are separated by");
+}
+
+TEST(StatedFacts, ParentsOfZeroAreTold) {
+  for (const char* header : {"id,parent_id", "ID,post_parent", "id,parent"})
+    expect_says(notes_of(read(fmt::format("{}\n1,0\n2,0\n3,1\n", header))), "if it means none");
+  for (const char* text : {"id,parent_id\n1,0\n0,2\n3,1\n", "source,target\n1,0\n2,0\n3,1\n"})
+    EXPECT_EQ(notes_of(read(text)).find("means none"), std::string::npos) << text;
+}
+
+TEST(StatedFacts, ListsInFieldsAreToldHoweverTheyAreJoined) {
+  for (const char* text : {"source,target\nP1,Ann;Bob\nP2,Bob;Cid\n", "source,target\nA,B C\nB,C\nC,A B\n",
+                           "source,target\nA,B & C\nB,C\n", "source,target\nA,B/C\nB,C\n"})
+    expect_says(notes_of(read(text)), "not a list");
+  EXPECT_EQ(notes_of(read("source,target\nNew York,Boston\nBoston,New York\n")).find("list"), std::string::npos);
+}
+
+TEST(StatedFacts, CountsOfAnotherPartOfTheListAreTold) {
+  for (const char* top : {"875713 5105039", "34 79", "1000 5000"})
+    expect_says(notes_of(read(fmt::format("{}\n1 2\n2 3\n3 34\n34 1\n5 1\n", top))), "numbers of vertices");
+}
+
+TEST(StatedFacts, SidesOfTwoKindsAreToldByMoreWords) {
+  for (const char* header :
+       {"edge,node", "edge_id,node_id", "uid,iid", "from_user,to_group", "src_user,dst_host", "node,community"})
+    expect_says(notes_of(read(fmt::format("{}\n1,1\n1,2\n2,1\n2,3\n", header))), "taken for the same vertices");
+  for (const char* header : {"u,v", "id,parent", "node,neighbor", "from_user,to_user", "source,target", "row,col"})
+    EXPECT_EQ(notes_of(read(fmt::format("{}\n1,1\n1,2\n2,1\n2,3\n", header))).find("same vertices"),
+              std::string::npos)
+        << header;
+}
+
+TEST(StatedFacts, CommentsOfMatricesAboutDirectionsAreTold) {
+  const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
+  for (const char* comment : {"% rows are targets, columns are sources", "% each edge stored once",
+                              "% A(i,j)=1 if page j links to page i"})
+    expect_says(notes_of(read(banner + comment + "\n3 3 2\n2 1\n3 2\n", {}, "a.mtx")), "is not followed");
+  EXPECT_EQ(
+      notes_of(read(banner + "% name: SNAP/web-Google\n% kind: directed graph\n3 3 2\n2 1\n3 2\n", {}, "a.mtx")),
+      "");
+}
+
+TEST(StatedFacts, APartOfAListOfOursIsTold) {
+  expect_says(notes_of(read("# Spillway edge list: vertices 1000 arcs 9 first 0 weights none\n1 2\n2 3\n")),
+              "says 9 arcs");
+  EXPECT_EQ(notes_of(read("# Spillway edge list: vertices 4 arcs 2 first 0 weights none\n1 2\n2 3\n")), "");
+}
+
+TEST(StatedFacts, SpellingsOfOneNameAreTold) {
+  expect_says(notes_of(read("source,target\n0xAbC,b\n0xabc,b\n")), "capital letters count");
+  expect_says(notes_of(read("source,target\nA,1\nB,01\n")), "two vertices");
 }
 
 TEST(StatedFacts, BlankLinesBetweenEdgesAreTold) {

@@ -99,7 +99,7 @@ std::vector<Mistake> rarer_mistakes() {
       {"LateReadsDegree", minimum + "bool reads_degree = false; " + init + compute,
        "reads_degree must be `static constexpr bool reads_degree = false;`"},
       {"LateAlong", minimum + "Along along = Along::both; " + init + compute,
-       "along must be `static constexpr Along along = Along::out;`, Along::in or Along::both"},
+       "along must be `static constexpr Along along = Along::out;`, Along::in, Along::both or Along::simple"},
       {"NoInit", minimum + compute,
        "a program needs `Value init(Vertex v) const` or init(v, degree): the value a vertex starts with"},
       {"WrongPublish", minimum + init + compute + "Value publish(Value& value) const { return value; }",

@@ -89,8 +89,15 @@ constexpr bool check_flags() {
   static_assert(all_active, "all_active must be `static constexpr bool all_active = true;`");
   static_assert(settles, "settles must be `static constexpr bool settles = true;`");
   static_assert(degree, "reads_degree must be `static constexpr bool reads_degree = false;`");
-  static_assert(along, "along must be `static constexpr Along along = Along::out;`, Along::in or Along::both");
-  return order_free && all_active && settles && degree && along;
+  static_assert(
+      along,
+      "along must be `static constexpr Along along = Along::out;`, Along::in, Along::both or Along::simple");
+  constexpr bool simple = [] {
+    if constexpr (FixesAlong<P>) return P::along != Along::simple || !Traits<P>::weighted;
+    return true;
+  }();
+  static_assert(simple, "along = Along::simple leaves out weights: the program cannot have a Weight");
+  return order_free && all_active && settles && degree && along && simple;
 }
 
 /// `publish` stands before `compute`, whose message is what it returns.
@@ -124,6 +131,29 @@ constexpr bool check_optional_functions() {
   static_assert(priority, "priority must be `number priority(const Value& value) const`");
   static_assert(converged, "converged must be `bool converged(const Global& global) const`");
   return open && starts && priority && converged;
+}
+
+template <class T>
+inline constexpr bool makes_a_column = std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t> ||
+                                       std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+template <class P, int i>
+constexpr bool has_column() {
+  if constexpr (requires(const P p, const ValueOf<P>& value) { p.template column<i>(value); })
+    return makes_a_column<ColumnEntry<P, i>>;
+  else
+    return false;
+}
+
+template <class P>
+constexpr bool check_columns() {
+  constexpr bool columns = []<int... i>(std::integer_sequence<int, i...>) { return (has_column<P, i>() && ...); }
+  (std::make_integer_sequence<int, column_count<P>>{});
+  static_assert(
+      columns,
+      "with `static constexpr int columns = N` a program needs `template <int i> Entry column(const Value& "
+      "value) const` for i = 0 to N-1, where Entry is std::uint32_t, std::uint64_t, float or double");
+  return columns;
 }
 
 template <class P>
@@ -199,7 +229,7 @@ constexpr bool check_program() {
     return false;
   else if constexpr (!detail::check_functions<P>() || !detail::check_optional_functions<P>())
     return false;
-  else if constexpr (!detail::check_apply<P>() || !detail::check_promises<P>())
+  else if constexpr (!detail::check_apply<P>() || !detail::check_promises<P>() || !detail::check_columns<P>())
     return false;
   else if constexpr (Traits<P>::all_active)
     return detail::check_all_active<P>();

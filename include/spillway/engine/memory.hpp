@@ -136,6 +136,13 @@ class Buffer {
   std::uint64_t count_ = 0;
 };
 
+/// Has the system find the pages of large memory that was never written to, on several threads.
+void touch_pages(std::byte* data, std::uint64_t bytes, int threads);
+template <class T>
+void touch_pages(std::span<T> memory, int threads) {
+  touch_pages(reinterpret_cast<std::byte*>(memory.data()), memory.size_bytes(), threads);
+}
+
 /// A small array copied into shared memory of its own.
 template <class T>
 Array<T> make_array(std::span<const T> values, const std::shared_ptr<MemoryBudget>& budget,

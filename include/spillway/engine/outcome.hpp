@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,11 +20,27 @@ namespace spillway {
 
 namespace detail {
 
-template <class T>
-inline constexpr bool makes_a_column = std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t> ||
-                                       std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class P, class Indices = std::make_integer_sequence<int, column_count<P>>>
+struct ColumnsOf;
+template <class P, int... i>
+struct ColumnsOf<P, std::integer_sequence<int, i...>> {
+  using type = std::tuple<Buffer<ColumnEntry<P, i>>...>;
+};
 
 }  // namespace detail
+
+/// The columns that a program makes of its values, to be written to.
+template <class P>
+using Columns = typename detail::ColumnsOf<P>::type;
+
+/// visit(i, column) for each, where i is a constant.
+template <class P, class Visit>
+void for_each_column(Columns<P>& columns, Visit&& visit) {
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    (visit(std::integral_constant<int, i>{}, std::get<i>(columns)), ...);
+  }
+  (std::make_integer_sequence<int, column_count<P>>{});
+}
 
 /// What a run leaves: the value of every vertex, the last Global, and what it took.
 template <class P>
@@ -32,7 +49,8 @@ struct Outcome {
   static_assert(check_program<P>() || true);
   using Value = ValueOf<P>;
 
-  Buffer<Value>                 values;
+  Buffer<Value>                 values;    ///< unless the program makes columns of them
+  Columns<P>                    columns;   ///< that it makes
   std::shared_ptr<Resident>     resident;  ///< the values, where they were kept on a device
   GlobalOf<P>                   global{};  ///< of the last iteration
   std::vector<GlobalOf<P>>      history;   ///< of every iteration
@@ -42,7 +60,7 @@ struct Outcome {
 
   const Value& operator[](Vertex v) const { return values[v]; }
 
-  /// A column of the result: `get(value)`, for every vertex. Its time counts as part of the run.
+  /// `get(value)`, for every vertex, made on the host. Its time counts as part of the run.
   template <class Get>
   Column column(const std::string& name, Get&& get) {
     using Entry = std::remove_cvref_t<decltype(get(std::declval<const Value&>()))>;
@@ -56,6 +74,27 @@ struct Outcome {
     });
     statistics.run_ms += clock.milliseconds();
     return {.name = name, .values = std::move(entries).freeze()};
+  }
+
+  /// Columns of values that are on the host, which are given up. The time counts as part of the run.
+  void make_columns(const P& program) {
+    Stopwatch clock;
+    if constexpr (column_count < P >> 0)
+      for_each_column<P>(columns, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
+        column = {values.size(), budget, "the result"};
+        for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+          for (std::uint64_t v = begin; v < end; ++v)
+            column[v] = program.template column<i>(static_cast<const Value&>(values[v]));
+        });
+      });
+    values = {};
+    statistics.run_ms += clock.milliseconds();
+  }
+
+  /// A column that the program makes. It is moved out.
+  template <int i>
+  Column column(const std::string& name) {
+    return {.name = name, .values = std::move(std::get<i>(columns)).freeze()};
   }
 
   /// The values themselves, where they are numbers. They are moved out.

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <typeinfo>
 
 #include <spillway/engine/outcome.hpp>
 #include <spillway/error.hpp>
 #include <spillway/plan.hpp>
+#include <spillway/trace.hpp>
 
 namespace spillway {
 
@@ -54,13 +57,22 @@ class RunDevice {
 /// Values and frontiers that runs leave to each other are those of the answer.
 void check_state_size(const Topology& topology, bool continues);
 
+/// For the planner of later runs: what each iteration had active.
+void note_run(const Graph& graph, const std::string& program, const Topology& topology, const RunOptions& options,
+              const RunStatistics& statistics);
+
 /// Prepares, iterates and delivers.
 template <class P>
 Outcome<P> run_once(RunDevice<P>& device, const RunRequest<P>& request) {
   const auto& from = request.continuation;
   check_state_size(request.topology,
                    from.values.size() > 0 || from.resident || from.keep || from.replay || from.record);
-  const auto run     = device.prepare();
+  Trace* const trace   = request.options.trace;
+  const auto   prepare = [&] {
+    const TraceSpan span{trace, Track::host, "prepare"};
+    return device.prepare();
+  };
+  auto       run     = prepare();
   const auto iterate = [&] {
     return run_loop(run->executor(), run->supply(), request.topology, request.facts, run->options(),
                     request.max_iterations, request.graph.budget());
@@ -72,9 +84,15 @@ Outcome<P> run_once(RunDevice<P>& device, const RunRequest<P>& request) {
     if (run->changes_given_values()) throw Error{error.code(), error.what()};  // no other device can go on
     throw;
   }
-  run->deliver(outcome);
+  {
+    const TraceSpan span{trace, Track::host, "deliver"};
+    run->deliver(outcome);
+  }
   outcome.budget  = request.graph.budget();
   outcome.threads = thread_count(request.options.threads);
+  run.reset();  // its memory may be needed
+  if (column_count < P >> 0 && !from.keep && outcome.values.size() > 0) outcome.make_columns(request.program);
+  note_run(request.graph, typeid(P).name(), request.topology, request.options, outcome.statistics);
   return outcome;
 }
 

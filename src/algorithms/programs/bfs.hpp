@@ -24,6 +24,12 @@ struct Bfs {
     value = {step.iteration + 1, parent};
     return true;
   }
+
+  static constexpr int columns = 2;
+  template <int i>
+  SPILLWAY_HD std::uint32_t column(const Value& value) const {
+    return i == 0 ? value.level : value.parent;
+  }
 };
 
 /// The same without levels that wait for one another: whoever finds a shorter way passes it on (Subway's
@@ -44,6 +50,12 @@ struct LooseBfs {
   SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
   SPILLWAY_HD Value compute(Value from, const Edge<>& edge) const {
     return packed(std::uint64_t{level(from)} + 1, edge.source);
+  }
+
+  static constexpr int columns = 2;
+  template <int i>
+  SPILLWAY_HD std::uint32_t column(Value value) const {
+    return i == 0 ? level(value) : parent(value);
   }
 };
 

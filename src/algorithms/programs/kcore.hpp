@@ -16,6 +16,7 @@ struct AllCores {
   using Combine = Sum<std::uint32_t>;
 
   static constexpr double delta = 1;
+  static constexpr Along  along = Along::simple;
 
   SPILLWAY_HD Value init(Vertex, EdgeIndex degree) const { return {static_cast<std::uint32_t>(degree), 0}; }
   SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.degree; }
@@ -30,11 +31,19 @@ struct AllCores {
     value.degree               = lost > before - core ? core : before - lost;
     return value.degree != before;
   }
+
+  static constexpr int columns = 1;
+  template <int>
+  SPILLWAY_HD std::uint32_t column(const Value& value) const {
+    return value.degree;
+  }
 };
 
 struct OneCore {
   using Value   = std::uint32_t;  ///< degree among those that have not left
   using Combine = Sum<std::uint32_t>;
+
+  static constexpr Along along = Along::simple;
 
   std::uint32_t k;
 
@@ -45,6 +54,12 @@ struct OneCore {
   SPILLWAY_HD bool          apply(Value& degree, std::uint32_t lost) const {
              degree -= lost;
              return degree < k;
+  }
+
+  static constexpr int columns = 1;
+  template <int>
+  SPILLWAY_HD std::uint32_t column(Value degree) const {
+    return degree >= k ? 1 : 0;
   }
 };
 

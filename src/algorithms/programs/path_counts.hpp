@@ -37,6 +37,15 @@ struct PathCounts {
     value.paths = paths;
     return true;
   }
+
+  static constexpr int columns = 2;
+  template <int i>
+  SPILLWAY_HD auto column(const V& value) const {
+    if constexpr (i == 0)
+      return value.level;
+    else
+      return static_cast<double>(value.paths);
+  }
 };
 
 SPILLWAY_DEVICE_PROGRAM(PathCounts<PathCount>)

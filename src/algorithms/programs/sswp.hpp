@@ -27,6 +27,18 @@ struct Sswp {
   SPILLWAY_HD Value compute(const Value& from, const Edge<W>& edge) const {
     return {edge.weight < from.width ? edge.weight : from.width, edge.source};
   }
+
+  /// Of whole weights the largest is one like any other, and only the source is wider: the column has room for
+  /// both.
+  using Width                  = std::conditional_t<std::is_integral_v<W>, std::uint64_t, W>;
+  static constexpr int columns = 2;
+  template <int i>
+  SPILLWAY_HD auto column(const Value& value) const {
+    if constexpr (i == 0)
+      return Width{value.width};
+    else
+      return value.parent;
+  }
 };
 
 SPILLWAY_DEVICE_PROGRAM(Sswp<std::uint32_t>)

@@ -103,8 +103,10 @@ void IdleRings::clear() {
 
 namespace {
 
-/// Threads fill one of two buffers while the other is on the bus.
-constexpr std::uint64_t staging_bytes = 16u << 20;
+/// Threads fill or read one of these buffers while the others are on the bus. Measured on an H200, 134 MB to pages
+/// that are there: 2.9 ms with two, 2.7 with three (50 GB/s), 2.8 to 3.4 with three of half the size.
+constexpr std::uint64_t staging_bytes   = 16u << 20;
+constexpr unsigned      staging_buffers = 3;
 
 void copy_by_threads(void* to, const void* from, std::uint64_t size) {
   constexpr int threads = 8;
@@ -231,7 +233,7 @@ void Device::give(void* data, std::uint64_t bytes) noexcept {
 
 bool Device::stages(std::uint64_t bytes) {
   if (bytes <= staging_bytes) return false;
-  if (!staging_) staging_ = IdleRings::instance().take(index_, 2, staging_bytes);
+  if (!staging_) staging_ = IdleRings::instance().take(index_, staging_buffers, staging_bytes);
   return staging_ != nullptr;
 }
 
@@ -290,9 +292,10 @@ void Device::download(void* to, const void* from, std::uint64_t bytes) {
     copy_by_threads(static_cast<char*>(to) + i * staging_bytes, (*staging_)[i].memory.as<char>(), size(i));
   };
   in_parts([&] {
-    for (std::uint64_t i = 0; i <= parts; ++i) {
+    constexpr std::uint64_t ahead = staging_buffers - 1;
+    for (std::uint64_t i = 0; i < parts + ahead; ++i) {
       if (i < parts) bring(i);
-      if (i > 0) take(i - 1);
+      if (i >= ahead) take(i - ahead);
     }
   });
 }

@@ -6,6 +6,7 @@
 #include "supply/methods.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
+#include <spillway/trace.hpp>
 
 namespace spillway::cuda {
 
@@ -21,7 +22,9 @@ struct Session::State {
   std::unique_lock<std::mutex> lock;  ///< while host-resident rows are used
 
   RunFacts facts() {
-    const ProgramFacts& program = needs.facts;
+    const ProgramFacts&   program = needs.facts;
+    std::vector<Activity> history;
+    if (!needs.program.empty()) history = RunHistory::of(graph)->find(graph, needs.program, options.history);
     if (state == 0) {
       state      = needs.state_bytes(resident_edges());
       in_windows = needs.state_bytes(program.all_active ? whole_partitions() : least_predicted());
@@ -37,7 +40,8 @@ struct Session::State {
             .form             = needs.form,
             .max_iterations   = needs.max_iterations,
             .state            = state,
-            .state_in_windows = in_windows};
+            .state_in_windows = in_windows,
+            .history          = std::move(history)};
   }
 
   void choose() {
@@ -134,8 +138,12 @@ DeviceTopology chosen_order(const SupplyJob& job, DeviceTopology rows) {
 /// The whole graph on the device.
 void make_resident(SupplyJob& job) {
   Stopwatch      clock;
-  DeviceTopology rows = job.device_graph.topology(job.topology, job.needs.facts.weighted);
-  job.device().wait();
+  DeviceTopology rows;
+  {
+    const TraceSpan span{job.supplied.options.trace, Track::to_device, "rows"};
+    rows = job.device_graph.topology(job.topology, job.needs.facts.weighted);
+    job.device().wait();
+  }
   job.supplied.so_far.transfer_ms = clock.lap();
   rows                            = chosen_order(job, std::move(rows));
   job.device().wait();

@@ -11,6 +11,7 @@
 #include "supply/residency.hpp"
 #include "supply/windows.hpp"
 
+#include <spillway/engine/cuda/device_trace.hpp>
 #include <spillway/error.hpp>
 #include "engine/cuda/supplies.hpp"
 
@@ -122,6 +123,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
         vertices_(vertices),
         sides_(given.size()),
         staged_(budget, what_windows),
+        trace_(options.trace),
         reads_in_place_(
             options.method->reads_in_place && !needs.everyone &&
             std::ranges::any_of(given, [](const SideToCome& to_come) { return to_come.side.arcs > 0; })) {
@@ -154,6 +156,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     kernels_  = &dynamic_cast<WindowKernels&>(executor);
     try {
       note(supply_->supply(*this), made, statistics);
+      if (trace_) trace_.flush();
     } catch (...) {
       wait_for_streams();  // they read what the run gives back
       throw;
@@ -286,8 +289,10 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     const auto         copied = [&](auto* there, const auto* here) {
       check(cudaMemcpyAsync(there, here, count * sizeof(*here), cudaMemcpyHostToDevice, stream_), "sending edges");
     };
-    copied(to.targets, targets);
-    if (weights) copied(to.weights, weights);
+    trace_.around(Track::to_device, "send", stream_, count * needs_.edge_bytes(), [&] {
+      copied(to.targets, targets);
+      if (weights) copied(to.weights, weights);
+    });
     slot.arrived.record(stream_);
   }
 
@@ -322,7 +327,9 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     for (std::size_t part = at.first_part; part < at.last_part; ++part) {
       const auto [first, last] = side.compressed->edges_of(part);
       if (first == last) continue;
-      side.compressed->decode(part, slot ? slot->targets.data() : side.compressed->kept(part), decoded_->at(0));
+      trace_.around(Track::kernels, "decode", nullptr, 0, [&] {
+        side.compressed->decode(part, slot ? slot->targets.data() : side.compressed->kept(part), decoded_->at(0));
+      });
       if (slot) slot->visited.record(nullptr);
       process({at.side, {first, last}, at.local, part, part + 1}, rows_in(*decoded_, side), BlockMemory::staging);
     }
@@ -355,6 +362,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   WindowKernels*                kernels_  = nullptr;  ///< the same
   ChunkLayout                   layout_;              ///< the last, on the device
   std::vector<PartAt>           laid_parts_;          ///< of it
+  DeviceTrace                   trace_;
   bool                          reads_in_place_;
 
   Stream                             stream_, descriptor_stream_;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 
+#include <spillway/engine/cuda/device_trace.hpp>
 #include <spillway/engine/cuda/kernels.cuh>
 #include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/memory.hpp>
@@ -68,6 +70,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
                           .share  = on_host / all,
                           .edges  = on_host / static_cast<double>(edge_bytes(T::weighted))};
   }
+
+  /// What the host does once the first iterations are under way.
+  void while_it_computes(std::function<void()> act) { meanwhile_ = std::move(act); }
 
   /// Frontiers are kept, one behind the other, in the order they came.
   void record() {
@@ -134,6 +139,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   FrontierSize start() override {
     prepare();
     cancel_.emplace(device_, options_.progress);
+    trace_.emplace(options_.trace);
     SPILLWAY_LAUNCH((cuda::start<P, Rows>), grid_of(n_), block_threads, view_, given_);
     return {.vertices = FrontierSize::uncounted};
   }
@@ -146,13 +152,16 @@ class CudaExecutor final : public Executor, public WindowKernels {
                         .stop_on_switch = options_.cuda.fusion == Fusion::push_pull,
                         .hand_over      = hand_over_,
                         .cancel         = cancel_->on_device()};
-    launch_together(kernel, grid_for(kernel), block_threads, view_, limits);
+    trace_->around(Track::kernels, "iterations", nullptr, 0,
+                   [&] { launch_together(kernel, grid_for(kernel), block_threads, view_, limits); });
     ++statistics.counters.kernel_launches;
+    if (meanwhile_) meanwhile_();
     const bool  cancelled = quota > 1 && cancel_->wait();  // after one iteration the loop looks itself
     const Count before    = at_end_.iterations;
     control_.download(&at_end_);
     const Count made = at_end_.iterations - before;
     append(statistics, made);
+    if (*trace_) add_spans(statistics, made);
     if (cancelled) return FusedStop::cancelled;
     if (at_end_.finished) return FusedStop::finished;
     if (at_end_.for_host) return FusedStop::needs_transfer;
@@ -184,6 +193,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     made.direction                    = counted.direction;
     made.balloted                     = counted.balloted;
     work = {.looked_at = at_end_.looked_at - before, .active_edges = counted.active_edges};
+    if (*trace_) trace_->flush();
     return {.vertices = at_end_.finished ? 0 : FrontierSize::uncounted};
   }
 
@@ -245,8 +255,35 @@ class CudaExecutor final : public Executor, public WindowKernels {
     if constexpr (takes_windows) {
       const auto kernel = work_in_windows<P>;
       if (window_grid_ == 0) window_grid_ = grid_that_fits(kernel, usual_blocks());
-      launch_together(kernel, window_grid_, block_threads, std::bit_cast<View<P, OrderedRows>>(view_), step);
+      trace_->around(Track::kernels, name_of(step.part), nullptr, 0, [&] {
+        launch_together(kernel, window_grid_, block_threads, std::bit_cast<View<P, OrderedRows>>(view_), step);
+      });
       ++launches_;
+    }
+  }
+
+  static const char* name_of(typename Step::Part part) {
+    switch (part) {
+      case Step::Part::begin:
+        return "begin";
+      case Step::Part::visit:
+        return "visit";
+      case Step::Part::finish:
+        return "finish";
+      case Step::Part::lay_out:
+        return "lay out";
+    }
+    return "";
+  }
+
+  /// The last iterations, one behind the other inside their launch.
+  void add_spans(const RunStatistics& statistics, std::uint64_t made) {
+    double at = trace_->flush();
+    for (std::uint64_t i = statistics.per_iteration.size() - made; i < statistics.per_iteration.size(); ++i) {
+      const IterationStatistics& iteration = statistics.per_iteration[i];
+      trace_->trace()->add({Track::kernels, iteration.direction == Direction::pull ? "pull" : "push", at,
+                            at + iteration.milliseconds});
+      at += iteration.milliseconds;
     }
   }
 
@@ -406,9 +443,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
   HandOver          hand_over_;
 
   std::optional<Cancellation> cancel_;
+  std::optional<DeviceTrace>  trace_;
   Control                     at_end_{};  ///< of the last launch
   unsigned                    grid_ = 0, window_grid_ = 0;
   std::uint64_t               launches_ = 0;  ///< of parts of iterations
+  std::function<void()>       meanwhile_;
 
   DeviceArray<Value>                            values_;
   DeviceArray<typename T::Message>              messages_;

@@ -19,6 +19,15 @@ DeviceArray<Value> permuted(Device& device, const DeviceArray<Value>& values, co
   return moved;
 }
 
+/// The i-th column of the answer, whose vertices may lie elsewhere among the values.
+template <class P, int i, class Entry>
+__global__ void make_column(P program, const ValueOf<P>* values, const Vertex* places, std::uint64_t count,
+                            Entry* column) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t v = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; v < count; v += stride)
+    column[v] = program.template column<i>(values[places ? places[v] : v]);
+}
+
 /// What a run needs on the device beside the rows, if edges reach it by this method.
 template <class P>
 std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double delta, Method method) {
@@ -96,24 +105,70 @@ class CudaRun final : public PreparedRun<P> {
     outcome.history = executor_->take_history();
     values_         = executor_->take_values();
     executor_.reset();  // its memory may be needed now
-    if (rows_.order) values_ = permuted(device(), values_, rows_.order->place);
-    if (request_.continuation.keep) {
+    if (rows_.order && !makes_columns()) values_ = permuted(device(), values_, rows_.order->place);
+    if (request_.continuation.keep)
       outcome.resident = std::make_shared<KeptValues<Value>>(session_.shared_device(), std::move(values_));
-    } else {
-      outcome.values = {request_.topology.answer_size(), request_.graph.budget(), "the values of the vertices"};
-      device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
-    }
+    else
+      deliver_answer(outcome);
     statistics.transfer_ms = so_far_.transfer_ms + clock_.lap();
     note_supply(device(), rows_, so_far_, statistics);
   }
 
  private:
   Device& device() const { return session_.device(); }
+  bool    makes_columns() const { return column_count<P> > 0 && !request_.continuation.keep; }
+
+  /// While the device computes, the host finds the pages that the answer will lie in: at a result of 134 MB that
+  /// takes as long as bringing it.
+  void make_room_for_answer() {
+    if (request_.continuation.keep || room_made_) return;
+    room_made_          = true;
+    const auto& budget  = request_.graph.budget();
+    const auto  room_in = [&](auto& buffer) {
+      try {
+        buffer = {answer_size(), budget, "the result"};
+        touch_pages(buffer.span(), thread_count(request_.options.threads));
+      } catch (const Error&) {  // there may be room when it is needed
+      }
+    };
+    if constexpr (column_count<P> == 0) room_in(answer_);
+    for_each_column<P>(columns_, [&](auto, auto& column) { room_in(column); });
+  }
+
+  std::uint64_t answer_size() const { return request_.topology.answer_size(); }
+
+  template <class T>
+  Buffer<T> room_for_answer(Buffer<T> made) const {
+    if (made.size() == answer_size()) return made;
+    return {answer_size(), request_.graph.budget(), "the result"};
+  }
+
+  void deliver_answer(Outcome<P>& outcome) {
+    const TraceSpan     span{request_.options.trace, Track::to_host, "answer"};
+    const Vertex* const places = rows_.order ? rows_.order->place.data() : nullptr;
+    const auto          blocks =
+        static_cast<unsigned>(std::clamp<std::uint64_t>(answer_size() / block_threads, 1, 1u << 14));
+    if constexpr (column_count < P >> 0)
+      for_each_column<P>(columns_, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
+        DeviceArray<Entry> made{device(), answer_size(), "the result"};
+        if (made.size() > 0)
+          SPILLWAY_LAUNCH((make_column<P, i, Entry>), blocks, block_threads, request_.program, values_.data(),
+                          places, made.size(), made.data());
+        column = room_for_answer(std::move(column));
+        device().download(column.data(), made.data(), made.size() * sizeof(Entry));
+      });
+    outcome.columns = std::move(columns_);
+    if constexpr (column_count<P> == 0) {
+      outcome.values = room_for_answer(std::move(answer_));
+      device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
+    }
+  }
 
   std::unique_ptr<Executor> made(double delta) {
     auto executor = std::make_unique<Executor>(device(), request_.program, request_.topology, options_, delta,
                                                request_.max_iterations);
     executor->set_rows(rows_);
+    executor->while_it_computes([this] { make_room_for_answer(); });
     const auto& from = request_.continuation;
     if (from.record) executor->record();
     if (from.replay) executor->replay(*from.replay, rows_.order.get());
@@ -151,6 +206,9 @@ class CudaRun final : public PreparedRun<P> {
   EdgesInPlace              in_place_;
   std::unique_ptr<Executor> executor_;
   KeptValues<Value>*        kept_ = nullptr;  ///< what another run left, and this one goes on from
+  Buffer<Value>             answer_;          ///< room for it
+  Columns<P>                columns_;
+  bool                      room_made_ = false;
 };
 
 template <class P>
@@ -194,6 +252,7 @@ class CudaDevice final : public RunDevice<P> {
   ProgramNeeds needs() const {
     const bool same_bits = request_.options.deterministic && T::order_sensitive;
     return {.facts          = request_.facts,
+            .program        = typeid(P).name(),
             .form           = same_bits ? RowForm::whole : RowForm::any,
             .prioritised    = Prioritises<P>,
             .may_reorder    = Machine<P, PlainRows>::may_reorder,

@@ -28,6 +28,7 @@ struct Supply {
 /// What the supplies need to know of a program, or of another algorithm.
 struct ProgramNeeds {
   ProgramFacts  facts;
+  std::string   program        = {};  ///< its name, for what earlier runs of it did; empty: it is none
   RowForm       form           = RowForm::any;
   bool          prioritised    = false;
   bool          may_reorder    = false;

@@ -1,0 +1,164 @@
+#include "plan/history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "plan/cache_file.hpp"
+
+#include <spillway/engine/prepared_run.hpp>
+
+namespace spillway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto        attached   = "history";
+constexpr std::size_t most_kept  = 64;  ///< graphs
+constexpr auto        format_key = "format";
+constexpr int         format     = 1;
+
+/// Of a few places in the rows: a graph that was changed is another one.
+std::uint64_t checksum_of(const Graph& graph) {
+  constexpr std::uint64_t    places = 256;
+  const Csr&                 out    = graph.out();
+  std::vector<std::uint64_t> seen{out.vertex_count(), out.arc_count(), graph.symmetric()};
+  for (std::uint64_t i = 0; i < places; ++i) {
+    seen.push_back(out.offsets[out.vertex_count() * i / places]);
+    if (out.arc_count() > 0) seen.push_back(out.targets[out.arc_count() * i / places]);
+  }
+  return XXH3_64bits(seen.data(), seen.size() * sizeof(seen[0]));
+}
+
+std::string key_of(const Graph& graph) {
+  std::error_code   none;
+  const auto        path  = std::filesystem::canonical(graph.name(), none);
+  const std::string name  = none ? graph.name() : path.string();
+  const auto        bytes = std::filesystem::file_size(name, none);
+  return fmt::format("{} ({} bytes, {:016x})", name, none ? 0 : bytes, checksum_of(graph));
+}
+
+/// Numbers that make no sense are none.
+std::vector<Activity> activity_from(const Json& entries) {
+  std::vector<Activity> activity;
+  for (const Json& entry : entries) {
+    if (!entry.is_array() || entry.size() != 3) return {};
+    for (const Json& number : entry)
+      if (!number.is_number() || !(number.get<double>() >= 0)) return {};
+    activity.push_back({entry[0].get<double>(), entry[1].get<double>(), entry[2].get<double>()});
+    if (activity.back().edges > 1 || activity.back().rows > 1) return {};
+  }
+  return activity;
+}
+
+std::pair<double, double> totals(const std::vector<Activity>& activity) {
+  std::pair<double, double> all{0, 0};
+  for (const Activity& each : activity) all.first += each.iterations, all.second += each.iterations * each.edges;
+  return all;
+}
+
+/// To the planner.
+bool are_alike(const std::vector<Activity>& one, const std::vector<Activity>& other) {
+  constexpr double about         = 0.1;
+  const auto       near          = [](double a, double b) { return std::abs(a - b) <= about * std::max(a, b); };
+  const auto [iterations, edges] = totals(one);
+  const auto [iterations_2, edges_2] = totals(other);
+  return !one.empty() && !other.empty() && near(iterations, iterations_2) && near(edges, edges_2);
+}
+
+void keep(const std::string& key, const std::string& program, const std::vector<Activity>& activity) {
+  const std::string path = history_path();
+  if (path.empty()) return;
+  Json cache = read_cache(path);
+  if (cache.value(format_key, Json{}) != format) cache = {{format_key, format}};
+  Json programs = cache.value(key, Json::object());
+  if (!programs.is_object()) programs = Json::object();
+  programs[program] = Json::array();
+  for (const Activity& each : activity) programs[program].push_back({each.iterations, each.edges, each.rows});
+  cache.erase(key);  // the latest are the last
+  cache[key] = std::move(programs);
+  while (cache.size() > most_kept + 1) cache.erase(std::next(cache.begin()));
+  write_cache(path, cache);
+}
+
+}  // namespace
+
+std::string history_path() { return cache_path("history.json"); }
+
+std::vector<Activity> summary_of(std::span<const IterationStatistics> iterations, std::uint64_t vertices,
+                                 std::uint64_t arcs) {
+  constexpr std::size_t            classes = 40;
+  std::array<Activity, classes>    alike{};
+  std::array<std::size_t, classes> count{};
+  for (Activity& each : alike) each = {0, 0, 0};
+  for (const IterationStatistics& each : iterations) {
+    const double edges =
+        arcs == 0 ? 0 : std::min(1.0, static_cast<double>(each.active_edges) / static_cast<double>(arcs));
+    const double rows =
+        vertices == 0 ? 0
+                      : std::min(1.0, static_cast<double>(each.active_vertices) / static_cast<double>(vertices));
+    const double      halvings = edges > 0 ? -std::log2(edges) : static_cast<double>(classes);
+    const std::size_t which    = std::min(classes - 1, static_cast<std::size_t>(halvings * 2));
+    alike[which].edges += edges, alike[which].rows += rows, ++count[which];
+  }
+  std::vector<Activity> summary;
+  for (std::size_t i = 0; i < classes; ++i)
+    if (const auto of = static_cast<double>(count[i]); of > 0)
+      summary.push_back({of, alike[i].edges / of, alike[i].rows / of});
+  return summary;
+}
+
+std::shared_ptr<RunHistory> RunHistory::of(const Graph& graph) {
+  auto there = std::dynamic_pointer_cast<RunHistory>(graph.attachment(attached));
+  if (there) return there;
+  there = std::make_shared<RunHistory>();
+  graph.attach(attached, there);
+  return there;
+}
+
+void RunHistory::read_kept(const Graph& graph) {
+  if (!key_.empty()) return;
+  key_             = key_of(graph);
+  const Json cache = read_cache(history_path());
+  if (cache.value(format_key, Json{}) != format) return;
+  const auto found = cache.find(key_);
+  if (found == cache.end() || !found->is_object()) return;
+  for (const auto& [program, entries] : found->items())
+    if (auto activity = activity_from(entries); !activity.empty()) programs_.emplace(program, std::move(activity));
+}
+
+std::vector<Activity> RunHistory::find(const Graph& graph, const std::string& program, History history) {
+  const std::scoped_lock lock{mutex_};
+  if (history == History::off) return {};
+  if (history == History::kept) read_kept(graph);
+  const auto found = programs_.find(program);
+  return found == programs_.end() ? std::vector<Activity>{} : found->second;
+}
+
+void RunHistory::note(const Graph& graph, const std::string& program, std::vector<Activity> activity,
+                      History history) {
+  if (history == History::off || activity.empty()) return;
+  const std::scoped_lock lock{mutex_};
+  if (history == History::kept) {
+    read_kept(graph);
+    if (!are_alike(programs_[program], activity)) keep(key_, program, activity);
+  }
+  programs_[program] = std::move(activity);
+}
+
+void note_run(const Graph& graph, const std::string& program, const Topology& topology, const RunOptions& options,
+              const RunStatistics& statistics) {
+  const bool asynchronous = statistics.counters.local_rounds > 0;  // with other activity
+  if (options.history == History::off || asynchronous || statistics.iterations == 0) return;
+  // What fits is not planned by it: no file is written.
+  const History history = statistics.candidates.empty() ? History::process : options.history;
+  RunHistory::of(graph)->note(graph, program,
+                              summary_of(statistics.per_iteration, topology.vertices, topology.arcs), history);
+}
+
+}  // namespace spillway
