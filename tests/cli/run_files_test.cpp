@@ -86,7 +86,7 @@ TEST_F(RunFiles, MayBeStandardOutput) {
   EXPECT_EQ(columns.out, "vertex,level,parent\n1,0,1\n2,1,1\n3,2,2\n");
   EXPECT_NE(columns.err.find("bfs from 1 on 3 vertices"), std::string::npos) << columns.err;
   const Outcome graph = spillway("run induced g.txt --members 1,2 -o -");
-  EXPECT_EQ(graph.out, "# Spillway edge list: vertices 2 first 1 weights none\n1 2\n");
+  EXPECT_EQ(graph.out, "# Spillway edge list: vertices 2 arcs 1 first 1 weights none\n1 2\n");
   EXPECT_NE(graph.err.find("vertices: 2"), std::string::npos) << graph.err;
   expect_error("run bfs g.txt --source 1 -o - --json", 2, "standard output");
   expect_error("run bfs g.txt --source 1,2 -o -", 2, "{source}");
