@@ -41,6 +41,7 @@ struct Fact {
 struct IterationStatistics {
   std::uint64_t active_vertices = 0;
   std::uint64_t active_edges    = 0;  ///< that leave the active vertices
+  std::uint64_t edges_processed = 0;  ///< arcs looked at: fewer where a vote is found, more where all are pulled
   Direction     direction       = Direction::push;
   double        milliseconds    = 0;
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
@@ -50,7 +51,7 @@ struct IterationStatistics {
   std::uint64_t windows      = 0;  ///< in so many parts they were sent
   std::uint64_t bytes_sent   = 0;
   std::uint64_t bytes_read   = 0;  ///< in place, where that is known
-  double        predicted_ms = 0;  ///< that bringing them was to take; 0: nothing was reckoned
+  double        predicted_ms = 0;  ///< of this activity, by the planner's costs; 0: nothing was predicted
   double        gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited
 };
 

@@ -246,7 +246,8 @@ Beliefs run_messages(const Graph& graph, const BeliefModel& model, int threads, 
   while (statistics.iterations < model.iterations) {
     result.change = messages.iterate();
     ++statistics.iterations;
-    statistics.per_iteration.push_back({csr.vertex_count(), csr.arc_count(), Direction::pull, iteration.lap()});
+    statistics.per_iteration.push_back(
+        {csr.vertex_count(), csr.arc_count(), csr.arc_count(), Direction::pull, iteration.lap()});
     if (model.tolerance > 0 && result.change <= model.tolerance) break;
   }
   progress.end();

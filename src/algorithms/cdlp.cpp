@@ -96,7 +96,8 @@ class Propagation {
       Stopwatch   clock;
       const Round done = round == 1 ? first_round() : later_round(all);
       std::swap(labels_, next_);
-      statistics.per_iteration.push_back({done.looked_at, done.arcs, Direction::pull, clock.milliseconds()});
+      statistics.per_iteration.push_back(
+          {done.looked_at, done.arcs, done.arcs, Direction::pull, clock.milliseconds()});
       statistics.edges_processed += done.arcs;
       ++statistics.iterations;
       progress_.advance(1);

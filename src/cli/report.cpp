@@ -66,6 +66,7 @@ Json iterations_json(const RunStatistics& statistics) {
   for (const IterationStatistics& iteration : statistics.per_iteration)
     list.push_back({{"active_vertices", iteration.active_vertices},
                     {"active_edges", iteration.active_edges},
+                    {"edges_processed", iteration.edges_processed},
                     {"direction", std::string{to_string(iteration.direction)}},
                     {"ballot", iteration.balloted},
                     {"transfer", transfer_text(iteration)},

@@ -45,6 +45,7 @@ RunStatistics run_loop(Executor& executor, EdgeSupply& supply, const Topology& t
     BlockWork           work = supply.bring(executor, direction, made, statistics);
     frontier                 = executor.finish(made, work);
     made.active_edges        = work.active_edges;
+    made.edges_processed     = work.looked_at;
     made.milliseconds        = clock.lap();
     statistics.per_iteration.push_back(made);
     statistics.edges_processed += work.looked_at;

@@ -1,5 +1,8 @@
 // Rates of a GPU and its bus: small parts of what runs do, timed.
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -77,6 +80,19 @@ __global__ void read_segments(const Vertex* from, std::uint64_t segments, unsign
 
 __global__ void do_nothing() {}
 
+/// All threads of the grid wait for one another, so often.
+__global__ void meet(unsigned meetings) {
+  for (unsigned i = 0; i < meetings; ++i) cooperative_groups::this_grid().sync();
+}
+
+/// One read after the other, each of a place that depends on the last.
+__global__ void follow(const Vertex* from, std::uint64_t edges, unsigned reads, Vertex* to) {
+  Vertex read = 0;
+  for (unsigned i = 0; i < reads; ++i)
+    read = *static_cast<const volatile Vertex*>(from + anywhere(i + read, edges));
+  *to = read;
+}
+
 class Measuring {
  public:
   Measuring(cuda::Device& device, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget)
@@ -92,7 +108,7 @@ class Measuring {
     window_            = {device, copied / sizeof(Vertex), what_for};
   }
 
-  Rates rates(int threads) {
+  Rates rates(int threads, const std::shared_ptr<MemoryBudget>& budget) {
     Rates rates;
     rates.pinned = static_cast<double>(edges_ * sizeof(Vertex)) / std::max(pinning_seconds_, 1e-6);
     rates.sent   = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
@@ -108,10 +124,69 @@ class Measuring {
                    Vertex some = 0;
                    device_.download(&some, window_.data(), sizeof(some));
                  });
+    rates.copied          = bytes_copied_a_second(budget);
+    rates.uploaded        = bytes_uploaded_a_second();
+    rates.barrier         = barriers_of_an_iteration * seconds_to_meet();
+    rates.latency         = reads_of_an_iteration * seconds_to_follow();
     return rates;
   }
 
  private:
+  /// A fused iteration of next to nothing takes 7 us where all threads meet in 2, and 2.5 more if it reads over
+  /// the bus, where a read takes 1.2 (docs/experiments.md).
+  static constexpr double barriers_of_an_iteration = 3.5, reads_of_an_iteration = 2;
+
+  double seconds_to_meet() {
+    constexpr unsigned meetings   = 256;
+    int                processors = 0;
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), what_for);
+    return usual_seconds([&](unsigned) {
+             launch_together(meet, static_cast<unsigned>(processors), block_threads, meetings);
+             device_.wait();
+           }) /
+           meetings;
+  }
+
+  double seconds_to_follow() {
+    constexpr unsigned reads = 256;
+    return usual_seconds([&](unsigned) {
+             SPILLWAY_LAUNCH(follow, 1, 1, pinned_.as<Vertex>(), edges_, reads, window_.data());
+             device_.wait();
+           }) /
+           reads;
+  }
+
+  /// From memory like any other, by way of staging buffers.
+  double bytes_uploaded_a_second() {
+    constexpr std::uint64_t bytes = 2 * copied;
+    if (device_.room() < bytes) return Rates{}.uploaded;
+    DeviceArray<Vertex> there{device_, bytes / sizeof(Vertex), what_for};
+    const auto*         from = reinterpret_cast<const Vertex*>(memory_.data());
+    return static_cast<double>(bytes) / usual_seconds([&](unsigned) {
+             there.upload(from);
+             device_.wait();
+           });
+  }
+
+  /// From a mapped file, as graphs lie in.
+  double bytes_copied_a_second(const std::shared_ptr<MemoryBudget>& budget) {
+    const std::uint64_t bytes = edges_ * sizeof(Vertex) / 4;
+    const int           file  = memfd_create("spillway", MFD_CLOEXEC);
+    if (file < 0) return Rates{}.copied;
+    const bool  written = write(file, memory_.data(), bytes) == static_cast<ssize_t>(bytes);
+    void* const mapped  = written ? mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
+    close(file);
+    if (mapped == MAP_FAILED) return Rates{}.copied;
+    double rate = 0;
+    {
+      const double       start = now();
+      const HostReadable copy{mapped, bytes, budget, what_for};
+      rate = static_cast<double>(bytes) / (now() - start);
+    }
+    munmap(mapped, bytes);
+    return rate;
+  }
+
   /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/experiments.md): five
   /// launches, what the host is told after each, and what it tells the device.
   static constexpr double steps_of_an_iteration = 12;
@@ -206,7 +281,7 @@ std::optional<Rates> measured(cuda::Device& device, int threads, const std::shar
   while (bytes >= least_bytes && !budget->has_room(2 * bytes)) bytes /= 2;
   if (bytes < least_bytes || device.room() < 2 * copied) return std::nullopt;
   try {
-    return Measuring{device, bytes, budget}.rates(threads);
+    return Measuring{device, bytes, budget}.rates(threads, budget);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -47,11 +47,15 @@ std::string key_of(const Graph& graph) {
 std::vector<Activity> activity_from(const Json& entries) {
   std::vector<Activity> activity;
   for (const Json& entry : entries) {
-    if (!entry.is_array() || entry.size() != 3) return {};
+    constexpr std::size_t numbers = 4;
+    if (!entry.is_array() || entry.size() != numbers) return {};
     for (const Json& number : entry)
-      if (!number.is_number() || !(number.get<double>() >= 0)) return {};
-    activity.push_back({entry[0].get<double>(), entry[1].get<double>(), entry[2].get<double>()});
-    if (activity.back().edges > 1 || activity.back().rows > 1) return {};
+      if (!number.is_number()) return {};
+    const Activity one{entry[0].get<double>(), entry[1].get<double>(), entry[2].get<double>(),
+                       entry[3].get<double>()};
+    const auto     is_share = [](double value) { return value >= 0 && value <= 1; };
+    if (!(one.iterations > 0) || !is_share(one.edges) || !is_share(one.rows) || !(one.looked_at <= 1)) return {};
+    activity.push_back(one);
   }
   return activity;
 }
@@ -79,7 +83,8 @@ void keep(const std::string& key, const std::string& program, const std::vector<
   Json programs = cache.value(key, Json::object());
   if (!programs.is_object()) programs = Json::object();
   programs[program] = Json::array();
-  for (const Activity& each : activity) programs[program].push_back({each.iterations, each.edges, each.rows});
+  for (const Activity& each : activity)
+    programs[program].push_back({each.iterations, each.edges, each.rows, each.looked_at});
   cache.erase(key);  // the latest are the last
   cache[key] = std::move(programs);
   while (cache.size() > most_kept + 1) cache.erase(std::next(cache.begin()));
@@ -90,26 +95,31 @@ void keep(const std::string& key, const std::string& program, const std::vector<
 
 std::string history_path() { return cache_path("history.json"); }
 
+Activity activity_of(const IterationStatistics& iteration, std::uint64_t vertices, std::uint64_t arcs,
+                     bool chose) {
+  const auto share = [](std::uint64_t part, std::uint64_t all) {
+    return all == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(all));
+  };
+  return {1, share(iteration.active_edges, arcs), share(iteration.active_vertices, vertices),
+          chose ? share(iteration.edges_processed, arcs) : -1};
+}
+
 std::vector<Activity> summary_of(std::span<const IterationStatistics> iterations, std::uint64_t vertices,
-                                 std::uint64_t arcs) {
-  constexpr std::size_t            classes = 40;
-  std::array<Activity, classes>    alike{};
-  std::array<std::size_t, classes> count{};
-  for (Activity& each : alike) each = {0, 0, 0};
-  for (const IterationStatistics& each : iterations) {
-    const double edges =
-        arcs == 0 ? 0 : std::min(1.0, static_cast<double>(each.active_edges) / static_cast<double>(arcs));
-    const double rows =
-        vertices == 0 ? 0
-                      : std::min(1.0, static_cast<double>(each.active_vertices) / static_cast<double>(vertices));
-    const double      halvings = edges > 0 ? -std::log2(edges) : static_cast<double>(classes);
+                                 std::uint64_t arcs, bool chose) {
+  constexpr std::size_t         classes = 40;
+  std::array<Activity, classes> alike{};
+  for (Activity& each : alike) each = {0, 0, 0, 0};
+  for (const IterationStatistics& made : iterations) {
+    const Activity    one      = activity_of(made, vertices, arcs, chose);
+    const double      halvings = one.edges > 0 ? -std::log2(one.edges) : static_cast<double>(classes);
     const std::size_t which    = std::min(classes - 1, static_cast<std::size_t>(halvings * 2));
-    alike[which].edges += edges, alike[which].rows += rows, ++count[which];
+    Activity&         all      = alike[which];
+    all.iterations += 1, all.edges += one.edges, all.rows += one.rows, all.looked_at += one.looked_at;
   }
   std::vector<Activity> summary;
-  for (std::size_t i = 0; i < classes; ++i)
-    if (const auto of = static_cast<double>(count[i]); of > 0)
-      summary.push_back({of, alike[i].edges / of, alike[i].rows / of});
+  for (const Activity& each : alike)
+    if (const double of = each.iterations; of > 0)
+      summary.push_back({of, each.edges / of, each.rows / of, each.looked_at / of});
   return summary;
 }
 
@@ -157,8 +167,9 @@ void note_run(const Graph& graph, const std::string& program, const Topology& to
   if (options.history == History::off || asynchronous || statistics.iterations == 0) return;
   // What fits is not planned by it: no file is written.
   const History history = statistics.candidates.empty() ? History::process : options.history;
-  RunHistory::of(graph)->note(graph, program,
-                              summary_of(statistics.per_iteration, topology.vertices, topology.arcs), history);
+  const bool    chose   = statistics.device != "cpu" && statistics.bytes_sent == 0;
+  RunHistory::of(graph)->note(
+      graph, program, summary_of(statistics.per_iteration, topology.vertices, topology.arcs, chose), history);
 }
 
 }  // namespace spillway

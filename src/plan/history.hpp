@@ -17,13 +17,17 @@ struct Activity {
   double iterations = 1;
   double edges      = 1;      ///< share of all…
   double rows       = edges;  ///< …and of the rows that they are in
+  double looked_at  = -1;     ///< of all edges, where kernels choose push or pull; below 0: not known
 
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
 /// Iterations with about as many active edges are taken together: their order does not matter to what they cost.
+/// `chose`: edges were where kernels reach them, so that each iteration was pushed or pulled, whichever was less.
 std::vector<Activity> summary_of(std::span<const IterationStatistics> iterations, std::uint64_t vertices,
-                                 std::uint64_t arcs);
+                                 std::uint64_t arcs, bool chose);
+/// Of one.
+Activity activity_of(const IterationStatistics& iteration, std::uint64_t vertices, std::uint64_t arcs, bool chose);
 
 /// Of one graph, by the programs that ran.
 class RunHistory : public Graph::Attachment {

@@ -89,27 +89,26 @@ class Conditions {
 /// What candidates cost.
 class Pricing {
  public:
-  Pricing(const RunFacts& run, const GpuFacts& device, const Rates& rates, const GraphSample& sample)
+  Pricing(const RunFacts& run, const Rates& rates, const GraphSample& sample)
       : run_(run),
-        device_(device),
         rates_(rates),
         sample_(sample),
         costs_(rates, run.weighted),
         activity_(expected_activity(run, sample)),
         code_bytes_(sample.code_bytes + (run.weighted ? sample.weight_bytes : 0)) {}
 
-  void price(PlanCandidate& candidate, std::uint64_t beside) const {
+  void price(PlanCandidate& candidate, const GpuFacts& device, std::uint64_t beside) const {
     const bool          keeps = run_.form != RowForm::whole;  // prefixes would cut rows
     const std::uint64_t resident =
         candidate.method->all_resident ? run_.edge_bytes()
-        : keeps ? resident_bytes(device_.room, beside + (candidate.method->transfers ? least_windows : 0),
+        : keeps ? resident_bytes(device.room, beside + (candidate.method->transfers ? least_windows : 0),
                                  run_.options.supply.resident)
                 : 0;
     const double all         = bytes_of_all(candidate);
     const double kept        = all == 0 ? 1 : std::min(1.0, static_cast<double>(resident) / all);
     candidate.device_bytes   = beside + static_cast<std::uint64_t>(kept * all);
     candidate.resident_bytes = static_cast<std::uint64_t>(kept * all);
-    candidate.prepare_ms     = 1e3 * preparing(candidate, kept * all);
+    candidate.prepare_ms     = 1e3 * preparing(candidate, device, kept * all);
     Cost cost;
     for (const Activity& each : activity_) {
       const Cost one = iteration(candidate, each, kept);
@@ -124,8 +123,12 @@ class Pricing {
     candidate.run_ms      = 1e3 * cost.total;
     candidate.bus_bytes   = static_cast<std::uint64_t>(cost.bytes);
     const double runs     = std::max(1u, run_.options.runs);
-    const double paid     = candidate.compressed ? std::min(candidate.prepare_ms, 1e3 * device_.forgone) : 0;
+    const double paid     = candidate.compressed ? std::min(candidate.prepare_ms, 1e3 * device.forgone) : 0;
     candidate.total_ms    = candidate.prepare_ms - paid + runs * candidate.run_ms;
+  }
+
+  double seconds(const PlanCandidate& candidate, const Activity& active, double kept) const {
+    return iteration(candidate, active, kept).total;
   }
 
  private:
@@ -139,14 +142,15 @@ class Pricing {
            (candidate.compressed ? code_bytes_ : static_cast<double>(edge_bytes(run_.weighted)));
   }
 
-  double preparing(const PlanCandidate& candidate, double resident) const {
+  double preparing(const PlanCandidate& candidate, const GpuFacts& device, double resident) const {
     const double all = static_cast<double>(run_.edge_bytes());
     if (candidate.method->all_resident) return all / rates_.uploaded;
     const double kept = resident / rates_.sent;
-    if (candidate.compressed && device_.has_compressed) return kept;
-    const double coding = static_cast<double>(run_.arcs) / rates_.coded_edges +
+    if (candidate.compressed && device.has_compressed) return kept;
+    const double pinning = device.has_pinned ? 0 : all / (device.copies ? rates_.copied : rates_.pinned);
+    const double coding  = static_cast<double>(run_.arcs) / rates_.coded_edges +
                           static_cast<double>(run_.vertices) / rates_.coded_rows;
-    return all / rates_.pinned + kept + (candidate.compressed ? coding : 0);
+    return pinning + kept + (candidate.compressed ? coding : 0);
   }
 
   double arcs(double share) const { return share * static_cast<double>(run_.arcs); }
@@ -159,7 +163,10 @@ class Pricing {
   Cost iteration(const PlanCandidate& candidate, const Activity& active, double kept) const {
     const Method method  = candidate.method;
     const double compute = arcs(active.edges) / rates_.visited;
-    if (method->all_resident) return {.compute = compute + rates_.barrier, .total = compute + rates_.barrier};
+    if (method->all_resident) {
+      const double visiting = arcs(looked_at(active)) / rates_.visited + rates_.barrier;
+      return {.compute = visiting, .total = visiting};
+    }
     if (!method->transfers) return in_place(candidate.compressed, active, kept, /*prefixes=*/true);
     if (candidate.compressed) {
       const double bytes = bytes_of_all(candidate) * (1 - kept), bus = bytes / rates_.sent;
@@ -184,32 +191,48 @@ class Pricing {
     return best;
   }
 
+  /// Edges that kernels look at, if they choose to push or to pull.
+  static double looked_at(const Activity& active) {
+    return active.looked_at < 0 ? active.edges : active.looked_at;
+  }
+
   /// Windows keep the first parts, and not the first edges of every row.
   Cost in_place(bool compressed, const Activity& active, double kept, bool prefixes) const {
-    const Activity looked_at = run_.voting ? votes(active, prefixes ? kept : 0) : active;
-    const double   edges     = arcs(looked_at.edges) * (run_.voting && prefixes ? 1 : 1 - kept);
-    // Rows that are all active lie one behind the other, and their lines are read once.
-    const double apart   = 1 - active.edges;
-    const double chunks  = apart * (prefixes ? rows(looked_at.rows, kept) : rows(looked_at.rows, 0) * (1 - kept));
+    Activity seen = run_.voting ? votes(active, prefixes ? kept : 0) : active;
+    if (!run_.voting && active.edges > 0) {
+      seen.rows  = std::min(1.0, active.rows * std::max(1.0, looked_at(active) / active.edges));
+      seen.edges = looked_at(active);
+    }
+    const double edges = arcs(seen.edges) * (run_.voting && prefixes ? 1 : 1 - kept);
+    // Rows that are all active lie one behind the other, and their lines are read once; what is left of them
+    // beside cached prefixes lies apart, unless the lines hold all of them anyway.
+    const double begun   = (1 - active.edges) * rows(seen.rows, 0);
+    const double chunks  = prefixes ? (kept > 0 ? rows(seen.rows, kept) : begun) : begun * (1 - kept);
     const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
     if (!compressed) {
-      const double bus = costs_.read(edges, chunks), compute = arcs(active.edges) / rates_.visited;
+      const double bus     = std::min(costs_.read(edges, chunks), costs_.read(arcs(seen.edges), begun));
+      const double compute = arcs(active.edges) / rates_.visited;
       return {bus, compute, std::max(bus, compute) + waiting,
               edges * static_cast<double>(edge_bytes(run_.weighted))};
     }
-    const double bytes = edges * code_bytes_, bus = bytes / rates_.read + chunks / rates_.read_chunks;
-    const double decode = arcs(looked_at.edges) / rates_.decoded;
+    const auto read = [&](double read_edges, double pieces) {
+      return read_edges * code_bytes_ / rates_.read + pieces / rates_.read_chunks;
+    };
+    const double bytes = edges * code_bytes_, bus = std::min(read(edges, chunks), read(arcs(seen.edges), begun));
+    const double decode = arcs(seen.edges) / rates_.decoded;
     return {bus, decode, bus + decode + waiting, bytes};
   }
 
   /// Whoever looks for one vote finds it among the first edges of a row, mostly.
   Activity votes(const Activity& active, double kept) const {
-    constexpr unsigned line = 5;  // 2^5 edges are read together
-    constexpr double   few  = 8;  // hold the vote, nearly always
-    constexpr double   rest = 0.05;
-    if (sample_.levels > most_levels_of_short_paths) return {active.iterations, active.edges * (1 - kept)};
+    constexpr unsigned line  = 5;  // 2^5 edges are read together
+    constexpr double   few   = 8;  // hold the vote, nearly always
+    constexpr double   rest  = 0.05;
+    const bool         known = active.looked_at >= 0;
+    const double       seen  = known ? active.looked_at : active.edges;
+    if (sample_.levels > most_levels_of_short_paths) return {active.iterations, seen * (1 - kept)};
     const double found = std::min(1.0, sample_.prefix_length(kept) / few);
-    return {active.iterations, active.edges * sample_.within[line] * std::max(rest, 1 - found)};
+    return {active.iterations, seen * (known ? 1 : sample_.within[line]) * std::max(rest, 1 - found)};
   }
 
   /// Parts of the graph in which somebody is active.
@@ -233,7 +256,6 @@ class Pricing {
   }
 
   const RunFacts&       run_;
-  const GpuFacts&       device_;
   const Rates&          rates_;
   const GraphSample&    sample_;
   TransferCosts         costs_;
@@ -352,10 +374,10 @@ Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all
   placement.knows_rates = true;
   if (left > 0 && !(settled && !all)) {
     const GraphSample sample = device.sample();
-    const Pricing     pricing{run, device, placement.rates, sample};
+    const Pricing     pricing{run, placement.rates, sample};
     placement.priced = true;
     for (PlanCandidate& each : placement.candidates)
-      if (possible(each)) pricing.price(each, conditions.beside(each));
+      if (possible(each)) pricing.price(each, device, conditions.beside(each));
     // Of equals, the one that has more strategies to choose from while it runs.
     const auto cost = [&](const PlanCandidate& each) {
       const bool   first      = run.options.method.automatic() && device.holds_all && each.method->all_resident;
@@ -372,6 +394,11 @@ Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all
         placement.forgone = std::max(placement.forgone, (best.run_ms - each.run_ms) / 1e3);
   placement.why = reasons(placement, run, device);
   return placement;
+}
+
+double predicted_seconds(const RunFacts& run, const Rates& rates, const GraphSample& sample,
+                         const PlanCandidate& candidate, const Activity& active, double resident) {
+  return Pricing{run, rates, sample}.seconds(candidate, active, resident);
 }
 
 Plan planned_placement(const RunFacts& run, const GpuFacts& device) {

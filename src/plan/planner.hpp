@@ -39,6 +39,8 @@ struct GpuFacts {
   bool          holds_all      = false;  ///< edges and state, then
   bool          has_compressed = false;  ///< these edges
   bool          may_compress   = true;   ///< it was not tried in vain
+  bool          has_pinned     = false;  ///< these edges, on the host
+  bool          copies         = false;  ///< them to be pinned: they lie in a mapped file
   double        forgone        = 0;      ///< seconds that runs so far would have spared had edges been compressed
 
   // Asked for where something is left to choose.
@@ -63,6 +65,10 @@ std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& 
 
 /// Where one candidate is left, nothing is measured for it unless `all` are to be priced.
 Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all = false);
+
+/// Seconds that an iteration with so much active is predicted to take, if a share of the edges is resident.
+double predicted_seconds(const RunFacts& run, const Rates& rates, const GraphSample& sample,
+                         const PlanCandidate& candidate, const Activity& active, double resident);
 
 /// What a run would be told of it.
 Plan planned_placement(const RunFacts& run, const GpuFacts& device);

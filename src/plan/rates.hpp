@@ -21,7 +21,11 @@ inline constexpr RateField rate_fields[] = {{"sent_bytes", &Rates::sent},
                                             {"read_bytes", &Rates::read},
                                             {"read_chunks", &Rates::read_chunks},
                                             {"step_seconds", &Rates::step},
-                                            {"pinned_bytes", &Rates::pinned}};
+                                            {"pinned_bytes", &Rates::pinned},
+                                            {"copied_bytes", &Rates::copied},
+                                            {"uploaded_bytes", &Rates::uploaded},
+                                            {"barrier_seconds", &Rates::barrier},
+                                            {"latency_seconds", &Rates::latency}};
 
 /// Where rates are kept: spillway/rates.json in XDG_CACHE_HOME or ~/.cache; empty where there is no such place.
 std::string rates_path();

@@ -59,7 +59,8 @@ TEST_F(CommandLine, ReadsPipesAndWritesStandardOutput) {
   folder_.write("g.txt", "0 1\n1 2\n");
   EXPECT_NE(spillway("info -", "cat g.txt | ").out.find("vertices           3"), std::string::npos);
   EXPECT_NE(spillway("info -", "gzip -c g.txt | ").out.find("vertices           3"), std::string::npos);
-  EXPECT_EQ(spillway("convert g.txt -").out, "# Spillway edge list: vertices 3 arcs 2 first 0 weights none\n0 1\n1 2\n");
+  EXPECT_EQ(spillway("convert g.txt -").out,
+            "# Spillway edge list: vertices 3 arcs 2 first 0 weights none\n0 1\n1 2\n");
   const Outcome big = spillway("info -", "(seq 1 60000 | awk '{print $1, $1+1}'; echo 5 99999999999) | ");
   EXPECT_EQ(big.code, 3);
   EXPECT_NE(big.err.find("--ids"), std::string::npos) << big.err;

@@ -14,7 +14,7 @@ TEST(Trace, CountsWhatOverlaps) {
   Trace trace;
   EXPECT_EQ(trace.overlap(), 0);
   trace.add({Track::to_device, "send", 0, 4});
-  trace.add({Track::to_device, "send", 3, 6});   // at once with the first
+  trace.add({Track::to_device, "send", 3, 6});  // at once with the first
   trace.add({Track::to_device, "send", 10, 12});
   trace.add({Track::kernels, "visit", 5, 11});
   trace.add({Track::kernels, "visit", 20, 30});
@@ -28,7 +28,7 @@ TEST(Trace, IsWhatChromeReads) {
   Trace trace;
   trace.add({Track::kernels, "visit", 1000, 1001.5});
   trace.add({Track::to_device, "send", 999, 1000, 64});
-  const auto read = nlohmann::json::parse(trace.chrome_json());
+  const auto  read  = nlohmann::json::parse(trace.chrome_json());
   std::size_t named = 0, spans = 0;
   for (const auto& event : read["traceEvents"]) {
     named += event["ph"] == "M";

@@ -34,14 +34,14 @@ class HistoryTest : public ::testing::Test {
   testing::TemporaryFolder    folder;
   std::optional<std::string>  before;
   const std::string           path     = folder / "a.spill";
-  const std::vector<Activity> activity = {{2, 0.5, 0.25}, {1, 0.125, 0.0625}};
+  const std::vector<Activity> activity = {{2, 0.5, 0.25, 0.25}, {1, 0.125, 0.0625, -1}};
 };
 
 TEST_F(HistoryTest, IterationsThatAreAlikeAreTakenTogether) {
   std::vector<IterationStatistics> made;
   for (const std::uint64_t edges : {1000, 990, 500, 3, 3, 3, 0})
-    made.push_back({.active_vertices = edges / 2, .active_edges = edges});
-  const auto summary = summary_of(made, 500, 1000);
+    made.push_back({.active_vertices = edges / 2, .active_edges = edges, .edges_processed = edges / 5});
+  const auto summary = summary_of(made, 500, 1000, true);
   double     edges = 0, iterations = 0;
   for (const Activity& each : summary) edges += each.iterations * each.edges, iterations += each.iterations;
   EXPECT_EQ(iterations, 7);
@@ -49,7 +49,9 @@ TEST_F(HistoryTest, IterationsThatAreAlikeAreTakenTogether) {
   ASSERT_EQ(summary.size(), 4u);
   EXPECT_NEAR(summary[0].edges, 0.995, 1e-9);
   EXPECT_EQ(summary[2].iterations, 3);
-  EXPECT_TRUE(summary_of({}, 0, 0).empty());
+  EXPECT_NEAR(summary[0].looked_at, 0.199, 1e-9);
+  EXPECT_LT(summary_of(made, 500, 1000, false)[0].looked_at, 0);
+  EXPECT_TRUE(summary_of({}, 0, 0, true).empty());
 }
 
 TEST_F(HistoryTest, IsOfTheGraphAndTheProgram) {
@@ -92,7 +94,7 @@ TEST_F(HistoryTest, WhatIsDamagedIsNone) {
   ASSERT_EQ(find(), activity);
   std::ifstream     file{history_path()};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  for (const auto& [from, to] : {std::pair{"0.5", "1.5"}, std::pair{"0.5", "-1"}, std::pair{"0.5", "null"},
+  for (const auto& [from, to] : {std::pair{"0.5", "1.5"}, std::pair{"0.5", "-2"}, std::pair{"0.5", "null"},
                                  std::pair{"\"format\": 1", "\"format\": 2"}, std::pair{"{", "["}}) {
     std::string damaged = text;
     damaged.replace(damaged.find(from), std::string_view{from}.size(), to);

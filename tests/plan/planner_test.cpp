@@ -137,7 +137,7 @@ const Case cases[] = {
      "partitions compressed"},
     {"ranks over a bus like NVLink", {kron24, Kind::ranks, 0.25, 20}, {.rates = over(400e9)}, "zerocopy"},
     {"ranks, a slow bus", {kron24, Kind::ranks, 0.25, 4}, {.rates = over(6e9)}, "partitions compressed"},
-    {"ranks on a grid, which hardly shrinks", {grid2048, Kind::ranks, 0.25, 20}, {}, "zerocopy"},
+    {"ranks on a grid, which hardly shrinks", {grid2048, Kind::ranks, 0.25, 20}, {}, "partitions"},
     {"a search in a grid", {grid2048, Kind::votes, 0.25}, {}, "zerocopy"},
     {"paths in a grid", {grid2048, Kind::improves, 0}, {}, "zerocopy"},
     {"paths in a grid, where every launch is slow and the bus is far",

@@ -214,7 +214,7 @@ Beliefs propagate(Session& session, const Graph& graph, const BeliefModel& model
   while (iterations.size() < most_iterations) {
     check_cancelled(progress);
     result.change = propagation.iterate();
-    iterations.push_back({n, arcs, Direction::pull, clock.lap()});
+    iterations.push_back({n, arcs, arcs, Direction::pull, clock.lap()});
     progress.advance(arcs);
     if (model.tolerance > 0 && result.change <= model.tolerance) break;
   }

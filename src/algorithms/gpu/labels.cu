@@ -333,7 +333,8 @@ class Propagation {
       check_cancelled(progress);
       const Stopwatch clock;
       const Done      done = make_round(all);
-      statistics_.per_iteration.push_back({done.looked_at, done.arcs, Direction::pull, clock.milliseconds()});
+      statistics_.per_iteration.push_back(
+          {done.looked_at, done.arcs, done.arcs, Direction::pull, clock.milliseconds()});
       statistics_.edges_processed += done.arcs;
       progress.advance(1);
       if (done.changed == 0 || round == rounds) break;

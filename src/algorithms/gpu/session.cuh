@@ -110,6 +110,7 @@ class Session {
     statistics.edges_processed = arcs;
     statistics.per_iteration.push_back({.active_vertices = vertices,
                                         .active_edges    = arcs,
+                                        .edges_processed = arcs,
                                         .direction       = Direction::push,
                                         .milliseconds    = static_cast<double>(in_kernels),
                                         .balloted        = false});

@@ -257,6 +257,13 @@ bool DeviceGraph::has_compressed(const RowBlock& block, bool weighted) {
   });
 }
 
+bool DeviceGraph::has_pinned(const RowBlock& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return std::ranges::any_of(host_rows_, [&](const auto& other) {
+    return other->on_host().targets == block.rows.targets && other->is_pinned(weighted);
+  });
+}
+
 std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, const Topology& topology,
                                                          bool weighted, const Graph& graph,
                                                          std::uint64_t coding_batch_arcs) {

@@ -57,6 +57,7 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
                                               const Graph& graph, std::uint64_t coding_batch_arcs);
   bool                             has_compressed(const RowBlock& block, bool weighted);
+  bool                             has_pinned(const RowBlock& block, bool weighted);
   /// Seconds that runs so far would have spared had rows been compressed.
   std::atomic<double> forgone         = 0;
   std::atomic<bool>   cannot_compress = false;  ///< was tried

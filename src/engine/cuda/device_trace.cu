@@ -42,10 +42,12 @@ void DeviceTrace::begin(Track track, std::string_view name, cudaStream_t stream,
   pending_.push_back(std::move(next));
 }
 
-void DeviceTrace::end(cudaStream_t stream) { check(cudaEventRecord(pending_.back()->after, stream), "being traced"); }
+void DeviceTrace::end(cudaStream_t stream) {
+  check(cudaEventRecord(pending_.back()->after, stream), "being traced");
+}
 
 double DeviceTrace::flush() {
-  double       begun = 0;
+  double     begun = 0;
   const auto at    = [&](cudaEvent_t event) {
     float passed = 0;
     check(cudaEventElapsedTime(&passed, base_->before, event), "being traced");

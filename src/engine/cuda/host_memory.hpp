@@ -17,6 +17,9 @@ inline bool                    serve(std::uint64_t chosen, std::uint64_t room) {
                      return chosen != no_prefixes && chosen <= room && chosen >= room - room / 4;
 }
 
+/// Whether memory would be copied to be pinned: what lies in a mapped file, if the budget has room.
+bool is_copied(const void* data, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget);
+
 /// Pinned where it lies. What is in a mapped file is copied into huge pages, if the budget has room; and what
 /// cannot be pinned where it is.
 class HostReadable {

@@ -48,6 +48,12 @@ bool in_a_file(const void* data) {
 
 }  // namespace
 
+/// Over huge pages the device finds its way faster; a file has small ones. As much again is left for what is to
+/// come: values, code.
+bool is_copied(const void* data, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget) {
+  return bytes >= large && budget->has_room(2 * bytes) && in_a_file(data);
+}
+
 HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::shared_ptr<MemoryBudget>& budget,
                            std::string_view what)
     : bytes_(bytes) {
@@ -63,10 +69,7 @@ HostReadable::HostReadable(const void* data, std::uint64_t bytes, const std::sha
     return;
   }
   constexpr unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
-  // Over huge pages the device finds its way faster; a file has small ones. As much again is left for what is to
-  // come: values, code.
-  const bool worth_copying = bytes >= large && budget->has_room(2 * bytes) && in_a_file(data);
-  if (!worth_copying) {
+  if (!is_copied(data, bytes, budget)) {
     touch(data, bytes);
     if (pinned(data, bytes, flags) || pinned(data, bytes, flags | cudaHostRegisterReadOnly)) return;
   }

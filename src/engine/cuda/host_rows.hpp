@@ -26,6 +26,7 @@ class HostRows {
   const EdgeIndex* offsets() const { return offsets_.data(); }
   /// The edges where the host has pinned them, weights too if they were added.
   Rows pinned();
+  bool is_pinned(bool weighted) const { return targets_.bytes() > 0 && (!weighted || weights_.bytes() > 0); }
 
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes, or
   /// some rows; where not all fit, `places_bytes` more say where the others begin.

@@ -95,6 +95,23 @@ SuppliedRows Session::rows() {
   return made;
 }
 
+void Session::predict_iterations(RunStatistics& statistics) {
+  State& state = *state_;
+  if (!state.choice || !state.choice->priced) return;
+  const PlanCandidate& chosen   = state.choice->best();
+  const RunFacts       run      = state.facts();
+  const GraphSample    sample   = sample_of(*state.device_graph, state.topology, run);
+  const auto           on_host  = static_cast<double>(statistics.edges_on_host);
+  const double         resident = on_host > 0 ? static_cast<double>(statistics.edges_resident) / on_host : 1;
+  for (IterationStatistics& made : statistics.per_iteration) {
+    if (made.predicted_ms > 0) continue;
+    Activity active = activity_of(made, run.vertices, run.arcs, !chosen.method->transfers);
+    active.rows     = std::min(1.0, active.rows / std::max(sample.nonempty, 1e-6));
+    made.predicted_ms =
+        1e3 * predicted_seconds(run, state.choice->rates, sample, chosen, active, std::min(1.0, resident));
+  }
+}
+
 /// Memory that the plan counted on may be gone, here or on the host: the next candidate is tried.
 bool Session::falls_back(const Error& error) {
   State& state = *state_;

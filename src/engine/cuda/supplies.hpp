@@ -21,6 +21,8 @@ struct Room {
 /// Where the edges of a run are to be; rows that are in the way go.
 Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                         const std::shared_ptr<MemoryBudget>& host);
+/// Of the rows that a run will walk most.
+GraphSample sample_of(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run);
 /// What would be chosen, and why; rows stay.
 Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                     const std::shared_ptr<MemoryBudget>& host);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "engine/cuda/compression.hpp"
+#include "engine/cuda/host_memory.hpp"
 #include "engine/cuda/host_rows.hpp"
 #include "engine/rows.hpp"
 #include "supply/residency.hpp"
@@ -106,11 +107,24 @@ Supply<PlainRows> whole_supply(DeviceGraph& device_graph, const Graph& graph, co
 
 namespace {
 
+/// The rows that will be walked most.
+const std::vector<RowBlock>& main_blocks(const Topology& topology, const RunFacts& run) {
+  const bool pulls = topology.push.empty() || (run.all_active && !topology.pull.empty());
+  return pulls ? topology.pull : topology.push;
+}
+
+}  // namespace
+
+GraphSample sample_of(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run) {
+  const auto& blocks = main_blocks(topology, run);
+  return blocks.empty() ? GraphSample{} : device_graph.sample(blocks.front(), topology.vertices, run.weighted);
+}
+
+namespace {
+
 GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                   const std::shared_ptr<MemoryBudget>& host) {
-  // Of the rows that will be walked most.
-  const bool  pulls  = topology.push.empty() || (run.all_active && !topology.pull.empty());
-  const auto& blocks = pulls ? topology.pull : topology.push;
+  const auto& blocks = main_blocks(topology, run);
   const bool  free   = run.options.method.automatic();
   return {.name           = "cuda:" + std::to_string(device_graph.device().index()),
           .room           = device_graph.room(/*with_idle_rows=*/free),
@@ -118,13 +132,12 @@ GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const Run
           .holds_all      = device_graph.could_hold(topology, run.weighted, run.state),
           .has_compressed = !blocks.empty() && device_graph.has_compressed(blocks.front(), run.weighted),
           .may_compress   = !device_graph.cannot_compress,
-          .forgone        = device_graph.forgone,
-          .rates = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
-          .sample =
-              [&] {
-                return blocks.empty() ? GraphSample{}
-                                      : device_graph.sample(blocks.front(), topology.vertices, run.weighted);
-              }};
+          .has_pinned     = !blocks.empty() && device_graph.has_pinned(blocks.front(), run.weighted),
+          .copies         = !blocks.empty() &&
+                    is_copied(blocks.front().rows.targets, blocks.front().arcs() * sizeof(Vertex), host),
+          .forgone = device_graph.forgone,
+          .rates   = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
+          .sample  = [&] { return sample_of(device_graph, topology, run); }};
 }
 
 }  // namespace

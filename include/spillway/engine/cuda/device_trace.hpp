@@ -12,8 +12,8 @@
 
 namespace spillway::cuda {
 
-/// Events before and after what a stream is given, turned into spans of a trace once they are over. Without a trace
-/// nothing is done.
+/// Events before and after what a stream is given, turned into spans of a trace once they are over. Without a
+/// trace nothing is done.
 class DeviceTrace {
  public:
   explicit DeviceTrace(Trace* trace);

@@ -402,6 +402,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     for (const IterationLog& entry : log)
       all.push_back({.active_vertices = entry.vertices,
                      .active_edges    = entry.edges,
+                     .edges_processed = entry.looked_at,
                      .direction       = entry.pulled ? Direction::pull : Direction::push,
                      .milliseconds    = static_cast<double>(entry.nanoseconds) / 1e6,
                      .balloted        = entry.ballot != 0,

@@ -112,6 +112,7 @@ class CudaRun final : public PreparedRun<P> {
       deliver_answer(outcome);
     statistics.transfer_ms = so_far_.transfer_ms + clock_.lap();
     note_supply(device(), rows_, so_far_, statistics);
+    session_.predict_iterations(statistics);
   }
 
  private:

@@ -77,6 +77,8 @@ class Session {
   SuppliedRows rows();
   /// After an error: whether `rows` has another way to try.
   bool falls_back(const Error& error);
+  /// After a run: what the planner would have predicted of each iteration, had it known what is active.
+  void predict_iterations(RunStatistics& statistics);
   /// Frees rows that no run uses; false if there are none.
   bool make_room();
 
