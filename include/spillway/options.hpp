@@ -118,7 +118,7 @@ struct Rates {
   double sent            = 55e9;    ///< bytes that the bus moves as they lie
   double gathered        = 46e9;    ///< bytes that the host gathers, to be moved…
   double gathered_chunks = 280e6;   ///< …and row chunks that it gathers, whatever their bytes
-  double read            = 46e9;    ///< bytes that the device reads where they are…
+  double read            = 37e9;    ///< bytes that the device reads where they are…
   double read_chunks     = 1e9;     ///< …and row chunks, whatever their bytes
   double step            = 180e-6;  ///< seconds that an iteration takes beside, if the host is asked
   double pinned          = 30e9;    ///< bytes of host memory that are made readable for the device
@@ -132,6 +132,7 @@ struct Rates {
   double decoded     = 130e9;  ///< compressed edges
   double coded_edges = 2e9;    ///< edges that are compressed…
   double coded_rows  = 62e6;   ///< …and rows, whatever their edges
+  double windows     = 10e-3;  ///< seconds until windows are ready to be sent
 };
 
 /// Of edges that do not fit a device. Results do not depend on it.

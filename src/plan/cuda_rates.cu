@@ -78,6 +78,14 @@ __global__ void read_segments(const Vertex* from, std::uint64_t segments, unsign
   if (sum == no_vertex) *to = sum;  // so that somebody wants to know
 }
 
+/// Rows of so many edges, one behind the other, each by a warp: lines that two rows share are fetched twice.
+__global__ void read_rows(const Vertex* from, std::uint64_t rows, unsigned edges, Vertex* to) {
+  Vertex sum = 0;
+  for (std::uint64_t row = first_item() / warp_lanes; row < rows; row += item_stride() / warp_lanes)
+    for (unsigned i = lane_index(); i < edges; i += warp_lanes) sum += from[row * edges + i];
+  if (sum == no_vertex) *to = sum;
+}
+
 __global__ void do_nothing() {}
 
 /// All threads of the grid wait for one another, so often.
@@ -112,9 +120,9 @@ class Measuring {
     Rates rates;
     rates.pinned = static_cast<double>(edges_ * sizeof(Vertex)) / std::max(pinning_seconds_, 1e-6);
     rates.sent   = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
-    const auto [read_edge, read_chunk] = shares([&](unsigned edges) { return seconds_to_read(edges); });
-    rates.read                         = std::min(sizeof(Vertex) / read_edge, rates.sent);
-    rates.read_chunks                  = 1 / read_chunk;
+    const double read_edge = seconds_to_read_rows();
+    rates.read             = std::min(sizeof(Vertex) / read_edge, rates.sent);
+    rates.read_chunks      = 1 / std::max(seconds_to_read(short_segment) - short_segment * read_edge, 1e-10);
     const auto [gathered_edge, gathered_chunk] =
         shares([&](unsigned edges) { return seconds_to_gather(edges, threads); });
     rates.gathered        = std::min(sizeof(Vertex) / gathered_edge, rates.sent);
@@ -132,9 +140,9 @@ class Measuring {
   }
 
  private:
-  /// A fused iteration of next to nothing takes 7 us where all threads meet in 2, and 2.5 more if it reads over
-  /// the bus, where a read takes 1.2 (docs/experiments.md).
-  static constexpr double barriers_of_an_iteration = 3.5, reads_of_an_iteration = 2;
+  /// A fused iteration of next to nothing takes 7.1 us where all threads meet in 1.0, and 2.4 more if it reads
+  /// over the bus, where a read takes 1.3 (docs/experiments.md).
+  static constexpr double barriers_of_an_iteration = 7, reads_of_an_iteration = 2;
 
   double seconds_to_meet() {
     constexpr unsigned meetings   = 256;
@@ -187,9 +195,9 @@ class Measuring {
     return rate;
   }
 
-  /// A small iteration in windows takes 0.18 ms where such a step takes 15 us (docs/experiments.md): five
-  /// launches, what the host is told after each, and what it tells the device.
-  static constexpr double steps_of_an_iteration = 12;
+  /// A small iteration in windows takes 0.16 to 0.18 ms where such a step takes 15 to 21 us (docs/experiments.md):
+  /// five launches, what the host is told after each, and what it tells the device.
+  static constexpr double steps_of_an_iteration = 9;
 
   void send_all() {
     for (std::uint64_t at = 0; at < edges_; at += window_.size())
@@ -208,6 +216,18 @@ class Measuring {
     const double     an_edge =
         std::max((of_long - of_short) / (long_segment - short_segment), of_long / long_segment / 2);
     return {an_edge, std::max(of_short - short_segment * an_edge, nothing)};
+  }
+
+  /// An edge of rows of common length.
+  double seconds_to_read_rows() {
+    constexpr unsigned  common = 47;
+    const std::uint64_t rows   = edges_ / common;
+    return usual_seconds([&](unsigned) {
+             SPILLWAY_LAUNCH(read_rows, blocks_for(1u << 18), block_threads, pinned_.as<Vertex>(), rows, common,
+                             window_.data());
+             device_.wait();
+           }) /
+           static_cast<double>(rows * common);
   }
 
   double seconds_to_read(unsigned edges) {

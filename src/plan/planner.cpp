@@ -150,7 +150,8 @@ class Pricing {
     const double pinning = device.has_pinned ? 0 : all / (device.copies ? rates_.copied : rates_.pinned);
     const double coding  = static_cast<double>(run_.arcs) / rates_.coded_edges +
                           static_cast<double>(run_.vertices) / rates_.coded_rows;
-    return pinning + kept + (candidate.compressed ? coding : 0);
+    return pinning + kept + (candidate.compressed ? coding : 0) +
+           (candidate.method->transfers ? rates_.windows : 0);
   }
 
   double arcs(double share) const { return share * static_cast<double>(run_.arcs); }
@@ -170,7 +171,7 @@ class Pricing {
     if (!method->transfers) return in_place(candidate.compressed, active, kept, /*prefixes=*/true);
     if (candidate.compressed) {
       const double bytes = bytes_of_all(candidate) * (1 - kept), bus = bytes / rates_.sent;
-      const double decode = arcs(active.edges) / rates_.decoded;
+      const double decode = arcs(active.edges) / rates_.decoded + compute;  // and visited, part by part
       return {bus, decode, rates_.step + std::max(bus, decode), bytes};
     }
     const Cost whole = {whole_parts(active, kept) / rates_.sent, compute,
@@ -198,41 +199,43 @@ class Pricing {
 
   /// Windows keep the first parts, and not the first edges of every row.
   Cost in_place(bool compressed, const Activity& active, double kept, bool prefixes) const {
-    Activity seen = run_.voting ? votes(active, prefixes ? kept : 0) : active;
-    if (!run_.voting && active.edges > 0) {
-      seen.rows  = std::min(1.0, active.rows * std::max(1.0, looked_at(active) / active.edges));
-      seen.edges = looked_at(active);
-    }
-    const double edges = arcs(seen.edges) * (run_.voting && prefixes ? 1 : 1 - kept);
+    if (run_.voting && sample_.levels <= most_levels_of_short_paths)
+      return votes(compressed, active, kept, prefixes);
+    const double seen = looked_at(active);
+    const double lie =
+        active.edges > 0 ? std::min(1.0, active.rows * std::max(1.0, seen / active.edges)) : active.rows;
+    const double edges = arcs(seen) * (1 - kept);
     // Rows that are all active lie one behind the other, and their lines are read once; what is left of them
     // beside cached prefixes lies apart, unless the lines hold all of them anyway.
-    const double begun   = (1 - active.edges) * rows(seen.rows, 0);
-    const double chunks  = prefixes ? (kept > 0 ? rows(seen.rows, kept) : begun) : begun * (1 - kept);
+    const double begun   = (1 - active.edges) * rows(lie, 0);
+    const double chunks  = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
     const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
     if (!compressed) {
-      const double bus     = std::min(costs_.read(edges, chunks), costs_.read(arcs(seen.edges), begun));
-      const double compute = arcs(active.edges) / rates_.visited;
+      const double bus     = std::min(costs_.read(edges, chunks), costs_.read(arcs(seen), begun));
+      const double compute = arcs(seen) / rates_.visited;
       return {bus, compute, std::max(bus, compute) + waiting,
               edges * static_cast<double>(edge_bytes(run_.weighted))};
     }
     const auto read = [&](double read_edges, double pieces) {
       return read_edges * code_bytes_ / rates_.read + pieces / rates_.read_chunks;
     };
-    const double bytes = edges * code_bytes_, bus = std::min(read(edges, chunks), read(arcs(seen.edges), begun));
-    const double decode = arcs(seen.edges) / rates_.decoded;
-    return {bus, decode, bus + decode + waiting, bytes};
+    const double bus    = std::min(read(edges, chunks), read(arcs(seen), begun));
+    const double decode = arcs(seen) / rates_.decoded;
+    return {bus, decode, bus + decode + waiting, edges * code_bytes_};
   }
 
-  /// Whoever looks for one vote finds it among the first edges of a row, mostly.
-  Activity votes(const Activity& active, double kept) const {
-    constexpr unsigned line  = 5;  // 2^5 edges are read together
-    constexpr double   few   = 8;  // hold the vote, nearly always
-    constexpr double   rest  = 0.05;
-    const bool         known = active.looked_at >= 0;
-    const double       seen  = known ? active.looked_at : active.edges;
-    if (sample_.levels > most_levels_of_short_paths) return {active.iterations, seen * (1 - kept)};
-    const double found = std::min(1.0, sample_.prefix_length(kept) / few);
-    return {active.iterations, seen * (known ? 1 : sample_.within[line]) * std::max(rest, 1 - found)};
+  /// Whoever looks for one vote finds it among the first edges of a row, mostly: a read for every vertex that
+  /// looks. Over a whole search nearly everyone does once; the more edges are active, the more do now.
+  Cost votes(bool compressed, const Activity& active, double kept, bool prefixes) const {
+    constexpr double few  = 8;  // edges that hold the vote, nearly always
+    constexpr double rest = 0.05, sector = 32;
+    const double     looking = rows(active.edges, 0);
+    const double     found   = std::min(1.0, sample_.prefix_length(kept) / few);
+    const double     reads   = looking * (prefixes ? std::max(rest, 1 - found) : 1 - kept);
+    const double     bus     = kept < 1 ? reads / rates_.read_chunks : 0;
+    const double     compute = looking * few / (compressed ? rates_.decoded : rates_.visited);
+    const double     waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
+    return {bus, compute, (compressed ? bus + compute : std::max(bus, compute)) + waiting, reads * sector};
   }
 
   /// Parts of the graph in which somebody is active.

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 /// What was measured in another way is measured again.
 constexpr auto way_name = "way";
-constexpr int  way      = 4;
+constexpr int  way      = 5;
 
 }  // namespace
 

@@ -144,7 +144,7 @@ const Case cases[] = {
      {grid2048, Kind::improves, 0},
      {.rates = {.latency = 1e-3}},
      "subgraph asynchronous"},
-    {"a small GPU, without room for windows", {kron24, Kind::ranks}, {650 * MB}, "zerocopy"},
+    {"a small GPU, without room for windows", {kron24, Kind::ranks, 0, 10}, {650 * MB}, "zerocopy"},
 };
 
 TEST(Planner, IsAFunctionOfTheFacts) {

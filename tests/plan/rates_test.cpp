@@ -36,19 +36,19 @@ TEST_F(KeptRates, ThatCannotBeTrueAreNone) {
   for (
       const char* text :
       {"", "{", "[]", "3", R"({"one": 5})", R"({"one": {"sent_bytes": 1}})",
-       R"({"one": {"way": 3, "sent_bytes": 0, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
-                    "step_seconds": 1, "pinned_bytes": 1}})",
-       R"({"one": {"way": 3, "sent_bytes": "1", "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
-                    "step_seconds": 1, "pinned_bytes": 1}})",
+       R"({"one": {"way": 5, "sent_bytes": 0, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
+                    "step_seconds": 1, "pinned_bytes": 1, "copied_bytes": 1, "uploaded_bytes": 1, "barrier_seconds": 1, "latency_seconds": 1}})",
+       R"({"one": {"way": 5, "sent_bytes": "1", "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
+                    "step_seconds": 1, "pinned_bytes": 1, "copied_bytes": 1, "uploaded_bytes": 1, "barrier_seconds": 1, "latency_seconds": 1}})",
        R"({"one": {"sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1, "read_chunks": 1,
-                    "step_seconds": 1, "pinned_bytes": 1}})",
+                    "step_seconds": 1, "pinned_bytes": 1, "copied_bytes": 1, "uploaded_bytes": 1, "barrier_seconds": 1, "latency_seconds": 1}})",
        R"({"one": {"way": 1, "sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1, "read_bytes": 1,
-                    "read_chunks": 1, "step_seconds": 1, "pinned_bytes": 1}})"}) {
+                    "read_chunks": 1, "step_seconds": 1, "pinned_bytes": 1, "copied_bytes": 1, "uploaded_bytes": 1, "barrier_seconds": 1, "latency_seconds": 1}})"}) {
     std::ofstream{path} << text;
     EXPECT_FALSE(kept_rates(path, "one")) << text;
   }
-  std::ofstream{path} << R"({"one": {"way": 3, "sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1,
-                                     "read_bytes": 1, "read_chunks": 1, "step_seconds": 1, "pinned_bytes": 1}})";
+  std::ofstream{path} << R"({"one": {"way": 5, "sent_bytes": 1, "gathered_bytes": 1, "gathered_chunks": 1,
+                                     "read_bytes": 1, "read_chunks": 1, "step_seconds": 1, "pinned_bytes": 1, "copied_bytes": 1, "uploaded_bytes": 1, "barrier_seconds": 1, "latency_seconds": 1}})";
   EXPECT_TRUE(kept_rates(path, "one")) << "one of which nothing is wrong";
   std::ofstream{path} << "[]";
   keep_rates(path, "one", {});  // what is no cache is replaced

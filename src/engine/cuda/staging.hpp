@@ -73,7 +73,7 @@ class IdleRings {
   void clear();
 
  private:
-  static constexpr std::uint64_t most_bytes = 64u << 20;
+  static constexpr std::uint64_t most_bytes = 128u << 20;
 
   struct Idle {
     int                          device;

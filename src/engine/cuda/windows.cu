@@ -146,7 +146,12 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     }
     supply_ = std::make_unique<WindowSupply>(std::move(sides), sizes_, needs, options, budget);
   }
-  ~GpuWindows() override { wait_for_streams(); }  // before what they write to is given back
+  /// Before what streams write to is given back. Rings that are pinned already serve the next run.
+  ~GpuWindows() override {
+    wait_for_streams();
+    IdleRings::instance().put(device_.index(), std::move(stages_));
+    IdleRings::instance().put(device_.index(), std::move(descriptor_ring_));
+  }
 
   /// Iterations whose edges are better read in place need no windows.
   bool may_fuse() const override { return reads_in_place_; }
@@ -184,9 +189,15 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     const auto          bytes = [&] { return told + stages_at_once * sizes_.stage_edges * needs_.edge_bytes(); };
     while (sizes_.stage_edges > small && !budget.has_room(2 * bytes())) sizes_.stage_edges /= 2;
     staged_.raise_to(bytes());
-    stages_.emplace(stages_at_once, sizes_.stage_edges * needs_.edge_bytes());
-    descriptor_ring_.emplace(2, DescriptorBatch::bytes_of(descriptors_at_once(options)));
+    stages_          = ring(stages_at_once, sizes_.stage_edges * needs_.edge_bytes());
+    descriptor_ring_ = ring(2, DescriptorBatch::bytes_of(descriptors_at_once(options)));
     for (unsigned i = 0; i < 2; ++i) batches_.push_back({(*descriptor_ring_)[i], descriptors_at_once(options)});
+  }
+
+  /// One that another run has left, or a new one.
+  std::unique_ptr<StagingRing> ring(unsigned count, std::uint64_t bytes) const {
+    if (auto idle = IdleRings::instance().take(device_.index(), count, bytes)) return idle;
+    return std::make_unique<StagingRing>(count, bytes);  // says why there is none
   }
 
   /// The first edges, for which there are `bytes`, if there is room to tell where windows begin, too.
@@ -368,7 +379,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   Stream                             stream_, descriptor_stream_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<Slot>              decoded_;  ///< the part that is visited, if edges are compressed
-  std::optional<StagingRing>         stages_, descriptor_ring_;
+  std::unique_ptr<StagingRing>       stages_, descriptor_ring_;
   std::vector<DescriptorBatch>       batches_;  ///< two, or none
   std::uint64_t                      turn_ = 0;
 };
