@@ -233,6 +233,9 @@ inline constexpr int column_count = [] {
   return 0;
 }();
 
+template <class P>
+inline constexpr bool makes_columns = column_count<P> != 0;
+
 template <class P, int i>
 using ColumnEntry =
     std::remove_cvref_t<decltype(std::declval<const P&>().template column<i>(std::declval<const ValueOf<P>&>()))>;

@@ -47,12 +47,13 @@ struct IterationStatistics {
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
   /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were
   /// read "in place", or several of these ("mixed"); or all that were needed were there ("kept").
-  const char*   transfer     = "";
-  std::uint64_t windows      = 0;  ///< in so many parts they were sent
-  std::uint64_t bytes_sent   = 0;
-  std::uint64_t bytes_read   = 0;  ///< in place, where that is known
-  double        predicted_ms = 0;  ///< of this activity, by the planner's costs; 0: nothing was predicted
-  double        gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited
+  const char*   transfer   = "";
+  std::uint64_t windows    = 0;  ///< in so many parts they were sent
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_read = 0;  ///< in place, where that is known
+  /// Of this activity: in windows of the transfer, else of the whole iteration; 0: nothing was predicted.
+  double predicted_ms = 0;
+  double gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited
 };
 
 /// How often the engine took ways that small graphs never need.

@@ -216,6 +216,8 @@ ReadResult read_edge_list(ReadJob& job) {
   if (!inspection.has_data()) {
     settle_vertices(text, banner, inspection, job);
     if (job.sample.whole) {
+      if (banner.arcs.value_or(0) > 0)
+        job.notes.push_back(fmt::format("line 1 says {} arcs, but no edge follows", with_commas(*banner.arcs)));
       if (!inspection.states_own_banner())
         job.notes.emplace_back(
             "the list has no edges: its lines are comments (they start with # or %) or a header");

@@ -208,8 +208,9 @@ bool are_alike(const std::string& a, const std::string& b) {
   constexpr std::pair<std::string_view, std::string_view> letters[] = {
       {"u", "v"}, {"i", "j"}, {"s", "t"}, {"a", "b"}, {"x", "y"}, {"p", "q"}, {"n", "m"}};
   if (shorter < 2)
-    return a == b ||
-           std::ranges::find(letters, std::pair{std::string_view{a}, std::string_view{b}}) != std::end(letters);
+    return a == b || std::ranges::any_of(letters, [&](const auto& pair) {
+             return (a == pair.first && b == pair.second) || (a == pair.second && b == pair.first);
+           });
   if (is_any(a, {"from", "source", "src", "orig", "origin", "start", "begin"}) &&
       is_any(b, {"to", "target", "dst", "dest", "destination", "sink", "end"}))
     return true;

@@ -93,9 +93,10 @@ inline void look_at_comment(const char* p, Seen& seen) {
 
 /// A blank line: what follows it may be another part of the file.
 inline void look_at_blank(const char* p, const char* end, Seen& seen) {
-  if (seen.gap.found) return;
+  if (seen.gap.found || seen.last_gap.found) return;
   const char* next = p;
   while (next < end && (is_blank(*next) || *next == '\n')) ++next;
+  if (next < end && (*next == '#' || *next == '%')) return;  // is told, if edges follow
   (next < end ? seen.gap : seen.last_gap).note(p, "blank");
 }
 

@@ -157,7 +157,7 @@ void note_directions(const Csr& csr, char mark, ReadJob& job) {
         fmt::format("the file says '{}': where both sides count from 1, vertices of one side are taken for "
                     "those of the other",
                     bipartite));
-  if (!other.empty() && undirected.empty() && bipartite.empty())
+  if (!other.empty() && undirected.empty() && bipartite.empty() && !both_ways)
     job.notes.push_back(
         fmt::format("the comment '{}' is not followed: each line is an arc from its first number to "
                     "its second",

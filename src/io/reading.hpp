@@ -22,9 +22,10 @@ WeightType kept_weights(const ReadJob& job, WeightType held);
 std::optional<std::uint32_t> weight_bits(std::int64_t value, WeightType type);
 std::optional<std::uint32_t> weight_bits(double value, WeightType type);
 
-/// Tells of weights in a binary file, read as whole numbers, that are something else by their looks.
 /// Notes that neighbours may have 64 bits, where records of neighbour and weight were expected.
 void note_zero_weights(std::span<const std::uint32_t> weights, ReadJob& job);
+
+/// Tells of weights in a binary file, read as whole numbers, that are something else by their looks.
 void note_odd_weights(std::span<const std::uint32_t> weights, ReadJob& job, std::string_view remedy = "");
 
 /// Likewise of floats.

@@ -30,12 +30,14 @@ void write_cache(const std::string& path, const nlohmann::ordered_json& cache) {
   if (path.empty()) return;
   try {
     std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
-    OutputFile        file{path};
-    const std::string text = cache.dump(2) + "\n";
+    OutputFile file{path};
+    // A path may be no UTF-8.
+    const std::string text = cache.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     file.write_at(0, text.data(), text.size());
     file.commit();
   } catch (const Error&) {
   } catch (const std::filesystem::filesystem_error&) {
+  } catch (const nlohmann::ordered_json::exception&) {
   }
 }
 

@@ -27,10 +27,13 @@ constexpr int         format     = 1;
 std::uint64_t checksum_of(const Graph& graph) {
   constexpr std::uint64_t    places = 256;
   const Csr&                 out    = graph.out();
-  std::vector<std::uint64_t> seen{out.vertex_count(), out.arc_count(), graph.symmetric()};
+  std::vector<std::uint64_t> seen{out.vertex_count(), out.arc_count(), graph.symmetric(),
+                                  static_cast<std::uint64_t>(graph.weight_type())};
   for (std::uint64_t i = 0; i < places; ++i) {
+    const EdgeIndex at = out.arc_count() * i / places;
     seen.push_back(out.offsets[out.vertex_count() * i / places]);
-    if (out.arc_count() > 0) seen.push_back(out.targets[out.arc_count() * i / places]);
+    if (out.arc_count() > 0) seen.push_back(out.targets[at]);
+    if (!out.weights.empty()) seen.push_back(out.weights[at]);
   }
   return XXH3_64bits(seen.data(), seen.size() * sizeof(seen[0]));
 }
@@ -139,7 +142,10 @@ void RunHistory::read_kept(const Graph& graph) {
   const auto found = cache.find(key_);
   if (found == cache.end() || !found->is_object()) return;
   for (const auto& [program, entries] : found->items())
-    if (auto activity = activity_from(entries); !activity.empty()) programs_.emplace(program, std::move(activity));
+    if (auto activity = activity_from(entries); !activity.empty()) {
+      kept_.emplace(program, activity);
+      programs_.emplace(program, std::move(activity));
+    }
 }
 
 std::vector<Activity> RunHistory::find(const Graph& graph, const std::string& program, History history) {
@@ -154,17 +160,28 @@ void RunHistory::note(const Graph& graph, const std::string& program, std::vecto
                       History history) {
   if (history == History::off || activity.empty()) return;
   const std::scoped_lock lock{mutex_};
-  if (history == History::kept) {
-    read_kept(graph);
-    if (!are_alike(programs_[program], activity)) keep(key_, program, activity);
-  }
-  programs_[program] = std::move(activity);
+  if (history == History::kept) read_kept(graph);
+  std::vector<Activity>& last            = programs_[program];
+  constexpr double       next_to_nothing = 0.1;  // from a vertex without edges, say
+  if (totals(activity).second < next_to_nothing * totals(last).second) return;
+  // A run in windows says nothing of what kernels would have looked at; one before it may have.
+  const bool knows = activity.front().looked_at >= 0, knew = !last.empty() && last.front().looked_at >= 0;
+  if (!knows && knew && are_alike(last, activity)) return;
+  last                           = std::move(activity);
+  std::vector<Activity>& in_file = kept_[program];
+  const bool             new_to_file =
+      !are_alike(in_file, last) || (in_file.front().looked_at < 0 && last.front().looked_at >= 0);
+  // Once a process: the runs of a command are like each other.
+  if (history != History::kept || !new_to_file || !written_.insert(program).second) return;
+  in_file = last;
+  keep(key_, program, last);
 }
 
 void note_run(const Graph& graph, const std::string& program, const Topology& topology, const RunOptions& options,
-              const RunStatistics& statistics) {
-  const bool asynchronous = statistics.counters.local_rounds > 0;  // with other activity
-  if (options.history == History::off || asynchronous || statistics.iterations == 0) return;
+              std::uint64_t max_iterations, const RunStatistics& statistics) {
+  const bool asynchronous = statistics.counters.local_rounds > 0;     // with other activity
+  const bool cut_off      = statistics.iterations >= max_iterations;  // another run may go on
+  if (options.history == History::off || asynchronous || cut_off || statistics.iterations == 0) return;
   // What fits is not planned by it: no file is written.
   const History history = statistics.candidates.empty() ? History::process : options.history;
   const bool    chose   = statistics.device != "cpu" && statistics.bytes_sent == 0;

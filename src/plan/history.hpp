@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,9 +44,10 @@ class RunHistory : public Graph::Attachment {
 
   void read_kept(const Graph& graph);
 
-  std::mutex  mutex_;
-  Programs    programs_;
-  std::string key_;  ///< in the file; empty: it was not asked yet
+  std::mutex            mutex_;
+  Programs              programs_, kept_;  ///< of the last runs, and as the file has them
+  std::set<std::string> written_;          ///< programs, by this process
+  std::string           key_;              ///< in the file; empty: it was not asked yet
 };
 
 /// Where histories are kept: spillway/history.json (cache_file.hpp).

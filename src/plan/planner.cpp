@@ -145,13 +145,12 @@ class Pricing {
   double preparing(const PlanCandidate& candidate, const GpuFacts& device, double resident) const {
     const double all = static_cast<double>(run_.edge_bytes());
     if (candidate.method->all_resident) return all / rates_.uploaded;
-    const double kept = resident / rates_.sent;
+    const double kept = resident / rates_.sent + (candidate.method->transfers ? rates_.windows : 0);
     if (candidate.compressed && device.has_compressed) return kept;
-    const double pinning = device.has_pinned ? 0 : all / (device.copies ? rates_.copied : rates_.pinned);
+    const double pinning = device.has_pinned ? 0 : all / (device.copies() ? rates_.copied : rates_.pinned);
     const double coding  = static_cast<double>(run_.arcs) / rates_.coded_edges +
                           static_cast<double>(run_.vertices) / rates_.coded_rows;
-    return pinning + kept + (candidate.compressed ? coding : 0) +
-           (candidate.method->transfers ? rates_.windows : 0);
+    return pinning + kept + (candidate.compressed ? coding : 0);
   }
 
   double arcs(double share) const { return share * static_cast<double>(run_.arcs); }
@@ -210,18 +209,20 @@ class Pricing {
     const double begun   = (1 - active.edges) * rows(lie, 0);
     const double chunks  = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
     const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
-    if (!compressed) {
-      const double bus     = std::min(costs_.read(edges, chunks), costs_.read(arcs(seen), begun));
-      const double compute = arcs(seen) / rates_.visited;
-      return {bus, compute, std::max(bus, compute) + waiting,
-              edges * static_cast<double>(edge_bytes(run_.weighted))};
-    }
-    const auto read = [&](double read_edges, double pieces) {
-      return read_edges * code_bytes_ / rates_.read + pieces / rates_.read_chunks;
+    const double bytes   = compressed ? code_bytes_ : static_cast<double>(edge_bytes(run_.weighted));
+    const auto   read    = [&](double read_edges, double pieces) {
+      return compressed ? read_edges * bytes / rates_.read + pieces / rates_.read_chunks
+                             : costs_.read(read_edges, pieces);
     };
-    const double bus    = std::min(read(edges, chunks), read(arcs(seen), begun));
+    const double beside = read(edges, chunks), with_prefixes = read(arcs(seen), begun);
+    const double bus   = std::min(beside, with_prefixes);
+    const double moved = bytes * (beside <= with_prefixes ? edges : arcs(seen));
+    if (!compressed) {
+      const double compute = arcs(seen) / rates_.visited;
+      return {bus, compute, std::max(bus, compute) + waiting, moved};
+    }
     const double decode = arcs(seen) / rates_.decoded;
-    return {bus, decode, bus + decode + waiting, edges * code_bytes_};
+    return {bus, decode, bus + decode + waiting, moved};
   }
 
   /// Whoever looks for one vote finds it among the first edges of a row, mostly: a read for every vertex that

@@ -40,12 +40,12 @@ struct GpuFacts {
   bool          has_compressed = false;  ///< these edges
   bool          may_compress   = true;   ///< it was not tried in vain
   bool          has_pinned     = false;  ///< these edges, on the host
-  bool          copies         = false;  ///< them to be pinned: they lie in a mapped file
   double        forgone        = 0;      ///< seconds that runs so far would have spared had edges been compressed
 
   // Asked for where something is left to choose.
-  std::function<Rates()>       rates;   ///< measured when they are first asked for
-  std::function<GraphSample()> sample;  ///< of the edges
+  std::function<bool()>        copies = [] { return false; };  ///< edges, to pin them: they lie in a mapped file
+  std::function<Rates()>       rates;                          ///< measured when they are first asked for
+  std::function<GraphSample()> sample;                         ///< of the edges
 };
 
 /// Where edges are to be.

@@ -340,12 +340,16 @@ void gather_edges(const Rows& rows, const ChunkLayout& chunks, EdgeIndex from, E
     __builtin_prefetch(rows.targets + begin);
     if (into.weights) __builtin_prefetch(rows.weights + begin);
   };
-  for_each_share(to - from < few_edges ? 1 : threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
-    EdgeIndex at = from + begin;
-    auto      k  = static_cast<std::uint64_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
-    for (; at < from + end; ++k) {
+  // More pieces than threads: one that is not scheduled, on a host that others use, too, holds up its piece only.
+  const int           at_once = to - from < few_edges ? 1 : threads;
+  const std::uint64_t pieces  = at_once == 1 ? 1 : std::uint64_t{4} * static_cast<unsigned>(at_once);
+  for_each_task(at_once, pieces, [&](std::uint64_t piece, int) {
+    EdgeIndex       at  = from + (to - from) * piece / pieces;
+    const EdgeIndex end = from + (to - from) * (piece + 1) / pieces;
+    auto            k   = static_cast<std::uint64_t>(std::ranges::upper_bound(starts, at) - starts.begin()) - 1;
+    for (; at < end; ++k) {
       ask_for_later(k);
-      const EdgeIndex last   = std::min<EdgeIndex>(chunks.starts[k + 1], from + end);
+      const EdgeIndex last   = std::min<EdgeIndex>(chunks.starts[k + 1], end);
       const EdgeIndex source = begin_of(k) + (at - starts[k]);
       std::memcpy(into.targets + (at - from), rows.targets + source, (last - at) * sizeof(Vertex));
       if (into.weights)

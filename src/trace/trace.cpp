@@ -1,6 +1,7 @@
 #include <spillway/trace.hpp>
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -103,7 +104,11 @@ TraceSpan::TraceSpan(Trace* trace, Track track, std::string_view name, std::uint
     : trace_(trace), track_(track), name_(name), bytes_(bytes), begin_(trace ? steady_milliseconds() : 0) {}
 
 TraceSpan::~TraceSpan() {
-  if (trace_) trace_->add({track_, std::string{name_}, begin_, steady_milliseconds(), bytes_});
+  if (!trace_) return;
+  try {
+    trace_->add({track_, std::string{name_}, begin_, steady_milliseconds(), bytes_});
+  } catch (const std::bad_alloc&) {  // then it is not in the trace
+  }
 }
 
 }  // namespace spillway

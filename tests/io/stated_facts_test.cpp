@@ -7,6 +7,7 @@
 #include <random>
 #include <sstream>
 
+#include <spillway/engine/stopwatch.hpp>
 #include "io/decimals.hpp"
 
 #include "support.hpp"
@@ -908,6 +909,8 @@ TEST(StatedFacts, CommentsOfMatricesAboutDirectionsAreTold) {
 TEST(StatedFacts, APartOfAListOfOursIsTold) {
   expect_says(notes_of(read("# Spillway edge list: vertices 1000 arcs 9 first 0 weights none\n1 2\n2 3\n")),
               "says 9 arcs");
+  expect_says(notes_of(read("# Spillway edge list: vertices 1000 arcs 9 first 0 weights none\n")),
+              "no edge follows");
   EXPECT_EQ(notes_of(read("# Spillway edge list: vertices 4 arcs 2 first 0 weights none\n1 2\n2 3\n")), "");
 }
 
@@ -920,8 +923,19 @@ TEST(StatedFacts, BlankLinesBetweenEdgesAreTold) {
   for (const char* text : {"1 2\n2 3\n\n3 4\n", "source,target\nann,bob\nbob,cy\n\nann,red\n"})
     expect_says(notes_of(read(text)), "is blank, and what follows it is read as edges");
   expect_says(notes_of(read("1 2\n2 3\n\n3 4\n")), "line 3 is blank");
-  for (const char* text : {"1 2\n2 3\n\n", "1 2\n2 3\n\n  \n", "\n\n1 2\n2 3\n"})
+  for (const char* text : {"1 2\n2 3\n\n", "1 2\n2 3\n\n  \n", "\n\n1 2\n2 3\n"})  // nothing follows
     EXPECT_EQ(notes_of(read(text)), "") << text;
+}
+
+TEST(StatedFacts, BlankLinesBeforeACommentAreNoGap) {
+  EXPECT_EQ(notes_of(read("1 2\n2 3\n\n# end\n")).find("is blank"), std::string::npos);
+}
+
+/// Each looks at what follows once.
+TEST(StatedFacts, ManyBlankLinesTakeNoTime) {
+  const Stopwatch clock;
+  read("1 2\n2 3\n" + std::string(1u << 20, '\n'));
+  EXPECT_LT(clock.milliseconds(), 5000);
 }
 
 TEST(StatedFacts, TwoSidesAreToldWhateverTheFormat) {

@@ -120,6 +120,55 @@ TEST_F(HistoryTest, ManyGraphsPushOutTheOldest) {
   EXPECT_TRUE(known(69));
 }
 
+TEST_F(HistoryTest, OfOtherWeightsIsAnother) {
+  const Graph unit = with_unit_weights(open(path)), random = with_random_weights(open(path), 1);
+  RunHistory::of(unit)->note(unit, "one", activity, History::kept);
+  EXPECT_TRUE(RunHistory::of(random)->find(random, "one", History::kept).empty());
+  const Graph again = with_unit_weights(open(path));
+  EXPECT_EQ(RunHistory::of(again)->find(again, "one", History::kept), activity);
+}
+
+TEST_F(HistoryTest, IsKeptAlsoAfterRunsThatWereNot) {
+  const Graph graph = open(path);
+  RunHistory::of(graph)->note(graph, "one", activity, History::process);
+  RunHistory::of(graph)->note(graph, "one", activity, History::kept);
+  EXPECT_EQ(RunHistory::of(open(path))->find(open(path), "one", History::kept), activity);
+}
+
+/// A search from a vertex without edges, and a run in windows, which does not know what kernels would look at.
+TEST_F(HistoryTest, IsNotReplacedByLess) {
+  const Graph graph = open(path);
+  const auto  found = [&] { return RunHistory::of(graph)->find(graph, "one", History::process); };
+  RunHistory::of(graph)->note(graph, "one", activity, History::process);
+  RunHistory::of(graph)->note(graph, "one", {{1, 0, 0, 0}}, History::process);
+  EXPECT_EQ(found(), activity);
+  RunHistory::of(graph)->note(graph, "one", {{2, 0.5, 0.25, -1}, {1, 0.125, 0.0625, -1}}, History::process);
+  EXPECT_EQ(found(), activity);
+  RunHistory::of(graph)->note(graph, "one", {{9, 0.5, 0.25, -1}}, History::process);
+  EXPECT_EQ(found().front().iterations, 9);
+}
+
+TEST_F(HistoryTest, PathsMayBeAnyBytes) {
+  const std::string odd = folder / "\xe4.spill";
+  save(generate("chain", {{"vertices", "9"}}), odd);
+  const Graph graph = open(odd);
+  RunHistory::of(graph)->note(graph, "one", activity, History::kept);
+  EXPECT_TRUE(std::filesystem::exists(history_path()));
+}
+
+/// Of a run that was cut off it is not known how many iterations there would have been.
+TEST_F(HistoryTest, RunsThatWereCutOffLeaveNone) {
+  const Graph      graph     = open(path);
+  const Algorithm& algorithm = algorithm_named("pagerank");
+  const auto       known     = [&](const char* iterations) {
+    algorithm.run(graph, completed_parameters(algorithm, {{"iterations", iterations}}),
+                            {.device = {.kind = cpu_kind()}});
+    return !RunHistory::of(graph)->find(graph, "N8spillway8PageRankE", History::process).empty();
+  };
+  EXPECT_FALSE(known("4"));
+  EXPECT_TRUE(known("auto"));
+}
+
 /// The planner believes it, within the iterations that a run may make.
 TEST_F(HistoryTest, ReplacesWhatIsExpected) {
   const RunOptions options;
@@ -135,6 +184,21 @@ TEST_F(HistoryTest, ReplacesWhatIsExpected) {
   EXPECT_NEAR(expected[0].iterations, 4, 1e-9);
   EXPECT_NEAR(expected[1].iterations, 2, 1e-9);
   EXPECT_NEAR(expected[0].rows, 0.4, 1e-9);
+}
+
+/// Pulls look at more than is active, and votes at less: kernels that may choose cost what they look at.
+TEST_F(HistoryTest, EdgesThatWereLookedAtArePriced) {
+  const RunOptions  options;
+  const RunFacts    run{.options = options, .vertices = 1'000'000, .arcs = 100'000'000};
+  const GraphSample sample;
+  PlanCandidate     in_place, sent;
+  in_place.method = method_named("zerocopy"), sent.method = method_named("subgraph");
+  const auto seconds = [&](const PlanCandidate& candidate, double looked_at) {
+    return predicted_seconds(run, Rates{}, sample, candidate, {1, 0.25, 0.25, looked_at}, 0);
+  };
+  EXPECT_NEAR(seconds(in_place, 1) / seconds(in_place, 0.25), 4, 0.5);
+  EXPECT_EQ(seconds(in_place, -1), seconds(in_place, 0.25));
+  EXPECT_EQ(seconds(sent, 1), seconds(sent, 0.25));
 }
 
 TEST_F(HistoryTest, RunsLeaveTheirs) {

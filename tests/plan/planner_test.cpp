@@ -188,6 +188,28 @@ TEST(Planner, SharesPreparingAmongTheRunsThatAreAskedFor) {
   EXPECT_TRUE(chosen({kron24, Kind::ranks, 0.25, 4, 20}, {}).best().compressed);
 }
 
+/// What lies in a mapped file is copied before it is pinned, once.
+TEST(Planner, PreparesOnlyWhatIsNotReady) {
+  const RunOptions options{.supply = {.resident = 0}};
+  const RunFacts   run{.options = options, .vertices = kron24.vertices, .arcs = kron24.arcs, .max_iterations = 20};
+  const auto       prepare_ms = [&](bool has_pinned, bool copies) {
+    GpuFacts device;
+    device.name             = "made up";
+    device.room             = GB;
+    device.has_pinned       = has_pinned;
+    device.copies           = [copies] { return copies; };
+    device.rates            = [] { return Rates{}; };
+    device.sample           = kron24.sample;
+    const Placement choices = chosen_placement(run, device);
+    for (const PlanCandidate& each : choices.candidates)
+      if (name_of(each) == "zerocopy") return each.prepare_ms;
+    return -1.0;
+  };
+  EXPECT_NEAR(prepare_ms(true, true), 0, 1e-9);
+  EXPECT_NEAR(prepare_ms(false, false), 2083.2 / 30, 0.1);
+  EXPECT_NEAR(prepare_ms(false, true), 2083.2 / 12, 0.1);
+}
+
 TEST(Planner, MeasuresNothingWhereNothingIsLeftToChoose) {
   int measured = 0;
   chosen({kron24, Kind::votes}, {140 * GB}, {}, RowForm::any, &measured);

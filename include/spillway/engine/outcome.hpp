@@ -79,7 +79,7 @@ struct Outcome {
   /// Columns of values that are on the host, which are given up. The time counts as part of the run.
   void make_columns(const P& program) {
     Stopwatch clock;
-    if constexpr (column_count < P >> 0)
+    if constexpr (makes_columns<P>)
       for_each_column<P>(columns, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
         column = {values.size(), budget, "the result"};
         for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
@@ -99,6 +99,7 @@ struct Outcome {
 
   /// The values themselves, where they are numbers. They are moved out.
   Column column(const std::string& name) {
+    static_assert(!makes_columns<P>, "the program makes columns of its values: take one with column<i>(name)");
     static_assert(detail::makes_a_column<Value>,
                   "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
                   "value with column(name, [](const Value& value) { return value.part; })");
@@ -109,7 +110,8 @@ struct Outcome {
 /// How one program goes on from another.
 template <class Value>
 struct Continuation {
-  Buffer<Value>             values   = {};       ///< start from these, one a vertex, instead of `init`
+  /// Start from these, one a vertex, instead of `init`. A program with `columns` leaves them only to `keep`.
+  Buffer<Value>             values   = {};
   std::shared_ptr<Resident> resident = {};       ///< or from these, which the outcome of another run holds
   const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
   Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only

@@ -59,7 +59,7 @@ void check_state_size(const Topology& topology, bool continues);
 
 /// For the planner of later runs: what each iteration had active.
 void note_run(const Graph& graph, const std::string& program, const Topology& topology, const RunOptions& options,
-              const RunStatistics& statistics);
+              std::uint64_t max_iterations, const RunStatistics& statistics);
 
 /// Prepares, iterates and delivers.
 template <class P>
@@ -91,8 +91,9 @@ Outcome<P> run_once(RunDevice<P>& device, const RunRequest<P>& request) {
   outcome.budget  = request.graph.budget();
   outcome.threads = thread_count(request.options.threads);
   run.reset();  // its memory may be needed
-  if (column_count < P >> 0 && !from.keep && outcome.values.size() > 0) outcome.make_columns(request.program);
-  note_run(request.graph, typeid(P).name(), request.topology, request.options, outcome.statistics);
+  if (makes_columns<P> && !from.keep && outcome.values.size() > 0) outcome.make_columns(request.program);
+  note_run(request.graph, typeid(P).name(), request.topology, request.options, request.max_iterations,
+           outcome.statistics);
   return outcome;
 }
 

@@ -64,6 +64,7 @@ void HostRows::pin() {
   if (targets_.bytes() == 0) targets_ = {on_host_.targets, arcs_ * sizeof(Vertex), budget_, what_rows};
   if (weights_.bytes() == 0 && on_host_.weights)
     weights_ = {on_host_.weights, arcs_ * sizeof(std::uint32_t), budget_, what_rows};
+  targets_pinned_ = true, weights_pinned_ = on_host_.weights != nullptr;
 }
 
 Rows HostRows::pinned() {

@@ -26,7 +26,8 @@ class HostRows {
   const EdgeIndex* offsets() const { return offsets_.data(); }
   /// The edges where the host has pinned them, weights too if they were added.
   Rows pinned();
-  bool is_pinned(bool weighted) const { return targets_.bytes() > 0 && (!weighted || weights_.bytes() > 0); }
+  /// Also while another run pins them.
+  bool is_pinned(bool weighted) const { return weighted ? weights_pinned_ : targets_pinned_; }
 
   /// The first edges of every row are kept on the device, as many of each as make no more than `room` bytes, or
   /// some rows; where not all fit, `places_bytes` more say where the others begin.
@@ -58,6 +59,7 @@ class HostRows {
   EdgeIndex                     arcs_;
   DeviceArray<EdgeIndex>        offsets_;
   HostReadable                  targets_, weights_;
+  std::atomic<bool>             targets_pinned_ = false, weights_pinned_ = false;
   std::uint64_t                 room_ = no_prefixes;  ///< that prefixes were chosen for
   PrefixLengths                 lengths_;             ///< that were
   bool                          some_rows_ = true, chosen_with_some_ = true;

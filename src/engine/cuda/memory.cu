@@ -86,8 +86,9 @@ std::unique_ptr<StagingRing> IdleRings::take(int device, unsigned count, std::ui
 
 void IdleRings::put(int device, std::unique_ptr<StagingRing> ring) noexcept {
   const std::scoped_lock lock{mutex_};
-  if (!ring || bytes_ + ring->bytes() > most_bytes) return;
+  if (!ring || ring->bytes() > most_bytes) return;
   const std::uint64_t bytes = ring->bytes();
+  for (; bytes_ + bytes > most_bytes; idle_.erase(idle_.begin())) bytes_ -= idle_.front().ring->bytes();
   try {
     idle_.push_back({device, std::move(ring)});
     bytes_ += bytes;

@@ -97,7 +97,7 @@ SuppliedRows Session::rows() {
 
 void Session::predict_iterations(RunStatistics& statistics) {
   State& state = *state_;
-  if (!state.choice || !state.choice->priced) return;
+  if (!state.choice || !state.choice->priced || state.choice->best().asynchronous) return;
   const PlanCandidate& chosen   = state.choice->best();
   const RunFacts       run      = state.facts();
   const GraphSample    sample   = sample_of(*state.device_graph, state.topology, run);

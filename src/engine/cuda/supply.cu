@@ -133,11 +133,9 @@ GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const Run
           .has_compressed = !blocks.empty() && device_graph.has_compressed(blocks.front(), run.weighted),
           .may_compress   = !device_graph.cannot_compress,
           .has_pinned     = !blocks.empty() && device_graph.has_pinned(blocks.front(), run.weighted),
-          .copies         = !blocks.empty() &&
-                    is_copied(blocks.front().rows.targets, blocks.front().arcs() * sizeof(Vertex), host),
-          .forgone = device_graph.forgone,
-          .rates   = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
-          .sample  = [&] { return sample_of(device_graph, topology, run); }};
+          .forgone        = device_graph.forgone,
+          .rates  = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
+          .sample = [&] { return sample_of(device_graph, topology, run); }};
 }
 
 }  // namespace

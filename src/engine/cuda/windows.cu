@@ -300,7 +300,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     const auto         copied = [&](auto* there, const auto* here) {
       check(cudaMemcpyAsync(there, here, count * sizeof(*here), cudaMemcpyHostToDevice, stream_), "sending edges");
     };
-    trace_.around(Track::to_device, "send", stream_, count * needs_.edge_bytes(), [&] {
+    trace_.around(Track::to_device, "send", stream_, count * (weights ? 2 : 1) * sizeof(*targets), [&] {
       copied(to.targets, targets);
       if (weights) copied(to.weights, weights);
     });

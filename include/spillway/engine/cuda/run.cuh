@@ -105,7 +105,7 @@ class CudaRun final : public PreparedRun<P> {
     outcome.history = executor_->take_history();
     values_         = executor_->take_values();
     executor_.reset();  // its memory may be needed now
-    if (rows_.order && !makes_columns()) values_ = permuted(device(), values_, rows_.order->place);
+    if (rows_.order && !delivers_columns()) values_ = permuted(device(), values_, rows_.order->place);
     if (request_.continuation.keep)
       outcome.resident = std::make_shared<KeptValues<Value>>(session_.shared_device(), std::move(values_));
     else
@@ -117,7 +117,7 @@ class CudaRun final : public PreparedRun<P> {
 
  private:
   Device& device() const { return session_.device(); }
-  bool    makes_columns() const { return column_count<P> > 0 && !request_.continuation.keep; }
+  bool    delivers_columns() const { return makes_columns<P> && !request_.continuation.keep; }
 
   /// While the device computes, the host finds the pages that the answer will lie in: at a result of 134 MB that
   /// takes as long as bringing it.
@@ -132,7 +132,7 @@ class CudaRun final : public PreparedRun<P> {
       } catch (const Error&) {  // there may be room when it is needed
       }
     };
-    if constexpr (column_count<P> == 0) room_in(answer_);
+    if constexpr (!makes_columns<P>) room_in(answer_);
     for_each_column<P>(columns_, [&](auto, auto& column) { room_in(column); });
   }
 
@@ -149,7 +149,7 @@ class CudaRun final : public PreparedRun<P> {
     const Vertex* const places = rows_.order ? rows_.order->place.data() : nullptr;
     const auto          blocks =
         static_cast<unsigned>(std::clamp<std::uint64_t>(answer_size() / block_threads, 1, 1u << 14));
-    if constexpr (column_count < P >> 0)
+    if constexpr (makes_columns<P>)
       for_each_column<P>(columns_, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
         DeviceArray<Entry> made{device(), answer_size(), "the result"};
         if (made.size() > 0)
@@ -159,7 +159,7 @@ class CudaRun final : public PreparedRun<P> {
         device().download(column.data(), made.data(), made.size() * sizeof(Entry));
       });
     outcome.columns = std::move(columns_);
-    if constexpr (column_count<P> == 0) {
+    if constexpr (!makes_columns<P>) {
       outcome.values = room_for_answer(std::move(answer_));
       device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
     }
