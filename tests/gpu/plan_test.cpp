@@ -97,6 +97,7 @@ TEST_F(GpuPlan, ChoosesByProgram) {
   EXPECT_LT(some.resident_bytes, some.edge_bytes);
   Rates sends = {.step = 1e-6}, reads;
   sends.read = reads.sent = reads.gathered = 5e9;
+  sends.windows                            = 1e-6;  // the graph is small
   const Plan none                          = planned("sswp", kron, 36u << 20, 0, sends);
   EXPECT_EQ(none.method, "mixed") << "most edges are active at once" << listed(none);
   EXPECT_EQ(none.resident_bytes, 0u);
