@@ -241,13 +241,13 @@ class NamePass {
     if (text == Text::other && latin_.empty()) latin_ = name;
     if (text == Text::utf8 && utf8_.empty()) utf8_ = name;
     if (text != Text::utf8) return;
-    for (const auto& [bytes, code, anywhere] : unseen)
+    for (const Unseen& one : unseen)
       once(unseen_,
-           name.starts_with(bytes) || name.ends_with(bytes) ||
-               (anywhere && name.find(bytes) != std::string_view::npos),
+           name.starts_with(one.bytes) || name.ends_with(one.bytes) ||
+               (one.anywhere && name.find(one.bytes) != std::string_view::npos),
            "ids", [&] {
              return fmt::format("'{}' is the name of a vertex, with a blank that is not seen ({}) as a part",
-                                printable(name), code);
+                                printable(name), one.code);
            });
     once(combining_, has_combining_mark(name), "ids", [&] {
       return fmt::format(
@@ -270,9 +270,9 @@ class NamePass {
       two(name.substr(first, last - first + 1), ": blanks in quotes are part of a name");
     if (name.find("  ") != std::string_view::npos) {
       std::string once_blank{name};
-      const auto  last_of_each =
-          std::ranges::unique(once_blank, [](char a, char b) { return a == ' ' && b == ' '; });
-      once_blank.erase(last_of_each.begin(), last_of_each.end());
+      const auto  end =
+          std::unique(once_blank.begin(), once_blank.end(), [](char a, char b) { return a == ' ' && b == ' '; });
+      once_blank.erase(end, once_blank.end());
       two(once_blank, ": blanks count");
     }
     for (const auto& [bytes, code, anywhere] : unseen)

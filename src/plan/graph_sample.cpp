@@ -66,7 +66,7 @@ class Sampling {
 
   /// Where a vertex comes if those with more edges come first; of equals, in the order of their numbers.
   double place_of(Vertex v) const {
-    const auto [first, last] = std::ranges::equal_range(degrees_, degree(v), std::greater<>{});
+    const auto [first, last] = std::equal_range(degrees_.begin(), degrees_.end(), degree(v), std::greater<>{});
     const auto   before      = static_cast<double>(first - degrees_.begin());
     const double among =
         static_cast<double>(last - first) * static_cast<double>(v) / static_cast<double>(vertices_);

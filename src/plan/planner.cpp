@@ -364,7 +364,7 @@ Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all
   placement.candidates = all_candidates(run, device.name);
   for (PlanCandidate& each : placement.candidates) each.excluded = conditions.excluded(each);
   const auto possible = [](const PlanCandidate& each) { return each.excluded.empty(); };
-  std::ranges::stable_partition(placement.candidates, possible);
+  std::stable_partition(placement.candidates.begin(), placement.candidates.end(), possible);
   const auto left = std::ranges::count_if(placement.candidates, possible);
   // Edges that fit are put there: what else could be done is not measured for it.
   const bool settled = (run.options.method.automatic() && device.holds_all) || left < 2;
