@@ -76,15 +76,18 @@ void note_unused_weights(const RunArguments& arguments, const Graph& graph, cons
     note(common, fmt::format("{} does not use the weights of the graph", arguments.algorithm->name));
 }
 
-void write_trace(const Trace& trace, const std::string& path) {
+void write_trace(const Trace& trace, const std::string& path, const Common& common) {
+  if (trace.spans().size() < 2)
+    note(common, "--trace: only loading is in it, since the algorithm is not a vertex program");
   OutputFile file{path};
   file.append(trace.chrome_json());
   file.commit();
 }
 
 Json trace_json(const Trace& trace, const std::string& path) {
+  const bool sent = trace.busy_ms(Track::to_device) > 0;
   return {{"file", path},
-          {"overlap", trace.overlap()},
+          {"overlap", sent ? Json(trace.overlap()) : Json(nullptr)},
           {"gathering_ms", trace.busy_ms(Track::gathering)},
           {"to_device_ms", trace.busy_ms(Track::to_device)},
           {"kernels_ms", trace.busy_ms(Track::kernels)},
@@ -262,7 +265,8 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
     break;
   }
   document["memory"] = memory_json(graph);
-  if (traced) write_trace(trace, *arguments.trace), document["trace"] = trace_json(trace, *arguments.trace);
+  if (traced)
+    write_trace(trace, *arguments.trace, common), document["trace"] = trace_json(trace, *arguments.trace);
   if (common.json) {
     const InterruptWatch watch{bar};
     print_json(document);

@@ -89,18 +89,24 @@ class Places {
     std::error_code   none;
     const std::string place =
         std::filesystem::weakly_canonical(std::filesystem::absolute(followed(path)), none).string();
-    const auto [known, fresh] = taken_.emplace(place, source);
-    if (!fresh && source == known->second)
+    const auto [known, fresh] = taken_.emplace(place, Taken{option, source});
+    if (!fresh && option != known->second.option)
+      throw usage_error("{} {}: {} writes this file", option, path, known->second.option);
+    if (!fresh && source == known->second.source)
       throw usage_error("{} {}: {} would be written twice", option, path,
                         source.empty() ? "it" : fmt::format("the answer from '{}'", printable(source)));
     if (!fresh)
       throw usage_error("{} {}: the answers from '{}' and '{}' would both go to this file", option, path,
-                        printable(known->second), printable(source));
+                        printable(known->second.source), printable(source));
   }
 
  private:
-  std::vector<Input>                 inputs_;
-  std::map<std::string, std::string> taken_;  ///< file to source
+  struct Taken {
+    std::string option, source;
+  };
+
+  std::vector<Input>           inputs_;
+  std::map<std::string, Taken> taken_;  ///< by file
 };
 
 /// Columns that come on request were not asked for: the answer is facts, and an array holds none. That is known

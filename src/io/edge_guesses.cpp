@@ -39,8 +39,10 @@ class Guesses {
       add("format", "the text is read as an edge list, though it fits METIS (--format metis)");
     tell_columns();
     tell_weights(result, layout);
-    holds_zero_ =
-        result.ids.kind() != IdMap::Kind::strings && result.csr.vertex_count() > 0 && result.ids.name(0) == "0";
+    if (result.ids.kind() == IdMap::Kind::strings)
+      zero_ = result.ids.find("0", result.csr.vertex_count());
+    else if (result.csr.vertex_count() > 0 && result.ids.name(0) == "0")
+      zero_ = 0;
     tell_unfollowed(result.csr);
     tell_terminator(result);
     if (result.ids.kind() == IdMap::Kind::strings && !inspection_.states_own_banner())
@@ -53,7 +55,7 @@ class Guesses {
 
  private:
   void add(const char* what, const std::string& clause) {
-    guessed_.emplace_back(what);
+    if (std::ranges::find(guessed_, what) == guessed_.end()) guessed_.emplace_back(what);
     clauses_ += (clauses_.empty() ? "" : "; ") + clause;
   }
 
@@ -97,6 +99,7 @@ class Guesses {
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
+    if (inspection_.states_own_banner()) return;  // is told by itself
     if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));
@@ -114,7 +117,7 @@ class Guesses {
                              "columns list things of two kinds, vertices of one side are taken for those of the "
                              "other",
                              printable(kinds, 60)));
-    if (const Fields said = inspection_.unfollowed_comments();
+    if (const Fields said = inspection_.unfollowed_comments(vertices, text_.edges_read);
         !said.empty() && text_.comments_like_edges.empty() && !inspection_.states_own_banner())
       add("comments", said.size() == 1 ? fmt::format("the comment '{}' is not followed", printable(said[0], 60))
                                        : fmt::format("the comment '{}' and {} more are not followed",
@@ -138,12 +141,15 @@ class Guesses {
   void tell_missing_parents(const Csr& csr) {
     const Fields& header = inspection_.header();
     const auto    names  = [&](unsigned column) {
-      return column < header.size() && lower_case(header[column]).find("parent") != std::string::npos;
+      const std::string name = column < header.size() ? lower_case(header[column]) : "";
+      return std::ranges::any_of(
+              std::initializer_list<const char*>{"parent", "father", "mother", "manager", "supervisor", "reports"},
+              [&](const char* word) { return name.find(word) != std::string::npos; });
     };
     const bool from = names(inspection_.source()), to = names(inspection_.target());
-    if (from == to || text_.ids == IdKind::strings || csr.vertex_count() == 0 || !holds_zero_) return;
-    const bool leaves  = csr.degree(0) > 0,
-               arrives = std::ranges::find(csr.targets, Vertex{0}) != csr.targets.end();
+    if (from == to || !zero_) return;
+    const bool leaves  = csr.degree(*zero_) > 0,
+               arrives = std::ranges::find(csr.targets, *zero_) != csr.targets.end();
     if (from ? leaves && !arrives : arrives && !leaves)
       add("ids",
           fmt::format("0 stands only in the column '{}' and is a vertex like others (remove its lines if it "
@@ -223,7 +229,7 @@ class Guesses {
   const EdgeText&          text_;
   const EdgeInspection&    inspection_;
   ReadJob&                 job_;
-  bool                     holds_zero_ = false;
+  std::optional<Vertex>    zero_;  ///< the vertex that is called so
   std::string              clauses_;
   std::vector<std::string> guessed_;
 };

@@ -92,7 +92,7 @@ class EdgeInspection {
   std::string says_bipartite() const;
   std::string names_two_kinds() const;
   std::string names_other_columns() const;
-  Fields      unfollowed_comments() const;
+  Fields      unfollowed_comments(std::uint64_t vertices, std::uint64_t edges) const;  ///< as they were read
   /// A comment that states another number of vertices or edges.
   enum class Counted { vertices, edges };
   std::string contradicted_count(Counted what, std::uint64_t count) const;

@@ -248,8 +248,13 @@ ReadResult read_edge_list(ReadJob& job) {
         fmt::format("ids have gaps: the {} that appear are the vertices (--ids dense or --vertices N "
                     "would add the others as isolated ones)",
                     with_commas(result.csr.vertex_count())));
+  if (banner.weights == WeightType::none && text.weight_type != WeightType::none)
+    job.notes.push_back(
+        fmt::format("line 1 says that there are no weights, but column {} is read as such "
+                    "(--weight-column none ignores it)",
+                    text.layout.weight + 1));
   if (banner.arcs && *banner.arcs != text.edges_read)
-    job.notes.push_back(fmt::format("line 1 says {} arcs, but {} lines are edges; the {} that it says remain",
+    job.notes.push_back(fmt::format("line 1 says {} arcs, but {} lines are edges; the graph has {}",
                                     with_commas(*banner.arcs), with_commas(text.edges_read),
                                     counted(result.csr.vertex_count(), "vertex", "vertices")));
   job.list = list_layout(text, inspection);
@@ -294,7 +299,7 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
                             graph.arc_count(), ids.first(), weights));
   } else {
     const char* kind = ids.kind() == IdMap::Kind::strings ? "strings" : "numbers";
-    file.append(fmt::format("{}: ids {} weights {}\n", own_banner, kind, weights));
+    file.append(fmt::format("{}: ids {} arcs {} weights {}\n", own_banner, kind, graph.arc_count(), weights));
   }
 }
 
@@ -302,7 +307,7 @@ void write_top(const Graph& graph, OutputFile& file, char delimiter) {
 bool names_look_like_numbers(const Graph& graph) {
   if (graph.ids().kind() != IdMap::Kind::strings) return false;
   for (std::uint64_t v = 0; v < graph.vertex_count(); ++v)
-    if (starts_like_number(graph.ids().name(static_cast<Vertex>(v)))) return true;
+    if (is_numeric(graph.ids().name(static_cast<Vertex>(v)))) return true;
   return false;
 }
 

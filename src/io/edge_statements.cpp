@@ -221,10 +221,14 @@ bool are_alike(const std::string& a, const std::string& b) {
   };
   if (any_kind(a) && any_kind(b)) return true;
   constexpr std::pair<std::string_view, std::string_view> one_kind[] = {
-      {"winner", "loser"},   {"pre", "post"},         {"employee", "manager"},   {"von", "nach"},
-      {"origen", "destino"}, {"reporter", "partner"}, {"supervisor", "student"}, {"dst", "src"},
-      {"head", "tail"},      {"child", "parent"},     {"importer", "exporter"},  {"buyer", "seller"},
-      {"home", "away"},      {"predator", "prey"},    {"package", "dependson"}};
+      {"winner", "loser"},       {"pre", "post"},          {"employee", "manager"},
+      {"von", "nach"},           {"origen", "destino"},    {"reporter", "partner"},
+      {"supervisor", "student"}, {"dst", "src"},           {"head", "tail"},
+      {"child", "parent"},       {"importer", "exporter"}, {"buyer", "seller"},
+      {"home", "away"},          {"predator", "prey"},     {"package", "dependson"},
+      {"child", "father"},       {"child", "mother"},      {"descendant", "ancestor"},
+      {"donor", "recipient"},    {"package", "dependency"}};
+  if (b.ends_with("to") && b.size() > 3) return true;  // links_to, in_reply_to
   for (const auto& [one, other] : one_kind)
     if ((a == one && b == other) || (a == other && b == one)) return true;
   std::size_t front = 0, back = 0;
@@ -268,7 +272,10 @@ bool says_how_edges_lie(std::string_view line) {
                          "edge",  "edges", "link",   "links",   "page",   "street",  "road",     "once",
                          "twice", "both",  "way",    "ways",    "pair",   "mutual",  "reversed", "transposed"});
   });
-  return told >= 2;
+  const bool   alone = std::ranges::any_of(words, [](const std::string& word) {
+    return is_any(word, {"mutual", "reversed"});
+  });
+  return told >= 2 || alone;
 }
 
 bool says_bipartite(std::string_view line) {
@@ -378,10 +385,11 @@ bool has_words(std::string_view line) {
   return std::ranges::any_of(line, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c < 0; });
 }
 
-/// "directed", "directed graph".
+/// "directed", "directed graph: its name".
 bool says_directed(const Fields& words) {
-  return !words.empty() && words.size() <= 2 && words[0] == "directed" &&
-         (words.size() == 1 || is_any(words[1], {"graph", "network", "true", "yes"}));
+  if (words.empty() || words[0] != "directed") return false;
+  return words.size() == 1 || is_any(words[1], {"graph", "network"}) ||
+         (words.size() == 2 && is_any(words[1], {"true", "yes"}));
 }
 
 }  // namespace
@@ -396,11 +404,13 @@ bool EdgeInspection::is_checked(std::string_view line) const {
   return (ends.from && ends.to && names.size() == columns()) || says_directed(words_of(line));
 }
 
-/// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Not what
-/// networkx always writes: the program, the date and the name of the graph.
-Fields EdgeInspection::unfollowed_comments() const {
-  Fields found;
-  bool   konect = false, networkx = false;
+/// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Where the
+/// numbers of vertices and edges are stated and true (SNAP), only what may be about directions: others are titles.
+/// Not what networkx always writes: the program, the date and the name of the graph.
+Fields EdgeInspection::unfollowed_comments(std::uint64_t vertices, std::uint64_t edges) const {
+  std::optional<std::uint64_t> stated_vertices, stated_edges;
+  Fields                       found;
+  bool                         konect = false, networkx = false;
   for_each_comment([&](std::string_view line) {
     const bool   is_top = static_cast<std::uint64_t>(line.data() - sample_.text.data()) < start();
     const Fields words  = words_of(line);
@@ -408,10 +418,14 @@ Fields EdgeInspection::unfollowed_comments() const {
     konect              = line.starts_with('%') && !words.empty() && is_any(words[0], {"sym", "asym", "bip"});
     if (!is_top || konect || counts || !has_words(line)) return;
     networkx |= found.size() == 1 && line.starts_with("# GMT ");
+    if (const auto count = count_in(std::string{line}, Counted::vertices)) stated_vertices = count;
+    if (const auto count = count_in(std::string{line}, Counted::edges)) stated_edges = count;
     if (!is_checked(line)) found.emplace_back(line);
   });
   constexpr std::size_t of_networkx = 3;
   if (networkx && found.size() <= of_networkx) return {};
+  if (stated_vertices == vertices && stated_edges == edges)
+    std::erase_if(found, [](const std::string& line) { return !says_how_edges_lie(line); });
   return found;
 }
 

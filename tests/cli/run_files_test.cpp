@@ -27,7 +27,7 @@ TEST_F(RunFiles, AreNeverThoseThatAreRead) {
   folder_.write("sources.csv", "1\n");
   expect_error("run bfs g.txt --source @sources.csv -o sources.csv", 2, "this file is read (--source)");
   expect_error("run induced g.txt --members 1,2 -o r.el --id-map g.txt", 2, "this file is read");
-  expect_error("run induced g.txt --members 1,2 -o r.el --id-map r.el", 2, "twice");
+  expect_error("run induced g.txt --members 1,2 -o r.el --id-map r.el", 2, "--output writes this file");
 }
 
 TEST_F(RunFiles, AreDifferentForEverySource) {

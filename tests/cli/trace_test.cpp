@@ -62,11 +62,20 @@ TEST_F(TraceFile, HoldsLoadingAndIterations) {
   EXPECT_GT(all, 0);
 }
 
+TEST_F(TraceFile, SaysWhereThereIsNothingToTrace) {
+  folder_.write("g.txt", "0 1\n1 2\n");
+  const auto outcome = spillway("run tc g.txt --device cpu --trace t.json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("only loading is in it"), std::string::npos) << outcome.err;
+}
+
 TEST_F(TraceFile, IsRefusedWhereItCannotBe) {
   folder_.write("g.txt", "0 1\n1 2\n");
   EXPECT_EQ(spillway("run bfs g.txt --source 0 --trace -").code, 2);
   EXPECT_EQ(spillway("run bfs g.txt --source 0 --trace g.txt").code, 2);
-  EXPECT_EQ(spillway("run bfs g.txt --source 0 -o a.csv --trace a.csv").code, 2);
+  const auto both = spillway("run bfs g.txt --source 0 -o a.csv --trace a.csv");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("--output writes this file"), std::string::npos) << both.err;
   EXPECT_NE(spillway("run bfs g.txt --source 0 --trace no/such/folder/t.json").code, 0);
 }
 

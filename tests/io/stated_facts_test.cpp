@@ -853,6 +853,14 @@ TEST(StatedFacts, TrueCountsSilenceNoOtherComment) {
               "not followed");
 }
 
+TEST(StatedFacts, TitlesAboveTrueCountsAreNot) {
+  EXPECT_EQ(
+      notes_of(read("# Directed graph (each unordered pair of nodes is saved once): web-A.txt\n# Webgraph from "
+                    "a contest, 2002\n# Nodes: 3 Edges: 3\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n2\t0\n")),
+      "");
+  expect_says(notes_of(read("# Friendship is mutual\n# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n")), "not followed");
+}
+
 TEST(StatedFacts, NumbersOfColumnsAboveIdsFromOneAreTold) {
   std::string path = "0 1\n";
   for (int v = 1; v < 20; ++v) path += fmt::format("{} {}\n", v, v % 7 + v / 7 + 1);
@@ -868,7 +876,8 @@ TEST(StatedFacts, SeparatorsOfNamesAreToldWhereBlanksWouldDo) {
 }
 
 TEST(StatedFacts, ParentsOfZeroAreTold) {
-  for (const char* header : {"id,parent_id", "ID,post_parent", "id,parent"})
+  expect_says(notes_of(read("child,parent\nAnn,Bob\nBob,0\nCid,0\n")), "if it means none");
+  for (const char* header : {"id,parent_id", "ID,post_parent", "id,parent", "child,father"})
     expect_says(notes_of(read(fmt::format("{}\n1,0\n2,0\n3,1\n", header))), "if it means none");
   for (const char* text : {"id,parent_id\n1,0\n0,2\n3,1\n", "source,target\n1,0\n2,0\n3,1\n"})
     EXPECT_EQ(notes_of(read(text)).find("means none"), std::string::npos) << text;
@@ -890,7 +899,8 @@ TEST(StatedFacts, SidesOfTwoKindsAreToldByMoreWords) {
   for (const char* header :
        {"edge,node", "edge_id,node_id", "uid,iid", "from_user,to_group", "src_user,dst_host", "node,community"})
     expect_says(notes_of(read(fmt::format("{}\n1,1\n1,2\n2,1\n2,3\n", header))), "taken for the same vertices");
-  for (const char* header : {"u,v", "id,parent", "node,neighbor", "from_user,to_user", "source,target", "row,col"})
+  for (const char* header : {"u,v", "v,u", "child,father", "page,links_to", "id,parent", "node,neighbor",
+                             "from_user,to_user", "source,target", "row,col"})
     EXPECT_EQ(notes_of(read(fmt::format("{}\n1,1\n1,2\n2,1\n2,3\n", header))).find("same vertices"),
               std::string::npos)
         << header;
