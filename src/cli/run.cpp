@@ -76,6 +76,18 @@ void note_unused_weights(const RunArguments& arguments, const Graph& graph, cons
     note(common, fmt::format("{} does not use the weights of the graph", arguments.algorithm->name));
 }
 
+/// What was taken for granted of an edge list, whether or not it was a guess: nothing in the file may say
+/// otherwise.
+std::string words_on_list(const Graph& graph) {
+  if (!graph.report().list) return "";
+  const ListLayout& list = *graph.report().list;
+  return fmt::format(": each line is an {} column {} {} column {}, {}; both columns name the same vertices",
+                     graph.symmetric() ? "edge between" : "arc from", list.source_column,
+                     graph.symmetric() ? "and" : "to", list.target_column,
+                     list.weight_column > 0 ? fmt::format("weight in column {}", list.weight_column)
+                                            : std::string{"without weights"});
+}
+
 void write_trace(const Trace& trace, const std::string& path, const Common& common) {
   if (trace.spans().size() < 2)
     note(common, "--trace: only loading is in it, since the algorithm is not a vertex program");
@@ -244,7 +256,8 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
   const double     load_ms  = clock.lap();
   Json             document = run_json(arguments, graph, load_ms);
   std::FILE* const out      = arguments.writes_to_standard_output() ? stderr : stdout;
-  if (!common.json && !common.quiet) fmt::print(out, "loaded in {:.2f} s\n", load_ms / 1000);
+  if (!common.json && !common.quiet)
+    fmt::print(out, "loaded in {:.2f} s{}\n", load_ms / 1000, words_on_list(graph));
 
   std::string problem;
   for (const Question& question : asked) {

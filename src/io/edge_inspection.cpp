@@ -463,6 +463,7 @@ void EdgeInspection::require_usable_ids() const {
     if (id.front() == '<') refuse(id, "looks like HTML or XML, not like an edge list");
     if (first_text().starts_with("version https://git-lfs"))
       refuse(id, "begins a pointer of Git LFS, not the file itself; fetch it with git lfs pull");
+    if (id.starts_with("nodedef>")) refuse(id, "begins a GDF file, which is not read; export edges as CSV");
     if (is_punctuation(id))
       refuse(id,
              "stands where an id was expected; an edge is 'SOURCE TARGET', with nothing between but separators");

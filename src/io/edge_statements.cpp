@@ -206,7 +206,7 @@ bool are_alike(const std::string& a, const std::string& b) {
   constexpr std::size_t                                   enough    = 4;
   const std::size_t                                       shorter   = std::min(a.size(), b.size());
   constexpr std::pair<std::string_view, std::string_view> letters[] = {
-      {"u", "v"}, {"i", "j"}, {"s", "t"}, {"a", "b"}, {"x", "y"}, {"p", "q"}, {"n", "m"}};
+      {"u", "v"}, {"i", "j"}, {"s", "t"}, {"a", "b"}, {"x", "y"}, {"p", "q"}, {"n", "m"}, {"p", "pp"}};
   if (shorter < 2)
     return a == b || std::ranges::any_of(letters, [&](const auto& pair) {
              return (a == pair.first && b == pair.second) || (a == pair.second && b == pair.first);

@@ -803,6 +803,7 @@ TEST(StatedFacts, CommentsThatNameColumnsTheOtherWayRoundAreTold) {
 TEST(StatedFacts, PointersAndArrowsAreRefused) {
   expect_says(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"), "Git LFS");
   expect_says(refusal("ann → bob\nbob → cid\n"), "nothing between");
+  expect_says(refusal("nodedef>name VARCHAR,label VARCHAR\na,b\nedgedef>node1,node2\na,b\n"), "GDF");
 }
 
 TEST(StatedFacts, DirectionsAreToldWhateverTheFormat) {
@@ -899,8 +900,8 @@ TEST(StatedFacts, SidesOfTwoKindsAreToldByMoreWords) {
   for (const char* header :
        {"edge,node", "edge_id,node_id", "uid,iid", "from_user,to_group", "src_user,dst_host", "node,community"})
     expect_says(notes_of(read(fmt::format("{}\n1,1\n1,2\n2,1\n2,3\n", header))), "taken for the same vertices");
-  for (const char* header : {"u,v", "v,u", "child,father", "page,links_to", "id,parent", "node,neighbor",
-                             "from_user,to_user", "source,target", "row,col"})
+  for (const char* header : {"u,v", "v,u", "pid,ppid", "child,father", "page,links_to", "id,parent",
+                             "node,neighbor", "from_user,to_user", "source,target", "row,col"})
     EXPECT_EQ(notes_of(read(fmt::format("{}\n1,1\n1,2\n2,1\n2,3\n", header))).find("same vertices"),
               std::string::npos)
         << header;
