@@ -193,6 +193,13 @@ class Guesses {
         inspection_.may_group_digits(layout.weight_column - 1))
       add("weight_column",
           fmt::format("points in column {} are decimal points: 1.250 is 1.25", layout.weight_column));
+    // Zero is zero in both types of weights.
+    constexpr std::size_t few     = 8;
+    const auto&           weights = result.csr.weights;
+    if (weights.size() > few && 2 * static_cast<std::size_t>(std::ranges::count(weights, 0u)) > weights.size())
+      add("weight_column",
+          "most weights are 0, and lines with them are arcs like others (remove them if a table lists "
+          "all pairs, and 0 means none)");
     if (inspection_.weight_is_a_guess()) {
       const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
       add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",

@@ -854,6 +854,17 @@ TEST(StatedFacts, TrueCountsSilenceNoOtherComment) {
               "not followed");
 }
 
+TEST(StatedFacts, TablesOfAllPairsAreTold) {
+  std::string table = "source,target,weight\n", some = table;
+  for (int u = 1; u <= 4; ++u)
+    for (int v = 1; v <= 4; ++v) {
+      table += fmt::format("{},{},{}\n", u, v, u + v == 4 ? 1 : 0);
+      some += fmt::format("{},{},{}\n", u, v, u + v == 4 ? 0 : 1);
+    }
+  expect_says(notes_of(read(table)), "most weights are 0");
+  EXPECT_EQ(notes_of(read(some)).find("most weights"), std::string::npos);
+}
+
 TEST(StatedFacts, TitlesAboveTrueCountsAreNot) {
   EXPECT_EQ(
       notes_of(read("# Directed graph (each unordered pair of nodes is saved once): web-A.txt\n# Webgraph from "
