@@ -124,7 +124,7 @@ struct Rates {
   double pinned          = 30e9;    ///< bytes of host memory that are made readable for the device
   double copied          = 12e9;    ///< likewise of a mapped file, which is copied for it
   double uploaded        = 25e9;    ///< bytes that are copied to the device to stay
-  double barrier         = 7e-6;    ///< seconds of an iteration of a fused kernel, beside its work…
+  double barrier         = 7e-6;    ///< fixed seconds of an iteration of a fused kernel…
   double latency         = 2.5e-6;  ///< …and more if it reads over the bus
 
   // Not measured yet: those of an H200 (docs/planning.md).
@@ -165,7 +165,7 @@ struct RunOptions {
   bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
   Direction  direction     = Direction::automatic;  ///< push or pull throughout, for study
   Progress*  progress      = nullptr;
-  Trace*     trace         = nullptr;  ///< is told what runs when (trace.hpp)
+  Trace*     trace         = nullptr;  ///< receives the spans of a run (trace.hpp)
   HostTuning tuning        = {};
 
   DeviceChoice  device  = {};

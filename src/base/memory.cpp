@@ -227,7 +227,7 @@ Pages::~Pages() {
 }
 
 void touch_pages(std::byte* data, std::uint64_t bytes, int threads) {
-  const std::uint64_t step = page_bytes();  // huge ones are a wish
+  const std::uint64_t step = page_bytes();  // huge pages are a request that the system may decline
   if (bytes < heap_bytes) return;           // these were written to
   for_each_share(threads, (bytes + step - 1) / step, [&](std::uint64_t begin, std::uint64_t end, int) {
     for (std::uint64_t page = begin; page < end; ++page)

@@ -99,7 +99,7 @@ class Guesses {
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
-    if (inspection_.states_own_banner()) return;  // is told by itself
+    if (inspection_.states_own_banner()) return;  // read_edge_list compares its counts
     if (const std::string said = inspection_.contradicted_count(Counted::edges, text_.edges_read); !said.empty())
       add("counts", fmt::format("the file says '{}', but {} lines are edges", printable(said, 60),
                                 with_commas(text_.edges_read)));

@@ -193,7 +193,7 @@ std::string kind_of_ids(const std::string& column) {
   return name;
 }
 
-/// Of "from_user": user. Empty where nothing stands beside the word that says which end it is.
+/// "user" of "from_user"; empty where the name has no such prefix.
 std::string without_end_word(const std::string& column) {
   const std::string name = lower_case(column);
   for (const std::string_view end : {"from_", "to_", "source_", "target_", "src_", "dst_", "dest_"})
@@ -266,16 +266,16 @@ std::string EdgeInspection::names_two_kinds() const {
 }
 
 bool says_how_edges_lie(std::string_view line) {
-  const Fields words = words_of(line);
-  const auto   told  = std::ranges::count_if(words, [](const std::string& word) {
+  const Fields words    = words_of(line);
+  const auto   mentions = std::ranges::count_if(words, [](const std::string& word) {
     return is_any(word, {"row",   "rows",  "column", "columns", "source", "sources", "target",   "targets",
                          "edge",  "edges", "link",   "links",   "page",   "street",  "road",     "once",
                          "twice", "both",  "way",    "ways",    "pair",   "mutual",  "reversed", "transposed"});
   });
-  const bool   alone = std::ranges::any_of(words, [](const std::string& word) {
+  const bool   alone    = std::ranges::any_of(words, [](const std::string& word) {
     return is_any(word, {"mutual", "reversed"});
   });
-  return told >= 2 || alone;
+  return mentions >= 2 || alone;
 }
 
 bool says_bipartite(std::string_view line) {

@@ -195,7 +195,7 @@ class NamePass {
     look_for_lookalikes(name);
   }
 
-  /// "bob; ann", "bob, ann" beside ann.
+  /// "bob; ann"; and "bob, ann" where ann is a vertex, too.
   void look_for_lists(std::string_view name) {
     if (list_) return;
     once(list_, name.find(';') != std::string_view::npos && name.find('&') == std::string_view::npos, "ids", [&] {

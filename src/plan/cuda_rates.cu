@@ -88,9 +88,8 @@ __global__ void read_rows(const Vertex* from, std::uint64_t rows, unsigned edges
 
 __global__ void do_nothing() {}
 
-/// All threads of the grid wait for one another, so often.
-__global__ void meet(unsigned meetings) {
-  for (unsigned i = 0; i < meetings; ++i) cooperative_groups::this_grid().sync();
+__global__ void grid_barriers(unsigned count) {
+  for (unsigned i = 0; i < count; ++i) cooperative_groups::this_grid().sync();
 }
 
 /// One read after the other, each of a place that depends on the last.
@@ -157,25 +156,25 @@ class Measuring {
                  });
     rates.copied          = bytes_copied_a_second(budget);
     rates.uploaded        = bytes_uploaded_a_second();
-    rates.barrier         = barriers_of_an_iteration * seconds_to_meet();
+    rates.barrier         = barriers_of_an_iteration * seconds_of_a_barrier();
     rates.latency         = reads_of_an_iteration * seconds_to_follow();
     return rates;
   }
 
  private:
-  /// A fused iteration of next to nothing takes 7.1 us where all threads meet in 1.0, and 2.4 more if it reads
+  /// A fused iteration of next to nothing takes 7.1 us where a grid barrier takes 1.0, and 2.4 more if it reads
   /// over the bus, where a read takes 1.3 (docs/experiments.md).
   static constexpr double barriers_of_an_iteration = 7, reads_of_an_iteration = 2;
 
-  double seconds_to_meet() {
-    constexpr unsigned meetings   = 256;
+  double seconds_of_a_barrier() {
+    constexpr unsigned barriers   = 256;
     int                processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), what_for);
     return usual_seconds([&](unsigned) {
-             launch_together(meet, static_cast<unsigned>(processors), block_threads, meetings);
+             launch_together(grid_barriers, static_cast<unsigned>(processors), block_threads, barriers);
              device_.wait();
            }) /
-           meetings;
+           barriers;
   }
 
   double seconds_to_follow() {

@@ -68,6 +68,8 @@ TEST_F(GpuBranches, AreTraced) {
         .trace = trace.get(), .device = {.kind = cuda_kind(), .memory = 1u << 26}, .method = method_named(method)};
     if (!way.method->all_resident) way.supply = {.compress = compress, .resident = 0, .async = Async::off};
     const RunStatistics statistics = ask("sswp", kron, way).statistics;
+    EXPECT_EQ(statistics.method, way.method->all_resident ? "" : method);
+    EXPECT_EQ(statistics.compressed, compress == Compress::on);
     EXPECT_GT(trace->busy_ms(Track::kernels), 0) << method;
     EXPECT_GT(trace->busy_ms(Track::to_host), 0) << method;
     double last = 0;
