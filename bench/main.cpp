@@ -21,10 +21,10 @@ struct Arguments {
   double      limit_s = 0;
   bool        quick   = false;
 
-  bool gpu() const { return set == "gpu"; }
+  bool gpu() const { return set != "cpu"; }
   Set  workloads() const {
      const unsigned chosen = scale > 0 ? scale : gpu() ? 24 : 20;
-     return gpu() ? gpu_set(chosen, quick) : cpu_set(chosen, quick);
+     return set == "plan" ? plan_set(chosen, quick) : gpu() ? gpu_set(chosen, quick) : cpu_set(chosen, quick);
   }
   DeviceKind kind() const {
     const std::string name = !device.empty() ? device : gpu() ? "cuda" : "cpu";
@@ -114,7 +114,8 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   spillway::bench::Arguments arguments;
   CLI::App                   app{"Measures Spillway: what algorithms take, by every method"};
-  app.add_option("--set", arguments.set, "cpu or gpu (default: cpu)")->check(CLI::IsMember({"cpu", "gpu"}));
+  app.add_option("--set", arguments.set, "cpu, gpu or plan (default: cpu)")
+      ->check(CLI::IsMember({"cpu", "gpu", "plan"}));
   app.add_option("--device", arguments.device, "cpu or cuda (default: that of the set)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--scale", arguments.scale, "Vertices are 2^SCALE (default: 20, with GPUs 24)")

@@ -115,6 +115,7 @@ RunOptions Runner::options_of(const Workload& workload, const Graph& graph) cons
   options.device.kind     = device_;
   options.method          = workload.method;
   options.supply.compress = workload.compress;
+  options.runs            = workload.runs;
   if (!workload.beyond_memory) return options;
   options.supply.resident = workload.resident_of == 0 ? 0 : edge_bytes(workload, graph) / workload.resident_of;
   if (workload.method == Method{})
@@ -177,7 +178,9 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
     add("prepare_again_ms", rounded(median(samples.prepare_again)));
     add("transfer_ms", rounded(median(samples.transfer)));
     if (workload.beyond_memory && workload.method == Method{})
-      entry["ran"] = ran.method.empty() ? std::string{resident_edges()->name} : ran.method;
+      entry["ran"] = (ran.method.empty() ? std::string{resident_edges()->name} : ran.method) +
+                     (ran.compressed ? " compressed" : "");
+    if (workload.runs > 1) entry["runs"] = workload.runs;
     for (const auto& [name, value] : {std::pair{"iterations", ran.iterations},
                                       {"device_bytes", ran.device_bytes},
                                       {"edges_resident", ran.edges_resident},

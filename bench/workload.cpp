@@ -46,7 +46,7 @@ std::vector<Workload> beyond_memory(const std::string& algorithm, const std::str
 
 Graph made(const GraphSpec& spec, bool weighted) {
   GenerateOptions options;
-  options.transform   = {.undirected = true, .dedup = true, .drop_loops = true};
+  options.transform   = {.undirected = !spec.directed, .dedup = true, .drop_loops = true};
   options.weight_type = weighted ? WeightType::u32 : WeightType::none;
   options.weight_max  = spec.weight_max;
   return generate(spec.kind, spec.values, options);
@@ -100,8 +100,38 @@ Set gpu_set(unsigned scale, bool quick) {
   return set;
 }
 
+Set plan_set(unsigned scale, bool quick) {
+  constexpr unsigned many = 50;
+  const std::string  side = power_of_two(scale / 2 - 1), smaller = std::to_string(scale - 2);
+  Set                set;
+  set.graphs = {
+      {"kron" + std::to_string(scale), "kron", {{"scale", std::to_string(scale)}}},
+      grid("grid" + side, side, 64),
+      {"urand" + smaller, "uniform", {{"vertices", power_of_two(scale - 2)}, {"degree", "16"}}},
+      {.name = "directed" + smaller, .kind = "kron", .values = {{"scale", smaller}}, .directed = true}};
+  for (const GraphSpec& graph : set.graphs)
+    for (const char* algorithm : {"bfs", "sssp", "pagerank", "sswp"})
+      for (const unsigned share : quick ? std::vector<unsigned>{4} : std::vector<unsigned>{4, 0, 2, 8, 1}) {
+        std::vector<Workload> all = beyond_memory(algorithm, graph.name, share, true);
+        if (share == 1) {
+          all.insert(all.begin(), all.front());
+          all.front().method = resident_edges(), all.front().compress = Compress::automatic;
+        }
+        all.push_back(all.back());
+        all.back().runs = many;
+        for (Workload& workload : all) {
+          workload.table   = "planning";
+          workload.repeats = {.cold = 1, .warm = 2};
+          if (workload.algorithm == "pagerank") workload.parameters = {{"iterations", "10"}};
+          set.workloads.push_back(workload);
+        }
+      }
+  return set;
+}
+
 std::string method_name(const Workload& workload) {
-  const std::string name{workload.method->name};
+  std::string name{workload.method->name};
+  if (workload.runs > 1) name += " for " + std::to_string(workload.runs);
   return workload.compress == Compress::on ? name + " compressed" : name;
 }
 

@@ -16,9 +16,10 @@ struct GraphSpec {
   std::string     kind;  ///< of `generators()`
   ParameterValues values;
   double          weight_max = 64;
+  bool            directed   = false;
 };
 
-/// Undirected and simple, with whole weights from 1 on, or without any.
+/// Simple, and undirected unless it says so, with whole weights from 1 on, or without any.
 Graph made(const GraphSpec& spec, bool weighted = true);
 
 /// A cold run finds nothing of the graph on the device, a warm one what the run before it left.
@@ -35,6 +36,7 @@ struct Workload {
   Method          method        = {};
   Compress        compress      = Compress::automatic;
   unsigned        resident_of   = 0;      ///< one of so many parts of the edges may stay on the device; 0: none
+  unsigned        runs          = 1;      ///< that are announced
   bool            beyond_memory = false;  ///< `resident_of` holds, and `auto` gets no more memory than the others
   Repeats         repeats       = {};
   double          enough_s      = 5;   ///< of repeats; a run that takes longer is not repeated
@@ -51,6 +53,10 @@ struct Set {
 Set cpu_set(unsigned scale, bool quick);
 /// kron with 2^scale vertices and a grid with a quarter as many, in memory and beyond it.
 Set gpu_set(unsigned scale, bool quick);
+
+/// What `auto` chooses against everything that can be asked for by name: on four graphs, from all of the edges on
+/// the device to none, for one run and for many.
+Set plan_set(unsigned scale, bool quick);
 
 /// "bfs kron24 1/4 zerocopy compressed": what results are compared by.
 std::string name_of(const Workload& workload);

@@ -126,13 +126,17 @@ struct Rates {
   double uploaded        = 25e9;    ///< bytes that are copied to the device to stay
   double barrier         = 7e-6;    ///< fixed seconds of an iteration of a fused kernel…
   double latency         = 2.5e-6;  ///< …and more if it reads over the bus
-
-  // Not measured yet: those of an H200 (docs/planning.md).
-  double visited     = 100e9;  ///< edges on the device
-  double decoded     = 130e9;  ///< compressed edges
-  double coded_edges = 2e9;    ///< edges that are compressed…
-  double coded_rows  = 62e6;   ///< …and rows, whatever their edges
-  double windows     = 10e-3;  ///< seconds until windows are ready to be sent
+  double visited         = 160e9;   ///< edges on the device, if what they lead to is in its cache…
+  double visited_far     = 50e9;    ///< …and if it is not
+  double cache           = 50e6;    ///< bytes of that cache
+  double decoded         = 130e9;   ///< compressed edges
+  double coded_edges     = 2e9;     ///< edges that are compressed…
+  double coded_rows      = 62e6;    ///< …and rows, whatever their edges
+  double reordered       = 15e9;    ///< edges on the device that are put in another order of their vertices
+  double windows         = 10e-3;   ///< seconds until windows are ready to be sent
+  double host_visited    = 1.5e9;   ///< edges that the CPU visits, with all threads…
+  double host_iteration  = 20e-6;   ///< …and fixed seconds of its iterations
+  double context         = 0.3;     ///< seconds until a GPU is ready that this process has not used yet
 };
 
 /// Of edges that do not fit a device. Results do not depend on it.

@@ -20,6 +20,7 @@ struct PlanCandidate {
   Method        method         = {};
   bool          compressed     = false;
   bool          asynchronous   = false;
+  VertexOrder   order          = VertexOrder::natural;
   double        prepare_ms     = 0;
   double        transfer_ms    = 0;  ///< of a run, while which it may compute…
   double        compute_ms     = 0;
@@ -29,6 +30,8 @@ struct PlanCandidate {
   std::uint64_t resident_bytes = 0;   ///< of them, edges
   std::uint64_t bus_bytes      = 0;   ///< of a run
   std::string   excluded       = {};  ///< the reason; empty: it is possible
+
+  bool on_cpu() const { return device == "cpu"; }
 };
 
 /// Of the first program that an algorithm runs; bytes are 0 where they are not known before a run.
@@ -48,6 +51,21 @@ struct Plan {
 
   std::vector<PlanCandidate> candidates;  ///< best first, then those that are excluded; none: nothing is to choose
 };
+
+/// What a run has to do, about.
+struct Work {
+  std::uint64_t vertices = 0, arcs = 0;
+  bool          all_active     = false;
+  std::uint64_t max_iterations = 0;
+};
+
+namespace detail {
+
+/// Why a run stays on the CPU although there may be a GPU: it is done before one that this process has not used yet
+/// would be ready. Empty: it does not. Adds up what was left to the CPU so, and wakes the GPU in time.
+std::string why_no_gpu_is_woken(const Work& work, const RunOptions& options);
+
+}  // namespace detail
 
 /// What `algorithm.run` would do. What a run needs of the graph beforehand (in-edges, a simple copy) is made for
 /// it; nothing is run.

@@ -52,9 +52,12 @@ void refuse_resident();
 /// Refuses frontiers of a larger graph.
 void check_replay(const Schedule* replay, const Graph& graph);
 
+/// Runs the program, or asks what would be done.
+enum class Asked { run, plan };
+
 /// act(device, request, milliseconds of preparing) on the device that is to run this; where a GPU cannot,
 /// tell(answer, why, milliseconds lost) of what the CPU gave.
-template <class P, class Act, class Tell>
+template <Asked asked, class P, class Act, class Tell>
 auto on_its_device(const P& program, const Graph& graph, const RunOptions& options,
                    Continuation<ValueOf<P>> continuation, Act&& act, Tell&& tell) {
   using T = Traits<P>;
@@ -71,7 +74,13 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
                           .pull = T::all_active || options.direction == Direction::pull ||
                                   (options.deterministic && T::order_sensitive)};
   bool             on_a_gpu = false;
-  if constexpr (has_device_code<P>) on_a_gpu = cuda::wanted<P>(options, continuation);
+  std::string      asleep;
+  if constexpr (has_device_code<P>) {
+    if (!continuation.resident && !continuation.replay)
+      asleep = why_no_gpu_is_woken(
+          {graph.vertex_count(), graph.arc_count(), T::all_active, max_iterations_of(program)}, options);
+    on_a_gpu = asleep.empty() && cuda::wanted<P>(options, continuation);
+  }
   const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   const bool     supports_async =
       T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
@@ -94,15 +103,25 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
     return act(device, request, prepare);
   };
   if constexpr (has_device_code<P>) {
-    const auto on_gpu = [&] {
-      const auto device = cuda::device_for(request, delta_of(program, graph, true));
-      return act(*device, request, prepare);
-    };
     const auto on_cpu_after_all = [&] {
       cuda::copy_to_host(continuation, frontiers, graph);
       return on_cpu();
     };
-    return on_a_gpu ? gpu_or_cpu(options, on_gpu, on_cpu_after_all, tell) : on_cpu_after_all();
+    const auto on_gpu = [&] {
+      const auto device = cuda::device_for(request, delta_of(program, graph, true));
+      if constexpr (asked == Asked::run)
+        if (const auto better = device->better_device()) {
+          auto answer = on_cpu();
+          note_better_device(answer.statistics, *better);
+          return answer;
+        }
+      return act(*device, request, prepare);
+    };
+    if (on_a_gpu) return gpu_or_cpu(options, on_gpu, on_cpu_after_all, tell);
+    auto answer = on_cpu_after_all();
+    if constexpr (asked == Asked::plan)
+      if (!asleep.empty()) tell(answer, asleep, 0);
+    return answer;
   } else {
     refuse_other_devices(options);
     if (continuation.resident || (continuation.replay && continuation.replay->resident())) refuse_resident();
@@ -117,7 +136,7 @@ Outcome<P> run(const P& program, const Graph& graph, const RunOptions& options =
                Continuation<ValueOf<P>> continuation = {}) {
   // A program with a mistake gets its own message and none from deeper down.
   if constexpr (check_program<P>())
-    return detail::on_its_device(
+    return detail::on_its_device<detail::Asked::run>(
         program, graph, options, std::move(continuation),
         [](RunDevice<P>& device, const RunRequest<P>& request, double prepare) {
           Outcome<P> outcome = run_on(device, request);
@@ -134,7 +153,7 @@ template <class P>
 Plan plan_run(const P& program, const Graph& graph, const RunOptions& options = {},
               Continuation<ValueOf<P>> continuation = {}) {
   if constexpr (check_program<P>())
-    return detail::on_its_device(
+    return detail::on_its_device<detail::Asked::plan>(
         program, graph, options, std::move(continuation),
         [](RunDevice<P>& device, const RunRequest<P>&, double) { return device.plan(); }, tell_in_plan);
   else

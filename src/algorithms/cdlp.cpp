@@ -247,7 +247,7 @@ std::uint64_t communities(const Buffer<Vertex>& labels, const Graph& graph, int 
 Result run_cdlp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const std::uint64_t rounds = rounds_of(values);
   Stopwatch           clock;
-  if (!graph.symmetric()) build_in_edges(graph, options, gpu::wanted(options));
+  if (!graph.symmetric()) build_in_edges(graph, options, gpu::wanted(options, graph));
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
            graph, options, [&] { return gpu::propagated_labels(graph, rounds, options); },

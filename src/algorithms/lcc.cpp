@@ -107,7 +107,7 @@ Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   if (symmetric)
     graph.simple();
   else
-    build_in_edges(graph, options, gpu::wanted(options));
+    build_in_edges(graph, options, gpu::wanted(options, graph));
   const double prepared = clock.lap();
   Result       result;
   Coefficients found = symmetric ? of_symmetric(graph, options, context, result.statistics)

@@ -32,7 +32,7 @@ Components on_cpu(const Graph& graph, const RunOptions& options) {
 Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
   Stopwatch clock;
   graph.out();
-  build_in_edges(graph, options, gpu::wanted(options));
+  build_in_edges(graph, options, gpu::wanted(options, graph));
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
            graph, options, [&] { return gpu::strong_components(graph, options); },

@@ -104,7 +104,7 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
     return real ? plan_run(RealSssp{source, delta}, graph, gpu::without(options))
                 : plan_paths_with_parents(graph, source, delta, gpu::without(options));
   };
-  if (!gpu::wanted(options)) return on_cpu();
+  if (!gpu::wanted(options, graph)) return on_cpu();
   RunOptions there  = options;
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {

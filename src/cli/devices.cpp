@@ -12,9 +12,10 @@ namespace spillway::cli {
 namespace {
 
 /// None of a GPU that is taken or full.
-std::vector<std::optional<Rates>> rates_of_all(const CudaDevices& cuda, const Common& common, bool again) {
-  const auto                        budget = std::make_shared<MemoryBudget>(available_memory());
-  std::vector<std::optional<Rates>> rates;
+std::vector<std::optional<MachineRates>> rates_of_all(const CudaDevices& cuda, const Common& common,
+                                                      bool again) {
+  const auto                               budget = std::make_shared<MemoryBudget>(available_memory());
+  std::vector<std::optional<MachineRates>> rates;
   for (const DeviceInfo& device : cuda.devices) {
     const int index = std::stoi(device.name.substr(device.name.find(':') + 1));
     rates.push_back(rates_of_gpu(index, thread_count(common.threads), budget, again));
@@ -31,22 +32,51 @@ Json to_json(const DeviceInfo& device) {
           {"detail", device.detail}};
 }
 
-void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Rates>>& all) {
+/// How a rate is shown.
+struct ShownRate {
+  double Rates::*value;
+  const char*    name;
+  const char*    unit;
+  double         scale;
+};
+constexpr ShownRate shown_rates[] = {
+    {&Rates::sent, "copied to the GPU", "GB/s", 1e-9},
+    {&Rates::uploaded, "from memory that is not pinned", "GB/s", 1e-9},
+    {&Rates::pinned, "pinned", "GB/s", 1e-9},
+    {&Rates::copied, "of mapped files", "GB/s", 1e-9},
+    {&Rates::gathered, "gathered by the CPU", "GB/s", 1e-9},
+    {&Rates::gathered_chunks, "rows", "M/s", 1e-6},
+    {&Rates::read, "read in place", "GB/s", 1e-9},
+    {&Rates::read_chunks, "rows", "M/s", 1e-6},
+    {&Rates::visited, "edges visited, values in cache", "G/s", 1e-9},
+    {&Rates::visited_far, "values beyond it", "G/s", 1e-9},
+    {&Rates::decoded, "edges decoded", "G/s", 1e-9},
+    {&Rates::coded_edges, "edges compressed", "G/s", 1e-9},
+    {&Rates::coded_rows, "rows", "M/s", 1e-6},
+    {&Rates::reordered, "edges put in another order", "G/s", 1e-9},
+    {&Rates::host_visited, "edges visited by the CPU", "G/s", 1e-9},
+    {&Rates::host_iteration, "iteration on the CPU", "us", 1e6},
+    {&Rates::barrier, "fused iteration", "us", 1e6},
+    {&Rates::latency, "reading in place, more", "us", 1e6},
+    {&Rates::step, "iteration with transfers", "us", 1e6},
+    {&Rates::windows, "windows made ready", "ms", 1e3},
+    {&Rates::context, "first use in a process", "ms", 1e3},
+};
+
+void print_rates(const CudaDevices& cuda, const std::vector<std::optional<MachineRates>>& all) {
   if (all.empty()) return;
-  fmt::print("\ntransfer of edges from host memory, measured once{}\n",
-             rates_path().empty() ? "" : " and kept in " + printable(rates_path()));
-  fmt::print("{:<8} {:>12} {:>12} {:>14} {:>12} {:>14} {:>10}\n", "device", "copy GB/s", "gather GB/s", "M rows/s",
-             "in place GB/s", "M rows/s", "launch us");
+  fmt::print("\nmeasured once{}, and corrected by what runs took\n",
+             rates_path().empty() ? "" : ", kept in " + printable(rates_path()));
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) {
-      fmt::print("{:<8} could not be measured: not enough free memory, or in use by others\n",
+      fmt::print("{} could not be measured: not enough free memory, or in use by others\n",
                  cuda.devices[i].name);
       continue;
     }
-    const Rates& rates = *all[i];
-    fmt::print("{:<8} {:>12.1f} {:>12.1f} {:>14.0f} {:>12.1f} {:>14.0f} {:>10.0f}\n", cuda.devices[i].name,
-               rates.sent / 1e9, rates.gathered / 1e9, rates.gathered_chunks / 1e6, rates.read / 1e9,
-               rates.read_chunks / 1e6, rates.step * 1e6);
+    fmt::print("{:<32} {:<6} {:>10} {:>10}\n", cuda.devices[i].name, "unit", "measured", "corrected");
+    for (const ShownRate& shown : shown_rates)
+      fmt::print("{:<32} {:<6} {:>10.4g} {:>10.4g}\n", shown.name, shown.unit,
+                 all[i]->measured.*shown.value * shown.scale, all[i]->corrected.*shown.value * shown.scale);
   }
 }
 
@@ -59,7 +89,9 @@ void list_devices(const Common& common, bool again) {
     Json list = Json::array();
     for (std::size_t i = 0; i < all.size(); ++i) {
       list.push_back(to_json(all[i]));
-      if (i > 0) list.back()["rates"] = rates[i - 1] ? rates_json(*rates[i - 1]) : Json(nullptr);
+      if (i == 0) continue;
+      list.back()["rates"]           = rates[i - 1] ? rates_json(rates[i - 1]->measured) : Json(nullptr);
+      list.back()["corrected_rates"] = rates[i - 1] ? rates_json(rates[i - 1]->corrected) : Json(nullptr);
     }
     print_json(Json{{"devices", list}, {"no_gpu_reason", cuda.absence}});
     return;

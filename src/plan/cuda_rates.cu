@@ -7,14 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <vector>
 
+#include "engine/cuda/compressed_windows.hpp"
 #include "engine/cuda/event.hpp"
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/host_memory.hpp"
+#include "engine/cuda/order.hpp"
+#include "engine/cuda/staging.hpp"
 #include "generate/random.hpp"
 #include "plan/rates.hpp"
 #include "supply/windows.hpp"
@@ -32,6 +37,7 @@ using namespace cuda;
 constexpr auto          what_for   = "measuring the machine";
 constexpr std::uint64_t most_bytes = 512u << 20, least_bytes = 128u << 20;  // more than any cache on the way
 constexpr std::uint64_t copied       = 16u << 20;                           // at once, as windows are
+constexpr std::uint64_t room_to_measure = 1u << 30;                         // on the device
 constexpr unsigned      long_segment = 1024, short_segment = 8;             // edges
 constexpr unsigned      wide   = 8;                                         // short ones are one of so many
 constexpr unsigned      times  = 5;  // of which the median counts, or the best
@@ -83,6 +89,19 @@ __global__ void read_rows(const Vertex* from, std::uint64_t rows, unsigned edges
   Vertex sum = 0;
   for (std::uint64_t row = first_item() / warp_lanes; row < rows; row += item_stride() / warp_lanes)
     for (unsigned i = lane_index(); i < edges; i += warp_lanes) sum += from[row * edges + i];
+  if (sum == no_vertex) *to = sum;
+}
+
+/// Values anywhere in a table, as edges lead to them.
+__global__ void gather_values(const Vertex* table, std::uint64_t size, std::uint64_t reads, Vertex* to) {
+  constexpr unsigned  ahead  = 8;
+  const std::uint64_t stride = item_stride();
+  Vertex              sum    = 0;
+  for (std::uint64_t base = first_item(); base < reads; base += ahead * stride) {
+    Vertex read[ahead];
+    for (unsigned k = 0; k < ahead; ++k) read[k] = __ldg(table + anywhere(base + k * stride, size));
+    for (const Vertex value : read) sum += value;
+  }
   if (sum == no_vertex) *to = sum;
 }
 
@@ -140,6 +159,7 @@ class Measuring {
 
   Rates rates(int threads, const std::shared_ptr<MemoryBudget>& budget) {
     Rates rates;
+    measure_host(rates, threads);
     rates.pinned = static_cast<double>(edges_ * sizeof(Vertex)) / std::max(pinning_seconds_, 1e-6);
     rates.sent   = static_cast<double>(edges_ * sizeof(Vertex)) / usual_seconds([&](unsigned) { send_all(); });
     const double read_edge = seconds_to_read_rows();
@@ -158,10 +178,130 @@ class Measuring {
     rates.uploaded        = bytes_uploaded_a_second();
     rates.barrier         = barriers_of_an_iteration * seconds_of_a_barrier();
     rates.latency         = reads_of_an_iteration * seconds_to_follow();
+    rates.cache           = static_cast<double>(device_.cache_bytes());
+    rates.windows         = seconds_to_make_windows();
+    rates.visited         = gathers_a_second(device_.cache_bytes() / 4, rates.visited);
+    rates.visited_far     = gathers_a_second(8 * device_.cache_bytes(), rates.visited_far);
+    if (seconds_to_wake() > 0) rates.context = seconds_to_wake();
+    try {
+      measure_coding(rates, threads, budget);
+    } catch (const Error&) {  // no room: as it is elsewhere
+    }
     return rates;
   }
 
  private:
+  /// Edges that a kernel looks up a second in a table of so many bytes; `usual` where there is no room for it.
+  double gathers_a_second(std::uint64_t bytes, double usual) {
+    constexpr std::uint64_t reads = 1u << 26;
+    if (device_.room() < 2 * bytes) return usual;
+    DeviceArray<Vertex> table{device_, bytes / sizeof(Vertex), what_for};
+    table.clear();
+    return static_cast<double>(reads) / usual_seconds([&](unsigned) {
+             SPILLWAY_LAUNCH(gather_values, blocks_for(1u << 18), block_threads, table.data(), table.size(), reads,
+                             window_.data());
+             device_.wait();
+           });
+  }
+
+  /// What a run's first windows wait for: pinned buffers, and their places on the device.
+  double seconds_to_make_windows() {
+    const double        start = now();
+    StagingRing         stages{stages_at_once, staged_bytes};
+    DeviceArray<Vertex> slot{device_, copied / sizeof(Vertex), what_for};
+    device_.wait();
+    return now() - start;
+  }
+
+  /// The CPU, alone: values anywhere in the memory at hand, and threads that have nothing to do.
+  void measure_host(Rates& rates, int threads) {
+    constexpr std::uint64_t reads = 1u << 24;
+    constexpr unsigned      tasks_of_an_iteration = 3;
+    const auto* const       table = reinterpret_cast<const Vertex*>(memory_.data());
+    rates.host_visited            = static_cast<double>(reads) / usual_seconds([&](unsigned) {
+                           for_each_share(threads, reads, [&](std::uint64_t begin, std::uint64_t end, int) {
+                             Vertex sum = 0;
+                             for (std::uint64_t i = begin; i < end; ++i) sum += table[scattered(i) % edges_];
+                             if (sum == no_vertex) std::abort();  // so that somebody wants to know
+                           });
+                         });
+    rates.host_iteration = tasks_of_an_iteration * usual_seconds([&](unsigned) {
+                             for_each_share(threads, 1u << 20, [](std::uint64_t, std::uint64_t, int) {});
+                           });
+  }
+
+  static std::uint64_t scattered(std::uint64_t i) { return (i * 0x9E3779B97F4A7C15u) >> 20; }
+
+  /// Rows of so many ascending targets, in memory that the device reads.
+  Rows made_rows(std::uint64_t rows, unsigned edges, int threads, DeviceArray<EdgeIndex>& offsets) {
+    std::vector<EdgeIndex> begin(rows + 1);
+    for (std::uint64_t v = 0; v <= rows; ++v) begin[v] = v * edges;
+    offsets = {device_, rows + 1, what_for};
+    offsets.upload(begin.data());
+    auto* const         targets = reinterpret_cast<Vertex*>(memory_.data());
+    const std::uint64_t gap     = rows / edges;
+    for_each_share(threads, rows, [&](std::uint64_t first, std::uint64_t last, int) {
+      for (std::uint64_t i = first * edges; i < last * edges; ++i)
+        targets[i] = static_cast<Vertex>((i % edges) * gap + scattered(i) % gap);
+    });
+    device_.wait();
+    return {offsets.data(), pinned_.as<Vertex>(), nullptr};
+  }
+
+  /// Compressing, of short and of long rows; decoding; and another order of the vertices.
+  void measure_coding(Rates& rates, int threads, const std::shared_ptr<MemoryBudget>& budget) {
+    constexpr std::uint64_t edges     = 1u << 24;
+    constexpr unsigned      short_row = 16, long_row = 256;
+    if (edges * 2 > edges_ || device_.room() < 12 * edges) return;
+    const double of_short = seconds_to_code(edges, short_row, threads, budget, nullptr);
+    const double of_long  = seconds_to_code(edges, long_row, threads, budget, &rates);
+    const double a_row    = std::max((of_short - of_long) / (edges / short_row - edges / long_row), 1e-10);
+    rates.coded_rows      = 1 / a_row;
+    rates.coded_edges = static_cast<double>(edges) / std::max(of_long - a_row * (edges / long_row), of_long / 4);
+  }
+
+  double seconds_to_code(std::uint64_t edges, unsigned row, int threads,
+                         const std::shared_ptr<MemoryBudget>& budget, Rates* rates) {
+    const std::uint64_t    rows = edges / row;
+    DeviceArray<EdgeIndex> offsets;
+    const Rows             from  = made_rows(rows, row, threads, offsets);
+    const double           start = now();
+    const auto             order =
+        std::make_shared<VertexMap>(order_by_degree(device_, offsets.data(), rows, EdgeIndex{edges}));
+    auto block = std::make_shared<CompressedBlock>(device_, from, rows, edges, false, order, budget, 0);
+    device_.wait();
+    const double taken = now() - start;
+    if (rates) {
+      rates->decoded   = edges_decoded_a_second(block, offsets.data(), rows, edges);
+      rates->reordered = edges_reordered_a_second(offsets, rows, edges, *order);
+    }
+    return taken;
+  }
+
+  double edges_decoded_a_second(const std::shared_ptr<CompressedBlock>& block, const EdgeIndex* offsets,
+                                std::uint64_t rows, std::uint64_t edges) {
+    CompressedWindows   windows{device_, block, offsets, rows};
+    const auto          cuts = windows.cut({block->words() + 1, edges});
+    DeviceArray<Vertex> to{device_, edges, what_for};
+    windows.keep(block->words());
+    return static_cast<double>(edges) / usual_seconds([&](unsigned) {
+             for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
+               windows.decode(part, windows.kept(part), {to.data() + windows.edges_of(part).first, nullptr});
+             device_.wait();
+           });
+  }
+
+  double edges_reordered_a_second(const DeviceArray<EdgeIndex>& offsets, std::uint64_t rows, std::uint64_t edges,
+                                  const VertexMap& order) {
+    DeviceArray<Vertex> targets{device_, edges, what_for};
+    targets.upload(reinterpret_cast<const Vertex*>(memory_.data()));
+    const Rows   from{offsets.data(), targets.data(), nullptr};
+    const double start = now();
+    const auto   moved = reordered(device_, from, rows, edges, false, order);
+    device_.wait();
+    return static_cast<double>(edges) / (now() - start);
+  }
+
   /// A fused iteration of next to nothing takes 7.1 us where a grid barrier takes 1.0, and 2.4 more if it reads
   /// over the bus, where a read takes 1.3 (docs/experiments.md).
   static constexpr double barriers_of_an_iteration = 7, reads_of_an_iteration = 2;
@@ -326,38 +466,93 @@ std::optional<Rates> measured(cuda::Device& device, int threads, const std::shar
   }
 }
 
-/// What could not be measured is not tried again.
-std::optional<Rates> rates_of(cuda::Device& device, int threads, const std::shared_ptr<MemoryBudget>& budget,
-                              bool again) {
-  static std::mutex                                  mutex;
-  static std::map<std::string, std::optional<Rates>> known;
-  const std::scoped_lock                             lock{mutex};
-  const std::string machine = name_of(device.index(), threads), path = rates_path();
-  if (!again) {
-    if (const auto found = known.find(machine); found != known.end()) return found->second;
-    if (const auto rates = kept_rates(path, machine)) return known[machine] = rates;
+/// What is known of machines in this process.
+class Known {
+ public:
+  static Known& instance() {
+    static Known known;
+    return known;
   }
-  const auto rates = measured(device, threads, budget);
-  if (rates) keep_rates(path, machine, *rates);
-  return known[machine] = rates;
-}
+
+  /// What could not be measured is not tried again.
+  std::optional<MachineRates> find_or_measure(cuda::Device& device, int threads,
+                                              const std::shared_ptr<MemoryBudget>& budget, bool again) {
+    const std::scoped_lock lock{mutex_};
+    const std::string      machine = name_of(device.index(), threads);
+    if (!again && find(machine)) return known_[machine];
+    const auto rates = measured(device, threads, budget);
+    known_[machine]  = rates ? std::optional{MachineRates{*rates, *rates}} : std::nullopt;
+    if (rates) keep_rates(rates_path(), machine, *known_[machine]);
+    return known_[machine];
+  }
+
+  std::optional<MachineRates> find_only(cuda::Device& device, int threads) {
+    const std::scoped_lock lock{mutex_};
+    const std::string      machine = name_of(device.index(), threads);
+    return find(machine) ? known_[machine] : std::nullopt;
+  }
+
+  void correct(cuda::Device& device, int threads, std::span<const RateObservation> observations, bool keep) {
+    const std::scoped_lock lock{mutex_};
+    const auto             found = known_.find(name_of(device.index(), threads));
+    if (found == known_.end() || !found->second) return;
+    MachineRates& rates = *found->second;
+    const Rates   was   = rates.corrected;
+    rates.corrected     = corrected(rates, observations);
+    const auto moved    = [&](const RateField& field) {
+      constexpr double about = 0.03;
+      return std::abs(rates.corrected.*field.value - was.*field.value) > about * was.*field.value;
+    };
+    if (keep && std::ranges::any_of(rate_fields, moved)) keep_rates(rates_path(), found->first, rates);
+  }
+
+ private:
+  bool find(const std::string& machine) {
+    if (known_.contains(machine)) return true;
+    const auto kept = kept_rates(rates_path(), machine);
+    if (kept) known_[machine] = kept;
+    return kept.has_value();
+  }
+
+  std::mutex                                         mutex_;
+  std::map<std::string, std::optional<MachineRates>> known_;
+};
 
 }  // namespace
 
 #if defined(SPILLWAY_EMULATED)
-Rates cuda::rates_of(Device&, int, const std::shared_ptr<MemoryBudget>&) { return {}; }
+namespace {
+
+/// On a GPU that is none, the CPU is not to be chosen.
+Rates of_emulator() { return {.host_visited = 1}; }
+
+}  // namespace
+
+Rates cuda::rates_of(Device&, int, const std::shared_ptr<MemoryBudget>&) { return of_emulator(); }
+Rates cuda::known_rates_of(Device&, int) { return of_emulator(); }
+void  cuda::correct_rates(Device&, int, std::span<const RateObservation>, bool) {}
 #else
 Rates cuda::rates_of(Device& device, int threads, const std::shared_ptr<MemoryBudget>& host) {
-  return spillway::rates_of(device, threads, host, false).value_or(Rates{});
+  const auto found = Known::instance().find_or_measure(device, threads, host, false);
+  return found ? found->corrected : Rates{};
+}
+
+Rates cuda::known_rates_of(Device& device, int threads) {
+  const auto found = Known::instance().find_only(device, threads);
+  return found ? found->corrected : Rates{};
+}
+
+void cuda::correct_rates(Device& device, int threads, std::span<const RateObservation> observations, bool keep) {
+  Known::instance().correct(device, threads, observations, keep);
 }
 #endif
 
-std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
-                                  bool again) {
+std::optional<MachineRates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
+                                         bool again) {
   try {
-    cuda::Device device{index, 4 * copied};
+    cuda::Device device{index, room_to_measure};
     device.enter();
-    return rates_of(device, threads, budget, again);
+    return Known::instance().find_or_measure(device, threads, budget, again);
   } catch (const DeviceError&) {  // somebody else has it
     return std::nullopt;
   }

@@ -196,6 +196,18 @@ double GraphSample::longer_than(double length) const {
   return longer[below] + (longer[above] - longer[below]) * std::min(1.0, place - below);
 }
 
+double GraphSample::edges_of_longest(double share, double degree) const {
+  if (degree <= 0 || share >= nonempty) return 1;
+  double rows = 0, edges = 0;  // of those that are longer than 2^i
+  for (unsigned i = lengths; i-- > 0;) {
+    const double more = longer[i];
+    const double held = std::max(edges, 1 - within[i] + std::ldexp(more, static_cast<int>(i)) / degree);
+    if (share <= more) return more > rows ? edges + (held - edges) * (share - rows) / (more - rows) : held;
+    rows = more, edges = std::min(1.0, held);
+  }
+  return edges + (1 - edges) * (share - rows) / std::max(nonempty - rows, 1e-12);
+}
+
 GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted) {
   return Sampling{rows, vertices, weighted}.sample();
 }

@@ -23,6 +23,8 @@ struct GraphSample {
   double prefix_length(double share) const;
   /// Share of vertices that have more than so many edges.
   double longer_than(double length) const;
+  /// Share of the edges that are in the longest rows, of a share of the vertices; `degree` on average.
+  double edges_of_longest(double share, double degree) const;
 };
 
 /// The same for the same rows. Looks at some 100,000 places of them, wherever they rest.

@@ -21,6 +21,9 @@ struct RunFacts {
   std::uint64_t vertices = 0, arcs = 0;  ///< of a pass over all edges
   bool          weighted = false, all_active = false, voting = false, prioritised = false;
   bool          supports_async   = false;
+  bool          may_reorder      = false;  ///< vertices
+  bool          may_use_cpu      = false;
+  double        sides            = 1;  ///< passes that all rows make, if those to push and to pull differ
   RowForm       form             = RowForm::any;
   std::uint64_t max_iterations   = 0;
   std::uint64_t state            = 0;  ///< bytes that the run needs for itself…
@@ -29,6 +32,17 @@ struct RunFacts {
   std::vector<Activity> history = {};  ///< of the last such run over this graph; empty: there was none
 
   std::uint64_t edge_bytes() const { return arcs * spillway::edge_bytes(weighted); }
+};
+
+/// Seconds that runs would have taken less, had something been prepared for them.
+struct Forgone {
+  double compressed = 0;  ///< edges
+  double ordered    = 0;  ///< vertices, hubs first
+  double on_gpu     = 0;  ///< edges, where the CPU ran
+
+  void operator+=(const Forgone& other) {
+    compressed += other.compressed, ordered += other.ordered, on_gpu += other.on_gpu;
+  }
 };
 
 /// A GPU, and what it keeps of the graph.
@@ -40,11 +54,15 @@ struct GpuFacts {
   bool          has_compressed = false;  ///< these edges
   bool          may_compress   = true;   ///< it was not tried in vain
   bool          has_pinned     = false;  ///< these edges, on the host
-  double        forgone        = 0;      ///< seconds that runs so far would have spared had edges been compressed
+  bool          has_resident   = false;  ///< all of them, on the device…
+  bool          has_order      = false;  ///< …hubs first
+  std::uint64_t cache          = 0;      ///< bytes of its last level
+  Forgone       forgone        = {};     ///< by runs so far
 
   // Asked for where something is left to choose.
   std::function<bool()>        copies = [] { return false; };  ///< edges, to pin them: they lie in a mapped file
   std::function<Rates()>       rates;                          ///< measured when they are first asked for
+  std::function<Rates()>       known_rates = [] { return Rates{}; };  ///< nothing is measured for them
   std::function<GraphSample()> sample;                         ///< of the edges
 };
 
@@ -53,7 +71,7 @@ struct Placement {
   std::vector<PlanCandidate> candidates;  ///< best first, then those that are excluded
   Rates                      rates       = {};
   bool                       knows_rates = false, priced = false;
-  double                     forgone = 0;  ///< seconds of this run that compressed edges would spare
+  Forgone                    forgone = {};  ///< by this run
 
   std::vector<std::string> why;
 
@@ -66,9 +84,16 @@ std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& 
 /// Where one candidate is left, nothing is measured for it unless `all` are to be priced.
 Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all = false);
 
-/// Seconds that an iteration with so much active is predicted to take, if a share of the edges is resident.
-double predicted_seconds(const RunFacts& run, const Rates& rates, const GraphSample& sample,
-                         const PlanCandidate& candidate, const Activity& active, double resident);
+/// Of an iteration: what it is predicted to take, and the rate that most of that depends on.
+struct PredictedIteration {
+  double         seconds = 0;
+  double Rates::*rate    = nullptr;
+  double         by_rate = 0;  ///< seconds of it
+};
+
+/// With so much active, if a share of the edges is resident.
+PredictedIteration predicted_iteration(const RunFacts& run, const Rates& rates, const GraphSample& sample,
+                                       const PlanCandidate& candidate, const Activity& active, double resident);
 
 /// What a run would be told of it.
 Plan planned_placement(const RunFacts& run, const GpuFacts& device);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <spillway/engine/memory.hpp>
@@ -25,19 +26,52 @@ inline constexpr RateField rate_fields[] = {{"sent_bytes", &Rates::sent},
                                             {"copied_bytes", &Rates::copied},
                                             {"uploaded_bytes", &Rates::uploaded},
                                             {"barrier_seconds", &Rates::barrier},
-                                            {"latency_seconds", &Rates::latency}};
+                                            {"latency_seconds", &Rates::latency},
+                                            {"visited_edges", &Rates::visited},
+                                            {"visited_far_edges", &Rates::visited_far},
+                                            {"cache_bytes", &Rates::cache},
+                                            {"decoded_edges", &Rates::decoded},
+                                            {"coded_edges", &Rates::coded_edges},
+                                            {"coded_rows", &Rates::coded_rows},
+                                            {"reordered_edges", &Rates::reordered},
+                                            {"windows_seconds", &Rates::windows},
+                                            {"host_visited_edges", &Rates::host_visited},
+                                            {"host_iteration_seconds", &Rates::host_iteration},
+                                            {"context_seconds", &Rates::context}};
 
 /// Where rates are kept: spillway/rates.json in XDG_CACHE_HOME or ~/.cache; empty where there is no such place.
 std::string rates_path();
 
-/// Those that were kept of a machine, by its name; none where there are none, or none that can be true.
-std::optional<Rates> kept_rates(const std::string& path, const std::string& machine);
-/// A cache that cannot be written is none: nothing is said.
-void keep_rates(const std::string& path, const std::string& machine, const Rates& rates);
+/// Of a machine: as they were measured, and as runs have corrected them since.
+struct MachineRates {
+  Rates measured, corrected;
+};
 
-/// Of a GPU and as many threads of the host: as they were kept, or measured now, in half a second, and kept. None
+/// Those that were kept of a machine, by its name; none where there are none, or none that can be true.
+std::optional<MachineRates> kept_rates(const std::string& path, const std::string& machine);
+/// A cache that cannot be written is none: nothing is said.
+void keep_rates(const std::string& path, const std::string& machine, const MachineRates& rates);
+
+/// An iteration, in seconds: predicted, of that what depends on one rate, and what it took.
+struct RateObservation {
+  double Rates::*rate;
+  double         predicted, by_rate, taken;
+};
+
+/// Rates that come nearer to what iterations took of which most depends on one of them. None goes far from where it
+/// was measured: what slowed a run down may have been others.
+Rates corrected(const MachineRates& rates, std::span<const RateObservation> observations);
+
+/// What is known without waking a GPU: by earlier processes, or guessed.
+struct WakingFacts {
+  double context;                       ///< seconds until a GPU is ready
+  double host_visited, host_iteration;  ///< of the CPU with all threads
+};
+WakingFacts waking_facts(const std::string& path, int threads);
+
+/// Of a GPU and as many threads of the host: as they were kept, or measured now, in some two seconds, and kept. None
 /// where `budget` or the GPU has no room to measure in.
-std::optional<Rates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
-                                  bool again = false);
+std::optional<MachineRates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
+                                         bool again = false);
 
 }  // namespace spillway

@@ -194,7 +194,7 @@ TEST_F(HistoryTest, EdgesThatWereLookedAtArePriced) {
   PlanCandidate     in_place, sent;
   in_place.method = method_named("zerocopy"), sent.method = method_named("subgraph");
   const auto seconds = [&](const PlanCandidate& candidate, double looked_at) {
-    return predicted_seconds(run, Rates{}, sample, candidate, {1, 0.25, 0.25, looked_at}, 0);
+    return predicted_iteration(run, Rates{}, sample, candidate, {1, 0.25, 0.25, looked_at}, 0).seconds;
   };
   EXPECT_NEAR(seconds(in_place, 1) / seconds(in_place, 0.25), 4, 0.5);
   EXPECT_EQ(seconds(in_place, -1), seconds(in_place, 0.25));

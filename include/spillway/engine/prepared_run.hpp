@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <typeinfo>
 
@@ -41,6 +42,14 @@ class PreparedRun {
   virtual bool changes_given_values() const { return false; }
 };
 
+/// Why a run is better made on the CPU: what was predicted, and what that took.
+struct OtherDevice {
+  std::vector<PlanCandidate> candidates;  ///< the CPU first
+  double                     choosing_ms = 0;
+};
+
+void note_better_device(RunStatistics& statistics, const OtherDevice& better);
+
 /// A device, for one request.
 template <class P>
 class RunDevice {
@@ -50,6 +59,8 @@ class RunDevice {
   virtual std::unique_ptr<PreparedRun<P>> prepare() = 0;
   /// What `prepare` would do.
   virtual Plan plan() = 0;
+  /// Whether the run had better be made on the CPU; asked before `prepare`.
+  virtual std::optional<OtherDevice> better_device() { return std::nullopt; }
   /// After an error: whether `prepare` has another way to try.
   virtual bool falls_back(const Error& /*error*/) { return false; }
 };

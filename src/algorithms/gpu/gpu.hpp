@@ -15,6 +15,13 @@ extern const bool built;
 /// a GPU that is asked for.
 bool wanted(const RunOptions& options);
 
+/// Likewise for this graph: not if the CPU is done before a GPU would be ready that nobody has used yet.
+inline bool wanted(const RunOptions& options, const Graph& graph) {
+  constexpr std::uint64_t passes = 30;
+  return detail::why_no_gpu_is_woken({graph.vertex_count(), graph.arc_count(), true, passes}, options).empty() &&
+         wanted(options);
+}
+
 /// The same run where no GPU is wanted, or was given up.
 inline RunOptions without(RunOptions options) {
   if (!options.device.kind->of_cpu_executors) options.device.kind = cpu_kind();
@@ -27,7 +34,7 @@ bool make_room(const Graph& graph, const RunOptions& options);
 /// `on_gpu()` where it is wanted and can be, else `on_cpu()`.
 template <class OnGpu, class OnCpu>
 auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
-  if (!wanted(options)) return on_cpu();
+  if (!wanted(options, graph)) return on_cpu();
   const auto twice = [&] {
     try {
       return on_gpu();

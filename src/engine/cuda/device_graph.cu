@@ -257,6 +257,28 @@ bool DeviceGraph::has_compressed(const RowBlock& block, bool weighted) {
   });
 }
 
+bool DeviceGraph::has_resident(const Topology& topology, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return missing(topology, weighted) == 0;
+}
+
+bool DeviceGraph::has_order(const RowBlock& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return std::ranges::any_of(reordered_, [&](const auto& other) {
+    return other->on_host.targets == block.rows.targets && (!weighted || other->weights.size() > 0);
+  });
+}
+
+Forgone DeviceGraph::forgone() {
+  const std::scoped_lock lock{mutex_};
+  return forgone_;
+}
+
+void DeviceGraph::forgo(const Forgone& more) {
+  const std::scoped_lock lock{mutex_};
+  forgone_ += more;
+}
+
 bool DeviceGraph::has_pinned(const RowBlock& block, bool weighted) {
   const std::scoped_lock lock{mutex_};
   return std::ranges::any_of(host_rows_, [&](const auto& other) {
@@ -286,7 +308,7 @@ std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, 
       order(by, among->offsets(), topology.vertices), graph.budget(), coding_batch_arcs);
   fresh->on_host = block.rows.targets;
   const std::scoped_lock lock{mutex_};
-  forgone = 0;
+  forgone_.compressed = 0;
   // With or without weights: one of them is kept.
   std::erase_if(coded_, [&](const auto& other) { return other->on_host == block.rows.targets; });
   coded_.push_back(fresh);

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <spillway/engine/cuda/memory.hpp>
-#include "plan/graph_sample.hpp"
+#include "plan/planner.hpp"
+#include "plan/rates.hpp"
 
 namespace spillway::cuda {
 
 /// What this machine does to bring edges there (plan/rates.hpp); measured at first, within both budgets.
 Rates rates_of(Device& device, int threads, const std::shared_ptr<MemoryBudget>& host);
+/// As they are known already, or of another machine.
+Rates known_rates_of(Device& device, int threads);
+/// By what iterations took; `keep`: for other processes, too.
+void correct_rates(Device& device, int threads, std::span<const RateObservation> observations, bool keep);
 
 /// Rows of 2^31 arcs and more are for the CPU.
 void refuse_long_rows(const RowBlock& block);
@@ -58,9 +63,12 @@ class DeviceGraph : public Graph::Attachment {
                                               const Graph& graph, std::uint64_t coding_batch_arcs);
   bool                             has_compressed(const RowBlock& block, bool weighted);
   bool                             has_pinned(const RowBlock& block, bool weighted);
-  /// Seconds that runs so far would have spared had rows been compressed.
-  std::atomic<double> forgone         = 0;
-  std::atomic<bool>   cannot_compress = false;  ///< was tried
+  bool                             has_resident(const Topology& topology, bool weighted);
+  bool                             has_order(const RowBlock& block, bool weighted);
+  /// What runs so far would have taken less.
+  Forgone           forgone();
+  void              forgo(const Forgone& more);
+  std::atomic<bool> cannot_compress = false;  ///< was tried
   /// What a few of these rows tell of them; looked at once.
   GraphSample sample(const RowBlock& block, std::uint64_t vertices, bool weighted);
   /// Runs over host-resident rows change what is kept of them: one at a time.
@@ -100,6 +108,7 @@ class DeviceGraph : public Graph::Attachment {
   std::vector<std::shared_ptr<ResidentRows>>    blocks_, reordered_;
   std::vector<std::shared_ptr<HostRows>>        host_rows_;
   std::vector<std::shared_ptr<CompressedBlock>> coded_;
+  Forgone                                       forgone_;
   std::shared_ptr<const VertexMap>              order_;
   const EdgeIndex*                              ordered_by_ = nullptr;  ///< offsets, on the host
   const EdgeIndex*                              unskewed_   = nullptr;  ///< those by which no order would pay

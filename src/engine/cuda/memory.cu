@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -11,6 +12,7 @@
 
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
 #include "engine/cuda/device_graph.hpp"
 #include "engine/cuda/staging.hpp"
 
@@ -20,7 +22,25 @@ namespace {
 // Left to the driver, the display and fragments.
 constexpr std::uint64_t reserve_bytes = 256u << 20;
 
+std::atomic<double> driver_seconds = 0, context_seconds = 0;  // of the first calls
+
+/// Runs `calls` and notes what they took, if they are the first.
+template <class Calls>
+void timed(std::atomic<double>& first, Calls&& calls) {
+  const Stopwatch clock;
+  calls();
+  double none = 0;
+  first.compare_exchange_strong(none, std::max(clock.milliseconds() / 1e3, 1e-9));
+}
+
 }  // namespace
+
+#if defined(SPILLWAY_EMULATED)
+bool is_awake() { return true; }
+#else
+bool is_awake() { return context_seconds > 0; }
+#endif
+double seconds_to_wake() { return context_seconds > 0 ? driver_seconds + context_seconds : 0.0; }
 
 void check(int status, std::string_view doing) {
   const auto error = static_cast<cudaError_t>(status);
@@ -48,7 +68,10 @@ void check(int status, std::string_view doing) {
 
 int device_count() {
   int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+  timed(driver_seconds, [&] {
+    if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  });
+  return count;
 }
 
 void refuse_long_rows(const RowBlock& block) {
@@ -145,12 +168,12 @@ bool Cancellation::wait() {
 }
 
 Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory) {
-  check(cudaSetDevice(index), "being chosen");
   cudaMemPool_t pool = nullptr;
+  timed(driver_seconds, [&] { check(cudaSetDevice(index), "being chosen"); });
   check(cudaDeviceGetDefaultMemPool(&pool, index), "being asked for its memory");
   check(cudaMemPoolTrimTo(pool, 0), "being asked for its memory");
   std::size_t free = 0, total = 0;
-  check(cudaMemGetInfo(&free, &total), "being asked for its memory");
+  timed(context_seconds, [&] { check(cudaMemGetInfo(&free, &total), "being asked for its memory"); });
   const std::uint64_t available = free > reserve_bytes ? free - reserve_bytes : 0;
   limit_                        = stated_ > 0 ? memory : available;
   int cache                     = 0;

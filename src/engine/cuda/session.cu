@@ -5,6 +5,7 @@
 #include "engine/cuda/supplies.hpp"
 #include "supply/methods.hpp"
 
+#include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/trace.hpp>
 
@@ -20,6 +21,19 @@ struct Session::State {
   std::optional<Placement>     choice;
   double                       choosing_ms = 0;
   std::unique_lock<std::mutex> lock;  ///< while host-resident rows are used
+
+  /// Rows to push and rows to pull, each once, by the arcs of a pass.
+  double sides() const {
+    std::vector<const Vertex*> counted;
+    double                     arcs = 0;
+    for (const auto* blocks : {&topology.push, &topology.pull})
+      for (const RowBlock& block : *blocks)
+        if (std::ranges::find(counted, block.rows.targets) == counted.end()) {
+          counted.push_back(block.rows.targets);
+          arcs += static_cast<double>(block.arcs());
+        }
+    return topology.arcs == 0 ? 1 : arcs / static_cast<double>(topology.arcs);
+  }
 
   RunFacts facts() {
     const ProgramFacts&   program = needs.facts;
@@ -37,6 +51,9 @@ struct Session::State {
             .voting           = program.voting,
             .prioritised      = needs.prioritised,
             .supports_async   = program.supports_async,
+            .may_reorder      = needs.may_reorder,
+            .may_use_cpu      = needs.may_use_cpu,
+            .sides            = sides(),
             .form             = needs.form,
             .max_iterations   = needs.max_iterations,
             .state            = state,
@@ -70,6 +87,18 @@ Plan                           Session::plan() {
                             return planned_supply(*state_->device_graph, state_->topology, state_->facts(), state_->graph.budget());
 }
 
+bool Session::prefers_cpu() {
+  if (!state_->choice) state_->choose();
+  return state_->choice->best().on_cpu();
+}
+
+double Session::choosing_ms() const { return state_->choosing_ms; }
+
+std::vector<PlanCandidate> Session::candidates() const {
+  const auto& choice = state_->choice;
+  return choice && choice->priced ? choice->candidates : std::vector<PlanCandidate>{};
+}
+
 SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
@@ -82,13 +111,13 @@ SuppliedRows Session::rows() {
   if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
   if (chosen.method->transfers && state.options.method.automatic())
     supply.async = chosen.asynchronous ? Async::on : Async::off;
-  SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs, chosen.compressed,
-                state.lock,          made};
+  SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs,
+                chosen.compressed,   chosen.order, state.lock,    made};
   MakeSupply* make = entry_of(chosen.method).on_device;
   if (!make) throw usage_error("--method {} requires the CPU", chosen.method->name);
   make(job);
   made.so_far.prepare_ms += state.choosing_ms;
-  if (state.choice->priced) made.so_far.candidates = state.choice->candidates;
+  made.so_far.candidates = candidates();
   if (chosen.method->all_resident) return made;
   made.so_far.method     = chosen.method->name;
   made.so_far.compressed = chosen.compressed;
@@ -103,13 +132,18 @@ void Session::predict_iterations(RunStatistics& statistics) {
   const GraphSample    sample   = sample_of(*state.device_graph, state.topology, run);
   const auto           on_host  = static_cast<double>(statistics.edges_on_host);
   const double         resident = on_host > 0 ? static_cast<double>(statistics.edges_resident) / on_host : 1;
+  std::vector<RateObservation> observed;
   for (IterationStatistics& made : statistics.per_iteration) {
-    if (made.predicted_ms > 0) continue;
-    Activity active = activity_of(made, run.vertices, run.arcs, !chosen.method->transfers);
-    active.rows     = std::min(1.0, active.rows / std::max(sample.nonempty, 1e-6));
-    made.predicted_ms =
-        1e3 * predicted_seconds(run, state.choice->rates, sample, chosen, active, std::min(1.0, resident));
+    Activity active       = activity_of(made, run.vertices, run.arcs, !chosen.method->transfers);
+    active.rows           = std::min(1.0, active.rows / std::max(sample.nonempty, 1e-6));
+    const auto prediction = predicted_iteration(run, state.choice->rates, sample, chosen, active,
+                                                std::min(1.0, resident));
+    if (made.predicted_ms <= 0) made.predicted_ms = 1e3 * prediction.seconds;
+    observed.push_back({prediction.rate, prediction.seconds, prediction.by_rate, made.milliseconds / 1e3});
   }
+  if (!state.options.supply.rates && state.options.history != History::off)
+    correct_rates(device(), thread_count(state.options.threads), observed,
+                  state.options.history == History::kept);
 }
 
 /// Memory that the plan counted on may be gone, here or on the host: the next candidate is tried.
@@ -117,6 +151,8 @@ bool Session::falls_back(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
   auto& candidates = state.choice->candidates;
+  // The CPU is who is asked when all others have failed.
+  std::erase_if(candidates, [](const PlanCandidate& each) { return each.on_cpu(); });
   if (candidates.size() < 2 || !candidates[1].excluded.empty()) return false;
   // Compressing failed, unless it is done and what failed came after it.
   const auto& blocks   = state.topology.push.empty() ? state.topology.pull : state.topology.push;
@@ -133,18 +169,12 @@ bool Session::falls_back(const Error& error) {
 
 namespace {
 
-/// Hubs first, where every vertex is active in many iterations and messages outgrow the caches.
+/// Hubs first, where that was chosen.
 DeviceTopology chosen_order(const SupplyJob& job, DeviceTopology rows) {
-  constexpr std::uint64_t pays_after = 8;  // iterations
-  const VertexOrder       order      = job.supplied.options.cuda.order;
-  const bool              weighted   = job.needs.facts.weighted;
-  if (!job.needs.may_reorder || order == VertexOrder::natural || job.topology.vertices == 0) return rows;
-  // The last bits are not to depend on whether there is room for another order today.
-  if (order == VertexOrder::automatic && job.supplied.options.deterministic) return rows;
-  if (order == VertexOrder::degree)
+  const bool weighted = job.needs.facts.weighted;
+  if (job.order != VertexOrder::degree || job.topology.vertices == 0) return rows;
+  if (job.supplied.options.cuda.order == VertexOrder::degree)
     return job.device_graph.reordered(job.topology, std::move(rows), weighted, true);
-  const std::uint64_t messages = job.topology.vertices * job.needs.message_bytes;
-  if (job.needs.max_iterations < pays_after || messages < job.device().cache_bytes() / 2) return rows;
   try {
     return job.device_graph.reordered(job.topology, rows, weighted, false);
   } catch (const DeviceError&) {  // no room for a second copy

@@ -57,6 +57,7 @@ struct SupplyJob {
   const Topology&               topology;
   const ProgramNeeds&           needs;
   bool                          compressed;
+  VertexOrder                   order;
   std::unique_lock<std::mutex>& lock;      ///< to be held while host-resident rows are used
   SuppliedRows&                 supplied;  ///< its options are settled
 

@@ -133,8 +133,16 @@ GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const Run
           .has_compressed = !blocks.empty() && device_graph.has_compressed(blocks.front(), run.weighted),
           .may_compress   = !device_graph.cannot_compress,
           .has_pinned     = !blocks.empty() && device_graph.has_pinned(blocks.front(), run.weighted),
-          .forgone        = device_graph.forgone,
-          .rates  = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
+          .has_resident   = device_graph.has_resident(topology, run.weighted),
+          .has_order      = !blocks.empty() && device_graph.has_order(blocks.front(), run.weighted),
+          .cache          = device_graph.device().cache_bytes(),
+          .forgone        = device_graph.forgone(),
+          .copies =
+              [&] {
+                return !blocks.empty() && is_copied(blocks.front().rows.targets, run.arcs * sizeof(Vertex), host);
+              },
+          .rates       = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
+          .known_rates = [&] { return known_rates_of(device_graph.device(), thread_count(run.options.threads)); },
           .sample = [&] { return sample_of(device_graph, topology, run); }};
 }
 
@@ -149,7 +157,7 @@ Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, con
                         const std::shared_ptr<MemoryBudget>& host) {
   Placement choice = chosen_placement(run, facts_of(device_graph, topology, run, host), run.options.explain);
   if (run.options.method.automatic()) device_graph.make_room_for(topology, run.weighted, run.state);
-  device_graph.forgone.fetch_add(choice.forgone);
+  device_graph.forgo(choice.forgone);
   return choice;
 }
 

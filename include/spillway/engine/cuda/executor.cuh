@@ -19,6 +19,14 @@
 
 namespace spillway::cuda {
 
+/// A block has 1,024 edges of a row under way, each of which takes some microseconds to come if it is in host memory:
+/// a long row would be what all others wait for.
+inline EdgeIndex hub_degree_of(const RunOptions& options) {
+  constexpr EdgeIndex in_host_memory = 1u << 13;
+  return options.method->reads_in_place ? std::min<EdgeIndex>(options.cuda.hub_degree, in_host_memory)
+                                        : options.cuda.hub_degree;
+}
+
 template <class P, class Rows>
 class CudaExecutor final : public Executor, public WindowKernels {
   using T       = Traits<P>;
@@ -35,7 +43,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.arcs                  = topology.arcs;
     constexpr EdgeIndex longest = 1u << 26;  // the edges of 32 rows are counted in 32 bits
     view_.sizes                 = {std::clamp<EdgeIndex>(options.cuda.large_degree, 1, longest),
-                                   std::max<EdgeIndex>(options.cuda.hub_degree, 1),
+                                   std::max<EdgeIndex>(hub_degree_of(options), 1),
                                    options.cuda.bin_entries,
                                    options.cuda.probes,
                                    options.cuda.aggregate,

@@ -103,6 +103,10 @@ class Cancellation {
 
 /// How many GPUs there are; 0 also without a driver.
 int device_count();
+/// Whether this process has used a GPU; before, the driver takes a while.
+bool is_awake();
+/// How long it took; 0 while none has been used.
+double seconds_to_wake();
 
 template <class T>
 class DeviceArray {

@@ -243,12 +243,23 @@ class CudaDevice final : public RunDevice<P> {
         supplied.rows);
   }
 
+  std::optional<OtherDevice> better_device() override {
+    if (!may_use_cpu() || !session_.prefers_cpu()) return std::nullopt;
+    return OtherDevice{session_.candidates(), session_.choosing_ms()};
+  }
+
   bool falls_back(const Error& error) override {
     return !request_.continuation.resident && session_.falls_back(error);
   }
 
  private:
   Device& device() const { return session_.device(); }
+
+  bool may_use_cpu() const {
+    const auto& from = request_.continuation;
+    return request_.options.device.kind.automatic() && request_.options.method.automatic() && !from.resident &&
+           !from.keep && !from.replay && !from.record;
+  }
 
   ProgramNeeds needs() const {
     const bool same_bits = request_.options.deterministic && T::order_sensitive;
@@ -257,7 +268,7 @@ class CudaDevice final : public RunDevice<P> {
             .form           = same_bits ? RowForm::whole : RowForm::any,
             .prioritised    = Prioritises<P>,
             .may_reorder    = Machine<P, PlainRows>::may_reorder,
-            .message_bytes  = sizeof(typename T::Message),
+            .may_use_cpu    = may_use_cpu(),
             .max_iterations = request_.max_iterations,
             .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); }};
   }

@@ -32,7 +32,7 @@ struct ProgramNeeds {
   RowForm       form           = RowForm::any;
   bool          prioritised    = false;
   bool          may_reorder    = false;
-  std::uint64_t message_bytes  = 0;
+  bool          may_use_cpu    = false;
   std::uint64_t max_iterations = 0;
 
   /// Device memory of the vertex state, if edges are supplied by this method.
@@ -75,9 +75,16 @@ class Session {
   /// What `rows` would do, and why.
   Plan         plan();
   SuppliedRows rows();
+  /// Whether the CPU is predicted to be done sooner than any candidate of this GPU.
+  bool prefers_cpu();
+  /// Every candidate, the one that was chosen first; none: nothing was priced.
+  std::vector<PlanCandidate> candidates() const;
+  /// What choosing took.
+  double choosing_ms() const;
   /// After an error: whether `rows` has another way to try.
   bool falls_back(const Error& error);
-  /// After a run: what the planner would have predicted of each iteration, had it known what is active.
+  /// After a run: what the planner would have predicted of each iteration, had it known what is active. Rates that
+  /// were off are corrected.
   void predict_iterations(RunStatistics& statistics);
   /// Frees rows that no run uses; false if there are none.
   bool make_room();

@@ -1,0 +1,250 @@
+#include "plan/pricing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "supply/residency.hpp"
+
+namespace spillway {
+namespace {
+
+constexpr double part_bytes = 4u << 20;
+
+/// Edges that hold a vote, nearly always.
+constexpr double edges_of_a_vote = 8;
+
+/// Nobody knows how many runs are to come: what those so far would have spared has been paid in vain already.
+double credit(const PlanCandidate& candidate, const Forgone& forgone) {
+  return forgone.on_gpu + (candidate.compressed ? forgone.compressed : 0) +
+         (candidate.order == VertexOrder::degree ? forgone.ordered : 0);
+}
+
+/// Edges that kernels look at, if they choose to push or to pull.
+double looked_at(const Activity& active) { return active.looked_at < 0 ? active.edges : active.looked_at; }
+
+}  // namespace
+
+Pricing::Pricing(const RunFacts& run, const Rates& rates, const GraphSample& sample)
+    : run_(run),
+      rates_(rates),
+      sample_(sample),
+      costs_(rates, run.weighted),
+      activity_(expected_activity(run, sample)),
+      code_bytes_(sample.code_bytes + (run.weighted ? sample.weight_bytes : 0)) {}
+
+void Pricing::price(PlanCandidate& candidate, const GpuFacts& device, std::uint64_t beside) const {
+  const bool          keeps = run_.form != RowForm::whole;  // prefixes would cut rows
+  const std::uint64_t windows = candidate.method->transfers ? least_windows : 0;
+  const double        all     = bytes_of_all(candidate) * sides(candidate);
+  const double        room    = candidate.method->all_resident ? all
+                                : keeps ? static_cast<double>(
+                                              resident_bytes(device.room, beside + windows, run_.options.supply.resident))
+                                        : 0;
+  const double kept        = all == 0 ? 1 : std::min(1.0, room / all);
+  candidate.device_bytes   = candidate.on_cpu() ? 0 : beside + static_cast<std::uint64_t>(kept * all);
+  candidate.resident_bytes = candidate.on_cpu() ? 0 : static_cast<std::uint64_t>(kept * all);
+  candidate.prepare_ms     = 1e3 * preparing(candidate, device, kept * all);
+  Cost run;
+  for (const Activity& each : activity_) {
+    const Cost one = cost(candidate, each, kept);
+    run.transfer += each.iterations * one.transfer;
+    run.compute += each.iterations * one.compute;
+    run.bytes += each.iterations * one.bytes;
+    run.total += each.iterations * one.total;
+  }
+  if (candidate.asynchronous) run = asynchronously(kept);
+  candidate.transfer_ms = 1e3 * run.transfer;
+  candidate.compute_ms  = 1e3 * run.compute;
+  candidate.run_ms      = 1e3 * run.total;
+  candidate.bus_bytes   = static_cast<std::uint64_t>(run.bytes);
+  const double runs     = std::max(1u, run_.options.runs);
+  const double paid     = std::min(candidate.prepare_ms, 1e3 * credit(candidate, device.forgone));
+  candidate.total_ms    = candidate.prepare_ms - paid + runs * candidate.run_ms;
+}
+
+PredictedIteration Pricing::iteration(const PlanCandidate& candidate, const Activity& active, double kept) const {
+  const Cost one = cost(candidate, active, kept);
+  return {one.total, one.most.rate, one.most.seconds};
+}
+
+double Pricing::rows(double share, double kept) const {
+  return share * static_cast<double>(run_.vertices) *
+         std::min(sample_.nonempty, sample_.longer_than(sample_.prefix_length(kept)));
+}
+
+double Pricing::bytes_of_all(const PlanCandidate& candidate) const {
+  return static_cast<double>(run_.arcs) * (candidate.compressed ? code_bytes_ : edge_bytes());
+}
+
+/// Windows have edges to push, or to pull; what is in place or resident has both, where they differ.
+double Pricing::sides(const PlanCandidate& candidate) const {
+  return candidate.method->transfers ? 1 : run_.sides;
+}
+
+double Pricing::preparing(const PlanCandidate& candidate, const GpuFacts& device, double resident) const {
+  if (candidate.on_cpu()) return 0;
+  const double all = static_cast<double>(run_.edge_bytes()) * sides(candidate);
+  if (candidate.method->all_resident) {
+    const double moving = candidate.order == VertexOrder::degree && !device.has_order
+                              ? arcs(run_.sides) / rates_.reordered
+                              : 0;
+    return moving + (device.has_resident ? 0 : all / rates_.uploaded);
+  }
+  const double kept = keeping(candidate, resident) + (candidate.method->transfers ? rates_.windows : 0);
+  if (candidate.compressed && device.has_compressed) return kept;
+  const double pinning = device.has_pinned ? 0 : all / (device.copies() ? rates_.copied : rates_.pinned);
+  const double coding  = static_cast<double>(run_.arcs) / rates_.coded_edges +
+                        static_cast<double>(run_.vertices) / rates_.coded_rows;
+  return pinning + kept + (candidate.compressed ? sides(candidate) * coding : 0);
+}
+
+/// First parts are sent as they lie; prefixes are read in place, a piece of every row.
+double Pricing::keeping(const PlanCandidate& candidate, double resident) const {
+  if (candidate.method->transfers) return resident / rates_.sent;
+  if (resident <= 0) return 0;
+  const double pieces = sides(candidate) * rows(1, 0);
+  return candidate.compressed ? resident / rates_.read + pieces / rates_.read_chunks
+                              : costs_.read(resident / edge_bytes(), pieces);
+}
+
+/// What edges lead to is in the cache if that holds all of it, or as far as it holds that of the longest rows: a
+/// sector of 32 bytes for each, or less if they lie side by side.
+Pricing::Term Pricing::visiting(double edges, VertexOrder order) const {
+  constexpr double sector = 32, entry = 4;
+  const double     vertices = std::max(1.0, static_cast<double>(run_.vertices));
+  const double     degree   = static_cast<double>(run_.arcs) / vertices;
+  const double     held     = std::min(1.0, rates_.cache / (entry * vertices));
+  const double     hubs =
+      sample_.edges_of_longest(order == VertexOrder::degree ? held : held * entry / sector, degree);
+  const double near = std::max(held, hubs), far = 1 - near;
+  const Term   hit{&Rates::visited, edges * near / rates_.visited};
+  const Term   miss{&Rates::visited_far, edges * far / rates_.visited_far};
+  return {larger(hit, miss).rate, hit.seconds + miss.seconds};
+}
+
+Pricing::Cost Pricing::cost(const PlanCandidate& candidate, const Activity& active, double kept) const {
+  if (candidate.on_cpu()) return on_cpu(active);
+  if (candidate.method->all_resident) return resident(candidate, active);
+  if (!candidate.method->transfers) return in_place(candidate.compressed, active, kept, /*prefixes=*/true);
+  return candidate.compressed ? compressed_windows(candidate, active, kept) : in_windows(candidate, active, kept);
+}
+
+Pricing::Cost Pricing::on_cpu(const Activity& active) const {
+  const bool   votes = searches_short_paths() && active.looked_at < 0;
+  const double edges = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
+  const Term   visited{&Rates::host_visited, edges / rates_.host_visited};
+  return {.compute = visited.seconds, .total = visited.seconds + rates_.host_iteration, .most = visited};
+}
+
+Pricing::Cost Pricing::resident(const PlanCandidate& candidate, const Activity& active) const {
+  const bool   votes = searches_short_paths() && active.looked_at < 0;
+  const double edges = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
+  const Term   visited = visiting(edges, candidate.order);
+  const double total   = visited.seconds + rates_.barrier;
+  return {.compute = total, .total = total, .most = visited};
+}
+
+/// Part by part: a part is sent while the one before is decoded and visited.
+Pricing::Cost Pricing::compressed_windows(const PlanCandidate& candidate, const Activity& active,
+                                          double kept) const {
+  const double bytes = bytes_of_all(candidate) * (1 - kept);
+  const Term   bus{&Rates::sent, bytes / rates_.sent};
+  const Term   decoding{&Rates::decoded, arcs(active.edges) / rates_.decoded};
+  const Term   visited = visiting(arcs(active.edges), VertexOrder::degree);
+  const double compute = decoding.seconds + visited.seconds;
+  return {bus.seconds, compute, rates_.step + std::max(bus.seconds, compute), bytes,
+          bus.seconds >= compute ? bus : larger(decoding, visited)};
+}
+
+Pricing::Cost Pricing::overlapped(const Term& bus, double bus_seconds, const Activity& active,
+                                  double bytes) const {
+  const Term visited = visiting(arcs(active.edges));
+  return {bus_seconds, visited.seconds, rates_.step + std::max(bus_seconds, visited.seconds), bytes,
+          bus_seconds >= visited.seconds ? bus : visited};
+}
+
+Pricing::Cost Pricing::in_windows(const PlanCandidate& candidate, const Activity& active, double kept) const {
+  const double whole = whole_parts(active, kept);
+  Cost         best  = overlapped({&Rates::sent, whole / rates_.sent}, whole / rates_.sent, active, whole);
+  const auto   consider = [&](const Cost& other) {
+    if (other.total < best.total) best = other;
+  };
+  if (candidate.method->gathers && !run_.all_active) {
+    const double edges = arcs(active.edges) * (1 - kept), chunks = rows(active.rows, 0) * (1 - kept);
+    const Term   bytes{&Rates::gathered, costs_.gathered(edges, 0)};
+    const Term   pieces{&Rates::gathered_chunks, costs_.gathered(0, chunks)};
+    consider(overlapped(larger(bytes, pieces), bytes.seconds + pieces.seconds, active, edges * edge_bytes()));
+  }
+  if (candidate.method->reads_in_place && !run_.all_active)
+    consider(in_place(false, active, kept, /*prefixes=*/false));
+  return best;
+}
+
+/// Windows keep the first parts, and not the first edges of every row.
+Pricing::Cost Pricing::in_place(bool compressed, const Activity& active, double kept, bool prefixes) const {
+  if (searches_short_paths()) return votes(compressed, active, kept, prefixes);
+  const double seen = looked_at(active);
+  const double lie =
+      active.edges > 0 ? std::min(1.0, active.rows * std::max(1.0, seen / active.edges)) : active.rows;
+  const double edges = arcs(seen) * (1 - kept);
+  // Rows that are all active lie one behind the other, and their lines are read once; what is left of them
+  // beside cached prefixes lies apart, unless the lines hold all of them anyway.
+  const double begun   = (1 - active.edges) * rows(lie, 0);
+  const double chunks  = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
+  const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
+  const double bytes   = compressed ? code_bytes_ : edge_bytes();
+  const auto   read    = [&](double read_edges, double pieces) {
+    const double arrays = compressed || !run_.weighted ? 1 : 2;
+    return std::pair{Term{&Rates::read, read_edges * bytes / rates_.read},
+                     Term{&Rates::read_chunks, pieces * arrays / rates_.read_chunks}};
+  };
+  const auto   sum    = [](const std::pair<Term, Term>& both) { return both.first.seconds + both.second.seconds; };
+  const auto   beside = read(edges, chunks), with_prefixes = read(arcs(seen), begun);
+  const bool   apart  = sum(beside) <= sum(with_prefixes);
+  const auto&  taken  = apart ? beside : with_prefixes;
+  const double bus = sum(taken), moved = bytes * (apart ? edges : arcs(seen));
+  const Term   of_bus = larger(taken.first, taken.second);
+  if (!compressed) {
+    const Term visited = visiting(arcs(seen));
+    return {bus, visited.seconds, std::max(bus, visited.seconds) + waiting, moved,
+            bus >= visited.seconds ? of_bus : visited};
+  }
+  const Term decoding{&Rates::decoded, arcs(seen) / rates_.decoded};
+  return {bus, decoding.seconds, bus + decoding.seconds + waiting, moved, larger(of_bus, decoding)};
+}
+
+/// Whoever looks for one vote finds it among the first edges of a row, mostly: a read for every vertex that
+/// looks. Over a whole search nearly everyone does once; the more edges are active, the more do now.
+Pricing::Cost Pricing::votes(bool compressed, const Activity& active, double kept, bool prefixes) const {
+  constexpr double rest = 0.05, sector = 32;
+  const double     looking = rows(active.edges, 0);
+  const double     found   = std::min(1.0, sample_.prefix_length(kept) / edges_of_a_vote);
+  const double     reads   = looking * (prefixes ? std::max(rest, 1 - found) : 1 - kept);
+  const Term       bus{&Rates::read_chunks, kept < 1 ? reads / rates_.read_chunks : 0};
+  const Term       compute = compressed ? Term{&Rates::decoded, looking * edges_of_a_vote / rates_.decoded}
+                                        : visiting(looking * edges_of_a_vote);
+  const double     waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
+  const double     both    = compressed ? bus.seconds + compute.seconds : std::max(bus.seconds, compute.seconds);
+  return {bus.seconds, compute.seconds, both + waiting, reads * sector, larger(bus, compute)};
+}
+
+double Pricing::whole_parts(const Activity& active, double kept) const {
+  const double bytes = static_cast<double>(run_.edge_bytes()) * (1 - kept);
+  const double parts = std::max(1.0, bytes / part_bytes);
+  const double begun = active.rows * static_cast<double>(run_.vertices) * sample_.nonempty;
+  return run_.all_active ? bytes : bytes * (1 - std::pow(1 - 1 / parts, std::max(1.0, begun)));
+}
+
+/// What is active is gathered, and run to a local fixed point: few transfers, and a round for every level.
+Pricing::Cost Pricing::asynchronously(double kept) const {
+  constexpr double transfers = 8, again = 2, barriers_of_a_round = 3;
+  double           shares = 0;
+  for (const Activity& each : activity_) shares += each.iterations * each.edges;
+  const double edges   = again * arcs(shares) * (1 - kept);
+  const double bus     = costs_.gathered(edges, again * rows(shares, 0) * (1 - kept)) + transfers * rates_.step;
+  const double compute = visiting(again * arcs(shares)).seconds +
+                         sample_.levels * barriers_of_a_round * rates_.barrier;
+  return {bus, compute, bus + compute, edges * edge_bytes(), {}};
+}
+
+}  // namespace spillway
