@@ -116,7 +116,10 @@ RunOptions Runner::options_of(const Workload& workload, const Graph& graph) cons
   options.method          = workload.method;
   options.supply.compress = workload.compress;
   options.runs            = workload.runs;
-  if (!workload.beyond_memory) return options;
+  if (!workload.beyond_memory) {
+    options.runs = static_cast<unsigned>(workload.repeats.cold + workload.repeats.warm);
+    return options;
+  }
   options.supply.resident = workload.resident_of == 0 ? 0 : edge_bytes(workload, graph) / workload.resident_of;
   if (workload.method == Method{})
     if (const auto found = taken_.find(question_of(workload)); found != taken_.end())

@@ -104,11 +104,10 @@ Set plan_set(unsigned scale, bool quick) {
   constexpr unsigned many = 50;
   const std::string  side = power_of_two(scale / 2 - 1), smaller = std::to_string(scale - 2);
   Set                set;
-  set.graphs = {
-      {"kron" + std::to_string(scale), "kron", {{"scale", std::to_string(scale)}}},
-      grid("grid" + side, side, 64),
-      {"urand" + smaller, "uniform", {{"vertices", power_of_two(scale - 2)}, {"degree", "16"}}},
-      {.name = "directed" + smaller, .kind = "kron", .values = {{"scale", smaller}}, .directed = true}};
+  set.graphs = {{"kron" + std::to_string(scale), "kron", {{"scale", std::to_string(scale)}}},
+                grid("grid" + side, side, 64),
+                {"urand" + smaller, "uniform", {{"vertices", power_of_two(scale - 2)}, {"degree", "16"}}},
+                {.name = "directed" + smaller, .kind = "kron", .values = {{"scale", smaller}}, .directed = true}};
   for (const GraphSpec& graph : set.graphs)
     for (const char* algorithm : {"bfs", "sssp", "pagerank", "sswp"})
       for (const unsigned share : quick ? std::vector<unsigned>{4} : std::vector<unsigned>{4, 0, 2, 8, 1}) {

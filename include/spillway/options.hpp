@@ -134,9 +134,12 @@ struct Rates {
   double coded_rows      = 62e6;    ///< …and rows, whatever their edges
   double reordered       = 15e9;    ///< edges on the device that are put in another order of their vertices
   double windows         = 10e-3;   ///< seconds until windows are ready to be sent
-  double host_visited    = 1.5e9;   ///< edges that the CPU visits, with all threads…
-  double host_iteration  = 20e-6;   ///< …and fixed seconds of its iterations
-  double context         = 0.3;     ///< seconds until a GPU is ready that this process has not used yet
+  double host_visited =
+      8e9;  ///< edges that the CPU visits with all threads, if what they lead to is in its cache…
+  double host_visited_far = 0.8e9;  ///< …and if it is not
+  double host_cache       = 32e6;   ///< bytes of that cache
+  double host_iteration   = 20e-6;  ///< fixed seconds of its iterations
+  double context          = 0.3;    ///< seconds until a GPU is ready that this process has not used yet
 };
 
 /// Of edges that do not fit a device. Results do not depend on it.

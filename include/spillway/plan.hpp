@@ -61,8 +61,8 @@ struct Work {
 
 namespace detail {
 
-/// Why a run stays on the CPU although there may be a GPU: it is done before one that this process has not used yet
-/// would be ready. Empty: it does not. Adds up what was left to the CPU so, and wakes the GPU in time.
+/// Why a run stays on the CPU although there may be a GPU: it is done before one that this process has not used
+/// yet would be ready. Empty: it does not. Adds up what was left to the CPU so, and wakes the GPU in time.
 std::string why_no_gpu_is_woken(const Work& work, const RunOptions& options);
 
 }  // namespace detail

@@ -12,8 +12,7 @@ namespace spillway::cli {
 namespace {
 
 /// None of a GPU that is taken or full.
-std::vector<std::optional<MachineRates>> rates_of_all(const CudaDevices& cuda, const Common& common,
-                                                      bool again) {
+std::vector<std::optional<MachineRates>> rates_of_all(const CudaDevices& cuda, const Common& common, bool again) {
   const auto                               budget = std::make_shared<MemoryBudget>(available_memory());
   std::vector<std::optional<MachineRates>> rates;
   for (const DeviceInfo& device : cuda.devices) {
@@ -54,7 +53,8 @@ constexpr ShownRate shown_rates[] = {
     {&Rates::coded_edges, "edges compressed", "G/s", 1e-9},
     {&Rates::coded_rows, "rows", "M/s", 1e-6},
     {&Rates::reordered, "edges put in another order", "G/s", 1e-9},
-    {&Rates::host_visited, "edges visited by the CPU", "G/s", 1e-9},
+    {&Rates::host_visited, "edges visited by the CPU, in cache", "G/s", 1e-9},
+    {&Rates::host_visited_far, "values beyond it", "G/s", 1e-9},
     {&Rates::host_iteration, "iteration on the CPU", "us", 1e6},
     {&Rates::barrier, "fused iteration", "us", 1e6},
     {&Rates::latency, "reading in place, more", "us", 1e6},
@@ -69,13 +69,12 @@ void print_rates(const CudaDevices& cuda, const std::vector<std::optional<Machin
              rates_path().empty() ? "" : ", kept in " + printable(rates_path()));
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) {
-      fmt::print("{} could not be measured: not enough free memory, or in use by others\n",
-                 cuda.devices[i].name);
+      fmt::print("{} could not be measured: not enough free memory, or in use by others\n", cuda.devices[i].name);
       continue;
     }
-    fmt::print("{:<32} {:<6} {:>10} {:>10}\n", cuda.devices[i].name, "unit", "measured", "corrected");
+    fmt::print("{:<34} {:<6} {:>10} {:>10}\n", cuda.devices[i].name, "unit", "measured", "corrected");
     for (const ShownRate& shown : shown_rates)
-      fmt::print("{:<32} {:<6} {:>10.4g} {:>10.4g}\n", shown.name, shown.unit,
+      fmt::print("{:<34} {:<6} {:>10.4g} {:>10.4g}\n", shown.name, shown.unit,
                  all[i]->measured.*shown.value * shown.scale, all[i]->corrected.*shown.value * shown.scale);
   }
 }

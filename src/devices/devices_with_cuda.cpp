@@ -3,6 +3,8 @@
 
 #include "devices/devices.hpp"
 
+#include <spillway/engine/cuda/memory.hpp>
+
 namespace spillway {
 namespace {
 
@@ -32,6 +34,7 @@ std::string absence_of(cudaError_t status) {
 }  // namespace
 
 CudaDevices cuda_devices() {
+  const cuda::Waking timed;
   CudaDevices found;
   int         count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {

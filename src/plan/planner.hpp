@@ -63,7 +63,7 @@ struct GpuFacts {
   std::function<bool()>        copies = [] { return false; };  ///< edges, to pin them: they lie in a mapped file
   std::function<Rates()>       rates;                          ///< measured when they are first asked for
   std::function<Rates()>       known_rates = [] { return Rates{}; };  ///< nothing is measured for them
-  std::function<GraphSample()> sample;                         ///< of the edges
+  std::function<GraphSample()> sample;                                ///< of the edges
 };
 
 /// Where edges are to be.
@@ -86,7 +86,7 @@ Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all
 
 /// Of an iteration: what it is predicted to take, and the rate that most of that depends on.
 struct PredictedIteration {
-  double         seconds = 0;
+  double seconds         = 0;
   double Rates::*rate    = nullptr;
   double         by_rate = 0;  ///< seconds of it
 };

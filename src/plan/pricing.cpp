@@ -33,13 +33,13 @@ Pricing::Pricing(const RunFacts& run, const Rates& rates, const GraphSample& sam
       code_bytes_(sample.code_bytes + (run.weighted ? sample.weight_bytes : 0)) {}
 
 void Pricing::price(PlanCandidate& candidate, const GpuFacts& device, std::uint64_t beside) const {
-  const bool          keeps = run_.form != RowForm::whole;  // prefixes would cut rows
+  const bool          keeps   = run_.form != RowForm::whole;  // prefixes would cut rows
   const std::uint64_t windows = candidate.method->transfers ? least_windows : 0;
   const double        all     = bytes_of_all(candidate) * sides(candidate);
-  const double        room    = candidate.method->all_resident ? all
-                                : keeps ? static_cast<double>(
-                                              resident_bytes(device.room, beside + windows, run_.options.supply.resident))
-                                        : 0;
+  const double        room =
+      candidate.method->all_resident ? all
+             : keeps ? static_cast<double>(resident_bytes(device.room, beside + windows, run_.options.supply.resident))
+                     : 0;
   const double kept        = all == 0 ? 1 : std::min(1.0, room / all);
   candidate.device_bytes   = candidate.on_cpu() ? 0 : beside + static_cast<std::uint64_t>(kept * all);
   candidate.resident_bytes = candidate.on_cpu() ? 0 : static_cast<std::uint64_t>(kept * all);
@@ -53,6 +53,7 @@ void Pricing::price(PlanCandidate& candidate, const GpuFacts& device, std::uint6
     run.total += each.iterations * one.total;
   }
   if (candidate.asynchronous) run = asynchronously(kept);
+  if (candidate.on_cpu()) run.total += static_cast<double>(run_.state) / rates_.copied;  // fresh memory
   candidate.transfer_ms = 1e3 * run.transfer;
   candidate.compute_ms  = 1e3 * run.compute;
   candidate.run_ms      = 1e3 * run.total;
@@ -85,16 +86,15 @@ double Pricing::preparing(const PlanCandidate& candidate, const GpuFacts& device
   if (candidate.on_cpu()) return 0;
   const double all = static_cast<double>(run_.edge_bytes()) * sides(candidate);
   if (candidate.method->all_resident) {
-    const double moving = candidate.order == VertexOrder::degree && !device.has_order
-                              ? arcs(run_.sides) / rates_.reordered
-                              : 0;
+    const double moving =
+        candidate.order == VertexOrder::degree && !device.has_order ? arcs(run_.sides) / rates_.reordered : 0;
     return moving + (device.has_resident ? 0 : all / rates_.uploaded);
   }
   const double kept = keeping(candidate, resident) + (candidate.method->transfers ? rates_.windows : 0);
   if (candidate.compressed && device.has_compressed) return kept;
   const double pinning = device.has_pinned ? 0 : all / (device.copies() ? rates_.copied : rates_.pinned);
-  const double coding  = static_cast<double>(run_.arcs) / rates_.coded_edges +
-                        static_cast<double>(run_.vertices) / rates_.coded_rows;
+  const double coding =
+      static_cast<double>(run_.arcs) / rates_.coded_edges + static_cast<double>(run_.vertices) / rates_.coded_rows;
   return pinning + kept + (candidate.compressed ? sides(candidate) * coding : 0);
 }
 
@@ -107,18 +107,22 @@ double Pricing::keeping(const PlanCandidate& candidate, double resident) const {
                               : costs_.read(resident / edge_bytes(), pieces);
 }
 
-/// What edges lead to is in the cache if that holds all of it, or as far as it holds that of the longest rows: a
-/// sector of 32 bytes for each, or less if they lie side by side.
-Pricing::Term Pricing::visiting(double edges, VertexOrder order) const {
-  constexpr double sector = 32, entry = 4;
+/// Of what edges lead to, the share that a cache holds: all of it, or that of the longest rows, `line` bytes for
+/// each.
+double Pricing::cached(double cache, double line) const {
+  constexpr double entry    = 4;
   const double     vertices = std::max(1.0, static_cast<double>(run_.vertices));
   const double     degree   = static_cast<double>(run_.arcs) / vertices;
-  const double     held     = std::min(1.0, rates_.cache / (entry * vertices));
-  const double     hubs =
-      sample_.edges_of_longest(order == VertexOrder::degree ? held : held * entry / sector, degree);
-  const double near = std::max(held, hubs), far = 1 - near;
-  const Term   hit{&Rates::visited, edges * near / rates_.visited};
-  const Term   miss{&Rates::visited_far, edges * far / rates_.visited_far};
+  const double     held     = std::min(1.0, cache / (entry * vertices));
+  return std::max(held, sample_.edges_of_longest(std::min(1.0, cache / (line * vertices)), degree));
+}
+
+/// In an order by degree, hubs lie side by side.
+Pricing::Term Pricing::visiting(double edges, VertexOrder order) const {
+  constexpr double sector = 32, entry = 4;
+  const double     near = cached(rates_.cache, order == VertexOrder::degree ? entry : sector);
+  const Term       hit{&Rates::visited, edges * near / rates_.visited};
+  const Term       miss{&Rates::visited_far, edges * (1 - near) / rates_.visited_far};
   return {larger(hit, miss).rate, hit.seconds + miss.seconds};
 }
 
@@ -129,16 +133,23 @@ Pricing::Cost Pricing::cost(const PlanCandidate& candidate, const Activity& acti
   return candidate.compressed ? compressed_windows(candidate, active, kept) : in_windows(candidate, active, kept);
 }
 
+/// Updates go to memory; what is only read may be in the cache. Where much is active, all vertices are looked at.
 Pricing::Cost Pricing::on_cpu(const Activity& active) const {
-  const bool   votes = searches_short_paths() && active.looked_at < 0;
-  const double edges = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
-  const Term   visited{&Rates::host_visited, edges / rates_.host_visited};
-  return {.compute = visited.seconds, .total = visited.seconds + rates_.host_iteration, .most = visited};
+  constexpr double line = 64, much = 0.01;
+  const bool       reads = run_.all_active || run_.voting;
+  const bool       votes = searches_short_paths() && active.looked_at < 0;
+  const double     edges = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
+  const double     near  = reads ? cached(rates_.host_cache, line) : 0;
+  const double     all   = active.edges > much ? static_cast<double>(run_.vertices) : 0;
+  const Term       hit{&Rates::host_visited, (edges * near + all) / rates_.host_visited};
+  const Term       miss{&Rates::host_visited_far, edges * (1 - near) / rates_.host_visited_far};
+  const double     visiting = hit.seconds + miss.seconds;
+  return {.compute = visiting, .total = visiting + rates_.host_iteration, .most = larger(hit, miss)};
 }
 
 Pricing::Cost Pricing::resident(const PlanCandidate& candidate, const Activity& active) const {
-  const bool   votes = searches_short_paths() && active.looked_at < 0;
-  const double edges = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
+  const bool   votes   = searches_short_paths() && active.looked_at < 0;
+  const double edges   = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
   const Term   visited = visiting(edges, candidate.order);
   const double total   = visited.seconds + rates_.barrier;
   return {.compute = total, .total = total, .most = visited};
@@ -164,8 +175,8 @@ Pricing::Cost Pricing::overlapped(const Term& bus, double bus_seconds, const Act
 }
 
 Pricing::Cost Pricing::in_windows(const PlanCandidate& candidate, const Activity& active, double kept) const {
-  const double whole = whole_parts(active, kept);
-  Cost         best  = overlapped({&Rates::sent, whole / rates_.sent}, whole / rates_.sent, active, whole);
+  const double whole    = whole_parts(active, kept);
+  Cost         best     = overlapped({&Rates::sent, whole / rates_.sent}, whole / rates_.sent, active, whole);
   const auto   consider = [&](const Cost& other) {
     if (other.total < best.total) best = other;
   };
@@ -200,8 +211,8 @@ Pricing::Cost Pricing::in_place(bool compressed, const Activity& active, double 
   };
   const auto   sum    = [](const std::pair<Term, Term>& both) { return both.first.seconds + both.second.seconds; };
   const auto   beside = read(edges, chunks), with_prefixes = read(arcs(seen), begun);
-  const bool   apart  = sum(beside) <= sum(with_prefixes);
-  const auto&  taken  = apart ? beside : with_prefixes;
+  const bool   apart = sum(beside) <= sum(with_prefixes);
+  const auto&  taken = apart ? beside : with_prefixes;
   const double bus = sum(taken), moved = bytes * (apart ? edges : arcs(seen));
   const Term   of_bus = larger(taken.first, taken.second);
   if (!compressed) {
@@ -240,10 +251,10 @@ Pricing::Cost Pricing::asynchronously(double kept) const {
   constexpr double transfers = 8, again = 2, barriers_of_a_round = 3;
   double           shares = 0;
   for (const Activity& each : activity_) shares += each.iterations * each.edges;
-  const double edges   = again * arcs(shares) * (1 - kept);
-  const double bus     = costs_.gathered(edges, again * rows(shares, 0) * (1 - kept)) + transfers * rates_.step;
-  const double compute = visiting(again * arcs(shares)).seconds +
-                         sample_.levels * barriers_of_a_round * rates_.barrier;
+  const double edges = again * arcs(shares) * (1 - kept);
+  const double bus   = costs_.gathered(edges, again * rows(shares, 0) * (1 - kept)) + transfers * rates_.step;
+  const double compute =
+      visiting(again * arcs(shares)).seconds + sample_.levels * barriers_of_a_round * rates_.barrier;
   return {bus, compute, bus + compute, edges * edge_bytes(), {}};
 }
 

@@ -47,14 +47,15 @@ class Pricing {
   double preparing(const PlanCandidate& candidate, const GpuFacts& device, double resident) const;
   double keeping(const PlanCandidate& candidate, double resident) const;
 
-  Term visiting(double edges, VertexOrder order = VertexOrder::natural) const;
-  Cost cost(const PlanCandidate& candidate, const Activity& active, double kept) const;
-  Cost on_cpu(const Activity& active) const;
-  Cost resident(const PlanCandidate& candidate, const Activity& active) const;
-  Cost in_place(bool compressed, const Activity& active, double kept, bool prefixes) const;
-  Cost votes(bool compressed, const Activity& active, double kept, bool prefixes) const;
-  Cost in_windows(const PlanCandidate& candidate, const Activity& active, double kept) const;
-  Cost compressed_windows(const PlanCandidate& candidate, const Activity& active, double kept) const;
+  double cached(double cache, double line) const;
+  Term   visiting(double edges, VertexOrder order = VertexOrder::natural) const;
+  Cost   cost(const PlanCandidate& candidate, const Activity& active, double kept) const;
+  Cost   on_cpu(const Activity& active) const;
+  Cost   resident(const PlanCandidate& candidate, const Activity& active) const;
+  Cost   in_place(bool compressed, const Activity& active, double kept, bool prefixes) const;
+  Cost   votes(bool compressed, const Activity& active, double kept, bool prefixes) const;
+  Cost   in_windows(const PlanCandidate& candidate, const Activity& active, double kept) const;
+  Cost   compressed_windows(const PlanCandidate& candidate, const Activity& active, double kept) const;
   /// Bytes of the parts in which somebody is active.
   double whole_parts(const Activity& active, double kept) const;
   Cost   overlapped(const Term& bus, double bus_seconds, const Activity& active, double bytes) const;

@@ -59,11 +59,11 @@ std::optional<MachineRates> kept_rates(const std::string& path, const std::strin
 
 void keep_rates(const std::string& path, const std::string& machine, const MachineRates& rates) {
   if (path.empty()) return;
-  Json entry = to_json(rates.measured);
+  Json entry            = to_json(rates.measured);
   entry[way_name]       = way;
   entry[corrected_name] = to_json(rates.corrected);
-  Json cache     = read_cache(path);
-  cache[machine] = std::move(entry);
+  Json cache            = read_cache(path);
+  cache[machine]        = std::move(entry);
   write_cache(path, cache);
 }
 
@@ -96,7 +96,7 @@ WakingFacts waking_facts(const std::string& path, int threads) {
   for (const auto& [machine, entry] : cache.items()) {
     if (!entry.is_object() || !machine.ends_with(fmt::format(", {} threads", threads))) continue;
     const auto rates = rates_from(entry);
-    if (rates) facts = {rates->context, rates->host_visited, rates->host_iteration};
+    if (rates) facts = {rates->context, rates->host_visited_far, rates->host_iteration};
   }
   return facts;
 }

@@ -36,6 +36,8 @@ inline constexpr RateField rate_fields[] = {{"sent_bytes", &Rates::sent},
                                             {"reordered_edges", &Rates::reordered},
                                             {"windows_seconds", &Rates::windows},
                                             {"host_visited_edges", &Rates::host_visited},
+                                            {"host_visited_far_edges", &Rates::host_visited_far},
+                                            {"host_cache_bytes", &Rates::host_cache},
                                             {"host_iteration_seconds", &Rates::host_iteration},
                                             {"context_seconds", &Rates::context}};
 
@@ -58,8 +60,8 @@ struct RateObservation {
   double         predicted, by_rate, taken;
 };
 
-/// Rates that come nearer to what iterations took of which most depends on one of them. None goes far from where it
-/// was measured: what slowed a run down may have been others.
+/// Rates that come nearer to what iterations took of which most depends on one of them. None goes far from where
+/// it was measured: what slowed a run down may have been others.
 Rates corrected(const MachineRates& rates, std::span<const RateObservation> observations);
 
 /// What is known without waking a GPU: by earlier processes, or guessed.
@@ -69,8 +71,8 @@ struct WakingFacts {
 };
 WakingFacts waking_facts(const std::string& path, int threads);
 
-/// Of a GPU and as many threads of the host: as they were kept, or measured now, in some two seconds, and kept. None
-/// where `budget` or the GPU has no room to measure in.
+/// Of a GPU and as many threads of the host: as they were kept, or measured now, in some two seconds, and kept.
+/// None where `budget` or the GPU has no room to measure in.
 std::optional<MachineRates> rates_of_gpu(int index, int threads, const std::shared_ptr<MemoryBudget>& budget,
                                          bool again = false);
 

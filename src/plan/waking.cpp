@@ -29,7 +29,8 @@ double predicted_on_cpu(const Work& work, const WakingFacts& facts) {
   const double     most  = static_cast<double>(work.max_iterations);
   const double     times = std::min(most, work.all_active ? until_converged : passes);
   // Where paths are long, there is an iteration for every level.
-  const double levels = has_long_paths(work.vertices, work.arcs) ? std::sqrt(static_cast<double>(work.vertices)) : 0;
+  const double levels =
+      has_long_paths(work.vertices, work.arcs) ? std::sqrt(static_cast<double>(work.vertices)) : 0;
   const double iterations = work.all_active ? times : std::min(most, std::max(times, levels));
   return times * static_cast<double>(work.arcs + work.vertices) / facts.host_visited +
          iterations * facts.host_iteration;
@@ -51,7 +52,8 @@ void note_better_device(RunStatistics& statistics, const OtherDevice& better) {
   statistics.prepare_ms += better.choosing_ms;
   statistics.candidates  = all;
   statistics.device_note = fmt::format(
-      "computed on the CPU: predicted {:.3g} ms, where the GPU would take {:.3g} ms to prepare and {:.3g} ms to run",
+      "computed on the CPU: predicted {:.3g} ms, where the GPU would take {:.3g} ms to prepare and {:.3g} ms to "
+      "run",
       all[0].run_ms, all[1].prepare_ms, all[1].run_ms);
 }
 

@@ -1,5 +1,5 @@
-// Whether a GPU is worth waiting for: a process that has not used one yet waits some tenths of a second until it is
-// ready, in which the CPU may be done.
+// Whether a GPU is worth waiting for: a process that has not used one yet waits some tenths of a second until it
+// is ready, in which the CPU may be done.
 #pragma once
 
 #include "plan/rates.hpp"

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "plan/planner.hpp"
 
@@ -58,8 +60,9 @@ constexpr GraphOf grid2048{"grid2048", 4'194'304, 15'100'000, grid_sample};
 enum class Kind { votes, ranks, buckets, improves };
 
 struct Machine {
-  std::uint64_t memory = 0;
-  Rates         rates  = {};
+  std::uint64_t memory      = 0;
+  Rates         rates       = {};
+  bool          may_use_cpu = false;
 };
 
 struct Asked {
@@ -69,6 +72,7 @@ struct Asked {
   unsigned iterations = 20, runs = 1;
   double   forgone  = 0;
   bool     weighted = false;
+  double   sides    = 1;
 };
 
 Placement chosen(const Asked& asked, const Machine& machine, RunOptions options = {}, RowForm form = RowForm::any,
@@ -83,6 +87,9 @@ Placement chosen(const Asked& asked, const Machine& machine, RunOptions options 
                           .voting           = asked.kind == Kind::votes,
                           .prioritised      = asked.kind == Kind::buckets,
                           .supports_async   = asked.kind != Kind::ranks,
+                          .may_reorder      = asked.kind == Kind::ranks,
+                          .may_use_cpu      = machine.may_use_cpu,
+                          .sides            = asked.sides,
                           .form             = form,
                           .max_iterations   = asked.iterations,
                           .state            = state,
@@ -90,23 +97,33 @@ Placement chosen(const Asked& asked, const Machine& machine, RunOptions options 
   const std::uint64_t room = machine.memory > 0 ? machine.memory : 140 * GB;
   if (machine.memory == 0)
     options.supply.resident = static_cast<std::uint64_t>(asked.resident * static_cast<double>(run.edge_bytes()));
-  const GpuFacts device{.name      = "made up",
-                        .room      = room,
-                        .holds_all = machine.memory > 0 && state + run.edge_bytes() + 8 * run.vertices <= room,
-                        .cache     = 50'000'000,
-                        .forgone   = {.compressed = asked.forgone},
-                        .rates =
-                            [&] {
-                              if (measured) ++*measured;
-                              return machine.rates;
-                            },
-                        .sample = asked.graph.sample};
+  GpuFacts device{.name      = "made up",
+                  .room      = room,
+                  .holds_all = machine.memory > 0 && state + run.edge_bytes() + 8 * run.vertices <= room,
+                  .cache     = 50'000'000,
+                  .forgone   = {.compressed = asked.forgone},
+                  .rates =
+                      [&] {
+                        if (measured) ++*measured;
+                        return machine.rates;
+                      },
+                  .sample = asked.graph.sample};
+  device.known_rates = [&] { return machine.rates; };
   return chosen_placement(run, device);
 }
 
 std::string name_of(const PlanCandidate& candidate) {
-  return std::string{candidate.method->name} + (candidate.compressed ? " compressed" : "") +
-         (candidate.asynchronous ? " asynchronous" : "");
+  if (candidate.on_cpu()) return "cpu";
+  return std::string{candidate.method->name} + (candidate.order == VertexOrder::degree ? " hubs first" : "") +
+         (candidate.compressed ? " compressed" : "") + (candidate.asynchronous ? " asynchronous" : "");
+}
+
+/// So many cores as the usual ones.
+Rates of_cores(double cores) {
+  constexpr double usual = 16;
+  Rates            rates;
+  rates.host_visited *= cores / usual, rates.host_visited_far *= cores / usual;
+  return rates;
 }
 
 Rates over(double bus) {
@@ -127,7 +144,7 @@ const Case cases[] = {
     {"ranks on it", {kron24, Kind::ranks}, {140 * GB}, "frontier"},
     {"a search", {kron24, Kind::votes, 0.25}, {}, "zerocopy"},
     {"a search, no room", {kron24, Kind::votes}, {}, "zerocopy"},
-    {"shortest paths", {kron24, Kind::buckets, 0.25}, {}, "zerocopy"},
+    {"shortest paths", {kron24, Kind::buckets, 0.25}, {}, "mixed"},
     {"widest paths, no room for edges", {kron24, Kind::improves}, {}, "mixed"},
     {"ranks, few iterations", {kron24, Kind::ranks, 0.25, 4}, {}, "partitions"},
     {"ranks, many", {kron24, Kind::ranks, 0.25, 40}, {}, "partitions compressed"},
@@ -136,7 +153,7 @@ const Case cases[] = {
      {kron24, Kind::ranks, 0.25, 4, 1, 0.6},
      {},
      "partitions compressed"},
-    {"ranks over a bus like NVLink", {kron24, Kind::ranks, 0.25, 20}, {.rates = over(400e9)}, "zerocopy"},
+    {"ranks over a bus like NVLink", {kron24, Kind::ranks, 0.25, 20}, {.rates = over(400e9)}, "partitions"},
     {"ranks, a slow bus", {kron24, Kind::ranks, 0.25, 4}, {.rates = over(6e9)}, "partitions compressed"},
     {"ranks on a grid, which hardly shrinks", {grid2048, Kind::ranks, 0.25, 20}, {}, "partitions"},
     {"a search in a grid", {grid2048, Kind::votes, 0.25}, {}, "zerocopy"},
@@ -145,6 +162,30 @@ const Case cases[] = {
      {grid2048, Kind::improves, 0},
      {.rates = {.latency = 1e-3}},
      "subgraph asynchronous"},
+    {"ranks on a large GPU, a few iterations", {kron24, Kind::ranks, 0, 10}, {140 * GB}, "frontier"},
+    {"ranks on it, many iterations", {kron24, Kind::ranks, 0, 200}, {140 * GB}, "frontier hubs first"},
+    {"ranks on it, a few, asked fifty times", {kron24, Kind::ranks, 0, 10, 50}, {140 * GB}, "frontier hubs first"},
+    {"ranks on it, of a grid that its cache holds", {grid2048, Kind::ranks, 0, 200}, {140 * GB}, "frontier"},
+    {"ranks on it, where hubs are read from memory as quickly as from the cache",
+     {kron24, Kind::ranks, 0, 200},
+     {140 * GB, {.visited_far = Rates{}.visited}},
+     "frontier"},
+    {"a search, once, beside 128 cores", {kron24, Kind::votes, 0.25}, {0, of_cores(128), true}, "cpu"},
+    {"a search, fifty times, beside 16 cores",
+     {kron24, Kind::votes, 0.25, 20, 50},
+     {0, of_cores(16), true},
+     "zerocopy"},
+    {"a search, once, beside one core", {kron24, Kind::votes, 0.25}, {0, of_cores(1), true}, "zerocopy"},
+    {"ranks beside 16 cores", {kron24, Kind::ranks, 0.25, 20}, {0, of_cores(16), true}, "partitions"},
+    {"ranks beside 1,024 cores", {kron24, Kind::ranks, 0.25, 20}, {0, of_cores(1024), true}, "cpu"},
+    {"a search on a large GPU beside 128 cores",
+     {kron24, Kind::votes},
+     {140 * GB, of_cores(128), true},
+     "frontier"},
+    {"a search of a directed graph, both sides of which are pinned to be read in place",
+     {kron24, Kind::votes, 0.25, 20, 1, 0, false, 2},
+     {},
+     "mixed"},
     {"a small GPU, without room for windows", {kron24, Kind::ranks, 0, 10}, {650 * MB}, "zerocopy"},
 };
 
@@ -310,6 +351,29 @@ TEST(GraphSample, KnowsShortPathsFromLongOnes) {
   EXPECT_GT(sample_of(path).levels, 20'000);
   const Graph uniform = undirected("uniform", {{"vertices", "65536"}, {"degree", "16"}});
   EXPECT_LT(sample_of(uniform).levels, 12);
+}
+
+TEST(GraphSample, KnowsHowManyEdgesHubsHave) {
+  const auto share = [](const Graph& graph, double of) {
+    return sample_of(graph).edges_of_longest(
+        of, static_cast<double>(graph.arc_count()) / static_cast<double>(graph.vertex_count()));
+  };
+  const Graph grid = undirected("grid", {{"rows", "300"}, {"columns", "300"}});
+  EXPECT_NEAR(share(grid, 0.1), 0.1, 0.02);
+  EXPECT_NEAR(share(grid, 0.5), 0.5, 0.02);
+  EXPECT_EQ(share(grid, 1), 1);
+  const Graph            kron = undirected("kron", {{"scale", "14"}});
+  std::vector<EdgeIndex> degrees;
+  for (Vertex v = 0; v < kron.vertex_count(); ++v) degrees.push_back(kron.out().degree(v));
+  std::ranges::sort(degrees, std::greater<>{});
+  for (const double of : {0.001, 0.01, 0.1, 0.3}) {
+    const auto   longest = static_cast<std::size_t>(of * static_cast<double>(degrees.size()));
+    const double expected =
+        static_cast<double>(std::accumulate(
+            degrees.begin(), degrees.begin() + static_cast<std::ptrdiff_t>(longest), EdgeIndex{0})) /
+        static_cast<double>(kron.arc_count());
+    EXPECT_NEAR(share(kron, of), expected, 0.08) << of;
+  }
 }
 
 TEST(GraphSample, CountsTheFirstEdgesOfRows) {

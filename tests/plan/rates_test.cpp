@@ -45,12 +45,12 @@ TEST_F(KeptRates, ThatCannotBeTrueAreNone) {
   }
   for (const RateField& field : rate_fields)
     for (const Json& bad : {Json(0), Json(-1), Json("1"), Json(nullptr)}) {
-      Json cache                = good;
+      Json cache               = good;
       cache["one"][field.name] = bad;
       write(cache);
       EXPECT_FALSE(kept_rates(path, "one")) << field.name << " " << bad;
     }
-  Json measured_otherwise         = good;
+  Json measured_otherwise          = good;
   measured_otherwise["one"]["way"] = 1;
   write(measured_otherwise);
   EXPECT_FALSE(kept_rates(path, "one"));
@@ -106,14 +106,14 @@ TEST_F(KeptRates, TellWhetherAGpuIsWorthWaitingFor) {
   EXPECT_GT(guess.context, 0);
   EXPECT_GT(guess.host_visited, waking_facts(path, 2).host_visited);
   Rates quick;
-  quick.context = 0.123, quick.host_visited = 5e8;
+  quick.context = 0.123, quick.host_visited_far = 5e8;
   keep_rates(path, "a GPU at 0, 8 threads", {quick, quick});
   EXPECT_EQ(waking_facts(path, 8).context, 0.123);
   EXPECT_EQ(waking_facts(path, 8).host_visited, 5e8);
   EXPECT_NE(waking_facts(path, 4).context, 0.123);
 
   const WakingFacts facts{.context = 0.3, .host_visited = 1e9, .host_iteration = 20e-6};
-  const auto        seconds = [&](std::uint64_t vertices, std::uint64_t arcs, bool all_active, std::uint64_t most) {
+  const auto seconds = [&](std::uint64_t vertices, std::uint64_t arcs, bool all_active, std::uint64_t most) {
     return predicted_on_cpu({vertices, arcs, all_active, most}, facts);
   };
   EXPECT_LT(seconds(34, 156, true, 100), 1e-3);

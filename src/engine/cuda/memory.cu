@@ -12,7 +12,6 @@
 
 #include <spillway/engine/cuda/rows.cuh>
 #include <spillway/engine/parallel.hpp>
-#include <spillway/engine/stopwatch.hpp>
 #include "engine/cuda/device_graph.hpp"
 #include "engine/cuda/staging.hpp"
 
@@ -22,25 +21,21 @@ namespace {
 // Left to the driver, the display and fragments.
 constexpr std::uint64_t reserve_bytes = 256u << 20;
 
-std::atomic<double> driver_seconds = 0, context_seconds = 0;  // of the first calls
-
-/// Runs `calls` and notes what they took, if they are the first.
-template <class Calls>
-void timed(std::atomic<double>& first, Calls&& calls) {
-  const Stopwatch clock;
-  calls();
-  double none = 0;
-  first.compare_exchange_strong(none, std::max(clock.milliseconds() / 1e3, 1e-9));
-}
+std::atomic<double> waking_seconds = 0;  // of calls before the first GPU was ready
+std::atomic<bool>   awake          = false;
 
 }  // namespace
 
 #if defined(SPILLWAY_EMULATED)
 bool is_awake() { return true; }
 #else
-bool is_awake() { return context_seconds > 0; }
+bool is_awake() { return awake; }
 #endif
-double seconds_to_wake() { return context_seconds > 0 ? driver_seconds + context_seconds : 0.0; }
+double seconds_to_wake() { return awake ? waking_seconds.load() : 0.0; }
+
+Waking::~Waking() {
+  if (!awake) waking_seconds += clock_.milliseconds() / 1e3;
+}
 
 void check(int status, std::string_view doing) {
   const auto error = static_cast<cudaError_t>(status);
@@ -67,11 +62,9 @@ void check(int status, std::string_view doing) {
 }
 
 int device_count() {
-  int count = 0;
-  timed(driver_seconds, [&] {
-    if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
-  });
-  return count;
+  const Waking timed;
+  int          count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
 void refuse_long_rows(const RowBlock& block) {
@@ -169,11 +162,15 @@ bool Cancellation::wait() {
 
 Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory) {
   cudaMemPool_t pool = nullptr;
-  timed(driver_seconds, [&] { check(cudaSetDevice(index), "being chosen"); });
-  check(cudaDeviceGetDefaultMemPool(&pool, index), "being asked for its memory");
-  check(cudaMemPoolTrimTo(pool, 0), "being asked for its memory");
-  std::size_t free = 0, total = 0;
-  timed(context_seconds, [&] { check(cudaMemGetInfo(&free, &total), "being asked for its memory"); });
+  std::size_t   free = 0, total = 0;
+  {
+    const Waking timed;
+    check(cudaSetDevice(index), "being chosen");
+    check(cudaDeviceGetDefaultMemPool(&pool, index), "being asked for its memory");
+    check(cudaMemPoolTrimTo(pool, 0), "being asked for its memory");
+    check(cudaMemGetInfo(&free, &total), "being asked for its memory");
+  }
+  awake                         = true;
   const std::uint64_t available = free > reserve_bytes ? free - reserve_bytes : 0;
   limit_                        = stated_ > 0 ? memory : available;
   int cache                     = 0;

@@ -111,8 +111,8 @@ SuppliedRows Session::rows() {
   if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
   if (chosen.method->transfers && state.options.method.automatic())
     supply.async = chosen.asynchronous ? Async::on : Async::off;
-  SupplyJob   job{*state.device_graph, state.graph, state.topology, state.needs,
-                chosen.compressed,   chosen.order, state.lock,    made};
+  SupplyJob   job{*state.device_graph, state.graph,  state.topology, state.needs,
+                chosen.compressed,   chosen.order, state.lock,     made};
   MakeSupply* make = entry_of(chosen.method).on_device;
   if (!make) throw usage_error("--method {} requires the CPU", chosen.method->name);
   make(job);
@@ -134,16 +134,15 @@ void Session::predict_iterations(RunStatistics& statistics) {
   const double         resident = on_host > 0 ? static_cast<double>(statistics.edges_resident) / on_host : 1;
   std::vector<RateObservation> observed;
   for (IterationStatistics& made : statistics.per_iteration) {
-    Activity active       = activity_of(made, run.vertices, run.arcs, !chosen.method->transfers);
-    active.rows           = std::min(1.0, active.rows / std::max(sample.nonempty, 1e-6));
-    const auto prediction = predicted_iteration(run, state.choice->rates, sample, chosen, active,
-                                                std::min(1.0, resident));
+    Activity active = activity_of(made, run.vertices, run.arcs, !chosen.method->transfers);
+    active.rows     = std::min(1.0, active.rows / std::max(sample.nonempty, 1e-6));
+    const auto prediction =
+        predicted_iteration(run, state.choice->rates, sample, chosen, active, std::min(1.0, resident));
     if (made.predicted_ms <= 0) made.predicted_ms = 1e3 * prediction.seconds;
     observed.push_back({prediction.rate, prediction.seconds, prediction.by_rate, made.milliseconds / 1e3});
   }
   if (!state.options.supply.rates && state.options.history != History::off)
-    correct_rates(device(), thread_count(state.options.threads), observed,
-                  state.options.history == History::kept);
+    correct_rates(device(), thread_count(state.options.threads), observed, state.options.history == History::kept);
 }
 
 /// Memory that the plan counted on may be gone, here or on the host: the next candidate is tried.

@@ -143,7 +143,7 @@ GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const Run
               },
           .rates       = [&] { return rates_of(device_graph.device(), thread_count(run.options.threads), host); },
           .known_rates = [&] { return known_rates_of(device_graph.device(), thread_count(run.options.threads)); },
-          .sample = [&] { return sample_of(device_graph, topology, run); }};
+          .sample      = [&] { return sample_of(device_graph, topology, run); }};
 }
 
 }  // namespace

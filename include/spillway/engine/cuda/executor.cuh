@@ -19,8 +19,8 @@
 
 namespace spillway::cuda {
 
-/// A block has 1,024 edges of a row under way, each of which takes some microseconds to come if it is in host memory:
-/// a long row would be what all others wait for.
+/// A block has 1,024 edges of a row under way, each of which takes some microseconds to come if it is in host
+/// memory: a long row would be what all others wait for.
 inline EdgeIndex hub_degree_of(const RunOptions& options) {
   constexpr EdgeIndex in_host_memory = 1u << 13;
   return options.method->reads_in_place ? std::min<EdgeIndex>(options.cuda.hub_degree, in_host_memory)

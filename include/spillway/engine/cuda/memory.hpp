@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <spillway/engine/executor.hpp>
+#include <spillway/engine/stopwatch.hpp>
 
 namespace spillway::cuda {
 
@@ -107,6 +108,18 @@ int device_count();
 bool is_awake();
 /// How long it took; 0 while none has been used.
 double seconds_to_wake();
+
+/// Adds what its calls of the driver take to that, while none is ready.
+class Waking {
+ public:
+  Waking() = default;
+  ~Waking();
+  Waking(const Waking&)            = delete;
+  Waking& operator=(const Waking&) = delete;
+
+ private:
+  Stopwatch clock_;
+};
 
 template <class T>
 class DeviceArray {
