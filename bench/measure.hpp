@@ -14,6 +14,8 @@ namespace spillway::bench {
 using Json = nlohmann::ordered_json;
 
 double median(std::vector<double> values);
+/// Of first runs, on a host that others use, too.
+double least(const std::vector<double>& values);
 /// Four digits are more than repeats agree in.
 double rounded(double value);
 /// `name`, how many there were and their spread, (most - least) / median.

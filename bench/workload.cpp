@@ -119,8 +119,9 @@ Set plan_set(unsigned scale, bool quick) {
         all.push_back(all.back());
         all.back().runs = many;
         for (Workload& workload : all) {
-          workload.table   = "planning";
-          workload.repeats = {.cold = 1, .warm = 2};
+          workload.table    = "planning";
+          workload.repeats  = {.cold = workload.compress == Compress::on || workload.runs > 1 ? 1 : 2, .warm = 1};
+          workload.enough_s = 4;
           if (workload.algorithm == "pagerank") workload.parameters = {{"iterations", "10"}};
           set.workloads.push_back(workload);
         }

@@ -132,7 +132,7 @@ struct Rates {
   double decoded         = 130e9;   ///< compressed edges
   double coded_edges     = 2e9;     ///< edges that are compressed…
   double coded_rows      = 62e6;    ///< …and rows, whatever their edges
-  double reordered       = 15e9;    ///< edges on the device that are put in another order of their vertices
+  double reordered       = 6e9;     ///< edges on the device that are put in another order of their vertices
   double windows         = 10e-3;   ///< seconds until windows are ready to be sent
   double host_visited =
       8e9;  ///< edges that the CPU visits with all threads, if what they lead to is in its cache…

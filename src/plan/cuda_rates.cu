@@ -255,16 +255,19 @@ class Measuring {
     return {offsets.data(), pinned_.as<Vertex>(), nullptr};
   }
 
-  /// Compressing, of short and of long rows; decoding; and another order of the vertices.
+  /// Compressing, of few and many edges, of short and of long rows: what each adds; decoding; and another order of
+  /// the vertices.
   void measure_coding(Rates& rates, int threads, const std::shared_ptr<MemoryBudget>& budget) {
-    constexpr std::uint64_t edges     = 1u << 24;
+    constexpr std::uint64_t many = 1u << 24, few = 1u << 22;
     constexpr unsigned      short_row = 16, long_row = 256;
-    if (edges * 2 > edges_ || device_.room() < 12 * edges) return;
-    const double of_short = seconds_to_code(edges, short_row, threads, budget, nullptr);
-    const double of_long  = seconds_to_code(edges, long_row, threads, budget, &rates);
-    const double a_row    = std::max((of_short - of_long) / (edges / short_row - edges / long_row), 1e-10);
+    if (many * 2 > edges_ || device_.room() < 12 * many) return;
+    const double of_short = seconds_to_code(many, short_row, threads, budget, nullptr);
+    const double of_few   = seconds_to_code(few, long_row, threads, budget, nullptr);
+    const double of_many  = seconds_to_code(many, long_row, threads, budget, &rates);
+    const double a_row    = std::max((of_short - of_many) / (many / short_row - many / long_row), 1e-10);
+    const double an_edge  = (of_many - of_few) / (many - few) - a_row / long_row;
     rates.coded_rows      = 1 / a_row;
-    rates.coded_edges = static_cast<double>(edges) / std::max(of_long - a_row * (edges / long_row), of_long / 4);
+    rates.coded_edges     = 1 / std::max(an_edge, 1e-11);
   }
 
   /// The second time: kernels are loaded when they are first used.

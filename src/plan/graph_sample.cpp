@@ -3,21 +3,43 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 #include <vector>
 
 #include "generate/random.hpp"
 
+#include <spillway/engine/parallel.hpp>
 #include <spillway/engine/search.hpp>
 
 namespace spillway {
 namespace {
 
-constexpr std::uint64_t sampled_rows   = 1u << 15;
+constexpr std::uint64_t sampled_rows   = 1u << 14;
 constexpr std::uint64_t sampled_groups = 256;
-constexpr std::uint64_t targets_a_row  = 256;  // of which a group's neighbourhood is made
+constexpr std::uint64_t groups_a_task  = 32;
+constexpr std::uint64_t searches       = 4;
+constexpr std::uint64_t targets_a_row  = 128;  // of which a group's neighbourhood is made
 constexpr unsigned      group          = 32;   // as rows are compressed
 constexpr unsigned      most_unary     = 3;
+
+/// Numbers of one task, the same whatever thread has it.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t task) : position_(task << 32) {}
+
+  std::uint64_t operator()(std::uint64_t below) { return stream_.below(position_++, below); }
+
+ private:
+  RandomStream  stream_{1, RandomUse::samples};
+  std::uint64_t position_;
+};
+
+/// What some groups take.
+struct CodeSize {
+  double   words = 0, edges = 0;
+  unsigned weight_bits = 0;
+};
 
 class Sampling {
  public:
@@ -27,17 +49,15 @@ class Sampling {
   GraphSample sample() && {
     if (vertices_ == 0 || block_.arcs() == 0) return sample_;
     sample_lengths();
-    sample_code();
-    sample_.levels = levels();
+    sample_places();
     return sample_;
   }
 
  private:
-  std::uint64_t drawn(std::uint64_t below) { return stream_.below(position_++, below); }
-  EdgeIndex     degree(std::uint64_t v) const { return rows_.offsets[v + 1] - rows_.offsets[v]; }
+  EdgeIndex degree(std::uint64_t v) const { return rows_.offsets[v + 1] - rows_.offsets[v]; }
 
   /// Of an arc that is drawn, so that rows come as often as they are long.
-  Vertex source_drawn() {
+  Vertex source(Draw& drawn) const {
     const EdgeIndex     at    = rows_.offsets[block_.first] + drawn(block_.arcs());
     const auto          begun = [&](std::uint64_t v) { return rows_.offsets[v] <= at; };
     const std::uint64_t first = block_.first;
@@ -46,6 +66,7 @@ class Sampling {
 
   void sample_lengths() {
     const std::uint64_t count = std::min(vertices_, sampled_rows);
+    Draw                drawn{0};
     degrees_.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i)
       degrees_.push_back(degree(count == vertices_ ? i : drawn(vertices_)));
@@ -73,27 +94,46 @@ class Sampling {
     return (before + among) / static_cast<double>(degrees_.size()) * static_cast<double>(vertices_);
   }
 
-  /// Words of a group of a row that is drawn, and of its header; per edge of it.
-  void sample_code() {
-    double   words = 0, edges = 0;
-    unsigned weight_bits = 0;
-    for (std::uint64_t i = 0; i < sampled_groups; ++i) {
-      const Vertex    v      = source_drawn();
+  /// Searches and groups wait for memory nearly all the time: as many as there are threads wait together.
+  void sample_places() {
+    constexpr std::uint64_t      coding = sampled_groups / groups_a_task;
+    std::array<double, searches> levels{};
+    std::array<CodeSize, coding> sizes{};
+    const auto                   act = [&](std::uint64_t task, int) {
+      Draw drawn{1 + task};
+      if (task < searches)
+        levels[task] = levels_from(source(drawn));
+      else
+        sizes[task - searches] = code_size(drawn);
+    };
+    for_each_task(thread_count(0), searches + coding, act);
+    CodeSize all;
+    for (const CodeSize& one : sizes)
+      all = {all.words + one.words, all.edges + one.edges, std::max(all.weight_bits, one.weight_bits)};
+    sample_.levels       = std::accumulate(levels.begin(), levels.end(), 0.0) / searches;
+    sample_.code_bytes   = all.words * sizeof(std::uint32_t) / all.edges;
+    sample_.weight_bytes = all.weight_bits / 8.0;
+  }
+
+  /// Words of groups of rows that are drawn, and of their headers.
+  CodeSize code_size(Draw& drawn) const {
+    CodeSize size;
+    for (std::uint64_t i = 0; i < groups_a_task; ++i) {
+      const Vertex    v      = source(drawn);
       const EdgeIndex length = degree(v), first = rows_.offsets[v];
       const auto      count   = static_cast<unsigned>(std::min<EdgeIndex>(length, group));
       const double    headers = length <= group ? 1 : 2;
-      words += headers + code_words(count, static_cast<Vertex>(range_of_group(first, length)));
-      edges += count;
+      size.words += headers + code_words(count, static_cast<Vertex>(range_of_group(first, length, drawn)));
+      size.edges += count;
       if (weighted_ && rows_.weights)
-        weight_bits =
-            std::max(weight_bits, static_cast<unsigned>(std::bit_width(rows_.weights[first + drawn(length)])));
+        size.weight_bits = std::max(size.weight_bits,
+                                    static_cast<unsigned>(std::bit_width(rows_.weights[first + drawn(length)])));
     }
-    sample_.code_bytes   = words * sizeof(std::uint32_t) / edges;
-    sample_.weight_bytes = weight_bits / 8.0;
+    return size;
   }
 
   /// From the first to the last of a group of the row, by their places.
-  double range_of_group(EdgeIndex first, EdgeIndex length) {
+  double range_of_group(EdgeIndex first, EdgeIndex length, Draw& drawn) const {
     std::vector<double> places;
     for (EdgeIndex k = 0; k < std::min<EdgeIndex>(length, targets_a_row); ++k)
       places.push_back(place_of(rows_.targets[first + (length <= targets_a_row ? k : drawn(length))]));
@@ -110,14 +150,7 @@ class Sampling {
 
   /// A search from an end of an arc until it has seen enough to tell how balls grow: by a factor with every level,
   /// or like a power of the radius, as in roads.
-  double levels() {
-    constexpr int tries = 4;
-    double        sum   = 0;
-    for (int i = 0; i < tries; ++i) sum += levels_from(source_drawn());
-    return sum / tries;
-  }
-
-  double levels_from(Vertex source) {
+  double levels_from(Vertex source) const {
     constexpr std::size_t      enough     = 4096;
     constexpr EdgeIndex        most_edges = 1u << 15, of_a_row = 1u << 10;
     std::unordered_set<Vertex> seen{source};
@@ -158,8 +191,6 @@ class Sampling {
   const Rows&            rows_;
   std::uint64_t          vertices_;
   bool                   weighted_;
-  RandomStream           stream_{1, RandomUse::samples};
-  std::uint64_t          position_ = 0;
   std::vector<EdgeIndex> degrees_;  ///< falling
   GraphSample            sample_;
 };

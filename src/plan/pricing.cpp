@@ -200,9 +200,10 @@ Pricing::Cost Pricing::in_place(bool compressed, const Activity& active, double 
   const double edges = arcs(seen) * (1 - kept);
   // Rows that are all active lie one behind the other, and their lines are read once; what is left of them
   // beside cached prefixes lies apart, unless the lines hold all of them anyway.
-  const double begun   = (1 - active.edges) * rows(lie, 0);
-  const double chunks  = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
-  const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
+  const double begun  = (1 - active.edges) * rows(lie, 0);
+  const double chunks = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
+  // Of a compressed row, the header comes before the words that it tells of.
+  const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0) * (compressed ? 2 : 1);
   const double bytes   = compressed ? code_bytes_ : edge_bytes();
   const auto   read    = [&](double read_edges, double pieces) {
     const double arrays = compressed || !run_.weighted ? 1 : 2;
