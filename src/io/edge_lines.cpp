@@ -409,6 +409,9 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
         case Finding::fractions:
           text.weight_type = WeightType::f32;
           break;
+        case Finding::quotes:
+          text.layout.quoted = true;
+          break;
         case Finding::mistake:
         case Finding::no_weight:
           throw internal_error("a mistake does not ask for another reading");

@@ -394,6 +394,24 @@ bool says_directed(const Fields& words) {
 
 }  // namespace
 
+namespace {
+
+/// "Type: directed", "undirected: no", "weights: none": as lists are read anyway.
+bool says_nothing_else(const Fields& words) {
+  const auto is_filler = [](const std::string& word) {
+    return is_any(word, {"type", "kind", "graph", "network", "edges", "arcs", "links", "is", "are", "a", "the"});
+  };
+  Fields said;
+  std::ranges::remove_copy_if(words, std::back_inserter(said), is_filler);
+  const auto is = [&](std::initializer_list<const char*> other) {
+    return std::ranges::equal(said, other, [](const std::string& one, const char* two) { return one == two; });
+  };
+  return is({"directed"}) || is({"asymmetric"}) || is({"undirected", "no"}) || is({"undirected", "false"}) ||
+         is({"directed", "not", "undirected"}) || is({"weights", "none"}) || is({"unweighted"});
+}
+
+}  // namespace
+
 /// Counts that comments state are compared with what is read, as are directions and columns.
 bool EdgeInspection::is_checked(std::string_view line) const {
   const std::string text{line};
@@ -401,7 +419,8 @@ bool EdgeInspection::is_checked(std::string_view line) const {
   if (spillway::says_undirected(line) || spillway::says_bipartite(line)) return true;
   const Fields names = words_of_comment(line);
   const Ends   ends  = ends_of(names);
-  return (ends.from && ends.to && names.size() == columns()) || says_directed(words_of(line));
+  return (ends.from && ends.to && names.size() == columns()) || says_directed(words_of(line)) ||
+         says_nothing_else(words_of(line));
 }
 
 /// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Where the

@@ -19,7 +19,7 @@
 namespace spillway {
 
 /// What a line ends a reading with: it is wrong, or it shows that the start of the text misled.
-enum class Finding { mistake, no_weight, wider_ids, names, fractions };
+enum class Finding { mistake, no_weight, wider_ids, names, fractions, quotes };
 
 /// Something is found at this place; the caller knows which line that is.
 struct LineProblem {
@@ -289,6 +289,8 @@ class NumberLines {
 
  private:
   bool is_comment(char c) const { return layout_.comments.find(c) != std::string::npos; }
+  /// In edge lists, whose first line may have none.
+  bool may_quote(char c) const { return c == '"' && !text_.hint.empty(); }
 
   const char* past_lead(const char* p) const {
     if (*p != layout_.lead || !is_blank(p[1]))
@@ -316,6 +318,7 @@ class NumberLines {
   }
 
   [[noreturn]] void refuse_id(const char* first, const char* end, const char* what) const {
+    if (may_quote(*first)) throw LineProblem{first, {}, Finding::quotes};
     if (layout_.delimiter != ' ' && (*first == layout_.delimiter || *first == '\n'))
       throw LineProblem{first, fmt::format("expected {}, but its column is empty", what)};
     const std::string word = word_at(first, layout_.delimiter);
@@ -339,6 +342,7 @@ class NumberLines {
     if (*p == '\n' && layout_.delimiter != ' ')
       throw LineProblem{p, fmt::format("expected {}, but its column is empty", what)};
     if (*p == '\n') throw LineProblem{p, fmt::format("expected {}, found the end of the line", what)};
+    if (may_quote(*p)) throw LineProblem{p, {}, Finding::quotes};
     return p;
   }
 
@@ -360,20 +364,34 @@ class NumberLines {
     return end_of_line(p) + 1;
   }
 
-  /// Past the line. A text in quotes that goes on in the next one would make edges of what follows.
-  const char* past_quotes(const char* p) const {
-    const char* const        end  = end_of_line(p);
-    const auto               rest = static_cast<std::size_t>(end - p);
+  /// Fields from `p` on, which is behind one. A text in quotes that goes on in the next line would make edges of
+  /// what follows.
+  unsigned fields_behind(const char* p, const char* end) const {
+    const auto rest = static_cast<std::size_t>(end - p);
+    if (!std::memchr(p, '"', rest)) [[likely]]
+      return static_cast<unsigned>(std::count(p, end, layout_.delimiter));
     std::vector<std::string> fields;
-    if (std::memchr(p, '"', rest) && !split_fields({p, rest}, layout_.delimiter, fields)) [[unlikely]]
-      throw LineProblem{p, unclosed_quote};
-    return end + 1;
+    if (!split_fields({p, rest}, layout_.delimiter, fields)) throw LineProblem{p, unclosed_quote};
+    return static_cast<unsigned>(fields.size()) - 1;
+  }
+
+  /// Past fields that nobody reads. More or fewer than in the first line tell of a comma inside a number, or of a
+  /// line that was cut off.
+  const char* past_fields(const char* p, unsigned columns, Seen& seen) const {
+    const char* const end   = end_of_line(p);
+    const unsigned    found = columns + fields_behind(p, end);
+    if (found == layout_.columns || layout_.ragged) [[likely]]
+      return end + 1;
+    const auto        is_remark = [&](const char& c) { return is_comment(c) && is_blank(*(&c - 1)); };
+    const char* const remark    = std::find_if(p, end, is_remark);
+    if (remark != end && columns + fields_behind(p, remark) == layout_.columns) return past_remark(remark, seen);
+    throw LineProblem{p, other_columns(found, layout_.columns) + (remark != end ? remark_hint : "")};
   }
 
   /// Past columns that nobody reads. Between blanks an empty one cannot be seen: there must be as many as in the
   /// first line.
   const char* past_columns(const char* p, unsigned columns, Seen& seen) const {
-    if (layout_.delimiter != ' ' || layout_.ragged) return past_quotes(p);
+    if (layout_.delimiter != ' ' || layout_.ragged) return past_fields(p, columns, seen);
     if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
       const char* const end = end_of_line(p);
       columns += static_cast<unsigned>(std::count(p, end, '\t'));
@@ -464,12 +482,11 @@ class FieldLines {
                         "the header stands here again; keep it once (or say --header no, if these are edges)"};
   }
 
-  /// Names may be anything, so that only the number of columns tells an edge from prose. Among numbers, a line may
-  /// lack columns that nobody reads.
+  /// Names may be anything, so that only the number of columns tells an edge from prose; among numbers it tells a
+  /// comma inside one, and a line that was cut off.
   void check_columns(const std::vector<std::string>& fields, const char* line, Seen& seen) const {
     const std::size_t columns = layout_.columns;
     if (fields.size() == columns || layout_.ragged) return;
-    if (!names && fields.size() < columns && layout_.delimiter != ' ') return;
     if (fields.size() > columns && !fields[columns].empty() && is_comment(fields[columns][0]))
       return seen.remark.note(
           line,

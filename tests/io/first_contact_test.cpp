@@ -70,6 +70,37 @@ TEST(FirstContact, DecimalCommasDoNotMakeNames) {
   expect_says(notes_of(graph), "column 3 is ignored");
 }
 
+/// Columns that nobody reads are counted all the same: a comma inside a number makes one more, and a line that was
+/// cut off has fewer.
+TEST(FirstContact, LinesOfNumbersHaveAsManyColumnsAsTheFirst) {
+  for (const auto& [text, line] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"source,target,weight,note\n1,2,3,a\n2,3,0,5,b\n3,1,1,25,c\n", ":3: the line has 5 columns, where 4"},
+           {"from,to,weight,type\n1,2,1000,a\n2,3,2,500,a\n", ":3: the line has 5 columns, where 4"},
+           {"1;2;3;a\n2;3;4;5;b\n", ":2: the line has 5 columns, where 4"},
+           {"source,target,weight,time\n1,2,5,7\n2,3,15", ":3: the line has 3 columns, where 4"},
+           {"source,target,name\n1,20,a\n2,3", ":3: the line has 2 columns, where 3"},
+           {"6,2,4,1289241911.72836\n6,5,2,1289241941.53378\n1,1", ":3: the line has 2 columns, where 4"},
+           {"1|2|-1|bgp\n1|3|0|mlp\n2|3", ":3: the line has 2 columns, where 4"},
+           {"1,2,3,4\n2,3\n3,1,2\n4,1,2,3\n", ":2: the line has 2 columns, where 4"},
+           {"note,source,target,x\na,1,2,y\nb,2,3\n", ":3: the line has 3 columns, where 4"}})
+    expect_says(refusal(text, {}, "list.csv"), line);
+  const Graph quoted = read("source,target,weight,note\n1,2,3,\"a, b\"\n2,3,4,\n", {}, "list.csv");
+  EXPECT_EQ(arcs_of(quoted), (std::vector<NamedArc>{{"1", "2", 3}, {"2", "3", 4}}));
+  const Graph remark = read("source,target,weight,note\n1,2,3,a # b, c\n2,3,4,d\n", {}, "list.csv");
+  EXPECT_EQ(arcs_of(remark), (std::vector<NamedArc>{{"1", "2", 3}, {"2", "3", 4}}));
+  const LoadOptions any{.source_column = "1", .target_column = "2"};
+  EXPECT_EQ(arcs_of(read("1,2,3,4\n2,3\n3,1,2\n", any, "list.csv")).size(), 3u);
+}
+
+TEST(FirstContact, SomeNumbersMayStandInQuotes) {
+  const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
+  EXPECT_EQ(arcs_of(read("1,2\n2,\"3\"\n", {}, "list.csv")), expected);
+  EXPECT_EQ(arcs_of(read("1 2\n\"2\" 3\n")), expected);
+  EXPECT_EQ(arcs_of(read("source,target,weight\n1,2,5\n2,3,\"6\"\n", {}, "list.csv")),
+            (std::vector<NamedArc>{{"1", "2", 5}, {"2", "3", 6}}));
+  expect_says(refusal("1,2\n2,\"3\n3,4\n", {}, "list.csv"), "a quote is not closed on this line");
+}
+
 TEST(FirstContact, TabsSeparateNamesAndTextsWithBlanks) {
   EXPECT_EQ(arcs_of(read("1\t2\tJohn Smith\n2\t3\tAnn\n")), (std::vector<NamedArc>{{"1", "2", 0}, {"2", "3", 0}}));
   expect_says(refusal("ann\tbob\t5\n\tbob\t6\n"), ":2: expected a source in column 1, but it is empty");

@@ -849,6 +849,15 @@ TEST(StatedFacts, CommentsThatNobodyCheckedAreTold) {
               "and 1 more are not followed");
 }
 
+TEST(StatedFacts, CommentsThatAreFollowedAnywayAreNot) {
+  for (const char* comment : {"# Type: directed", "# undirected: no", "# directed, not undirected", "# asymmetric",
+                              "# weights: none", "# directed graph"}) {
+    const Graph graph = read(std::string{comment} + "\n1 2\n2 3\n3 1\n");
+    for (const std::string& note : graph.report().notes)
+      EXPECT_EQ(note.find("is not followed"), std::string::npos) << comment << ": " << note;
+  }
+}
+
 TEST(StatedFacts, TrueCountsSilenceNoOtherComment) {
   expect_says(notes_of(read("# column 1: cited, column 2: citing\n# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n")),
               "not followed");

@@ -163,7 +163,7 @@ const Case cases[] = {
      {.rates = {.latency = 1e-3}},
      "subgraph asynchronous"},
     {"ranks on a large GPU, a few iterations", {kron24, Kind::ranks, 0, 10}, {140 * GB}, "frontier"},
-    {"ranks on it, many iterations", {kron24, Kind::ranks, 0, 200}, {140 * GB}, "frontier hubs first"},
+    {"ranks on it, many iterations, ten times", {kron24, Kind::ranks, 0, 200, 10}, {140 * GB}, "frontier hubs first"},
     {"ranks on it, a few, asked fifty times", {kron24, Kind::ranks, 0, 10, 50}, {140 * GB}, "frontier hubs first"},
     {"ranks on it, of a grid that its cache holds", {grid2048, Kind::ranks, 0, 200}, {140 * GB}, "frontier"},
     {"ranks on it, where hubs are read from memory as quickly as from the cache",
