@@ -9,6 +9,7 @@
 #include "support.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/cuda/continuation.hpp>
 #include <spillway/engine/memory.hpp>
 #include <spillway/error.hpp>
 #include <spillway/generate.hpp>
@@ -275,6 +276,33 @@ TEST_F(GpuRun, LeavesValuesThatOutliveTheGraph) {
     kept = outcome.resident;
   }
   EXPECT_NE(kept, nullptr);
+}
+
+/// For kernels of the caller: in the order of the graph, whatever the order that the run had vertices in.
+TEST_F(GpuRun, LeavesTheAnswerOnTheDeviceIfAsked) {
+  const Graph small   = generate("kron", {{"scale", "8"}});
+  const auto  on_host = run(PathCounts<PathCount>{1}, small, {.device = {.kind = cpu_kind()}}, {.keep = true});
+  EXPECT_TRUE(cuda::values_on_device(on_host).empty());
+  ASSERT_EQ(on_host.values.size(), small.vertex_count());
+  for (const auto& [method, compress] : {std::pair{"frontier", Compress::automatic},
+                                         {"zerocopy", Compress::off},
+                                         {"zerocopy", Compress::on},
+                                         {"subgraph", Compress::off}}) {
+    const auto outcome =
+        run(PathCounts<PathCount>{1}, small,
+            {.device = {.kind = cuda}, .method = method_named(method), .supply = {.compress = compress}},
+            {.keep = true});
+    EXPECT_EQ(outcome.values.size(), 0u) << method;
+    const auto there = cuda::values_on_device(outcome);
+    ASSERT_EQ(there.size(), small.vertex_count()) << method;
+    std::vector<PathCount> found(there.size());
+    auto&                  kept = dynamic_cast<cuda::KeptValues<PathCount>&>(*outcome.resident);
+    kept.device->download(found.data(), there.data(), there.size_bytes());
+    for (std::uint64_t v = 0; v < found.size(); ++v) {
+      EXPECT_EQ(found[v].level, on_host.values[v].level) << method << " " << v;
+      EXPECT_EQ(found[v].paths, on_host.values[v].paths) << method << " " << v;
+    }
+  }
 }
 
 TEST_F(GpuRun, OfNoIterationsHasNoTotals) {

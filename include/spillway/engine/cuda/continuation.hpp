@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include <spillway/engine/cuda/memory.hpp>
 #include <spillway/engine/outcome.hpp>
@@ -35,6 +36,15 @@ KeptValues<Value>& kept_values(Resident& resident, std::uint64_t vertices) {
   if (kept == nullptr || kept->values.size() != vertices)
     throw Error{ExitCode::usage, "a run cannot go on from values of another type or another graph"};
   return *kept;
+}
+
+/// What a run has left on its device because it was asked to (Continuation::keep): the value of every vertex, in
+/// the order of the graph, for kernels of the caller's own. It lies there as long as somebody holds
+/// `outcome.resident`. Empty if the values are on the host.
+template <class P>
+std::span<const ValueOf<P>> values_on_device(const Outcome<P>& outcome) {
+  const auto* kept = dynamic_cast<const KeptValues<ValueOf<P>>*>(outcome.resident.get());
+  return kept ? std::span{kept->values.data(), kept->values.size()} : std::span<const ValueOf<P>>{};
 }
 
 /// On another device than the one at hand, or under another budget.
