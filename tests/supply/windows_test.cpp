@@ -140,13 +140,12 @@ TEST_F(Windows, SendWhatWasReckonedWith) {
         SCOPED_TRACE(std::string{name} + (async == Async::on ? " asynchronously" : ""));
         const bool walks_both_ways = std::string_view{name} == "cc";
         if (walks_both_ways && async == Async::on) continue;
-        RunOptions options         = in_windows(method_named("partitions"), 600, 400);
-        options.supply.async       = async;
-        options.supply.rates       = testing::balanced();
-        const Algorithm& algorithm = algorithm_named(name);
-        ParameterValues  given     = testing::filled(algorithm, with_unit_weights(graph), {}).value();
-        if (walks_both_ways) given["form"] = "propagate";
-        const Result result = algorithm.run(with_unit_weights(graph), given, options);
+        RunOptions options              = in_windows(method_named("partitions"), 600, 400);
+        options.supply.async            = async;
+        options.supply.rates            = testing::balanced();
+        const Algorithm&      algorithm = algorithm_named(name);
+        const ParameterValues given     = testing::filled(algorithm, with_unit_weights(graph), {}).value();
+        const Result          result    = algorithm.run(with_unit_weights(graph), given, options);
         EXPECT_GT(result.statistics.bytes_sent, 0u);
         for (const IterationStatistics& iteration : result.statistics.per_iteration) {
           EXPECT_NEAR(iteration.predicted_ms,
