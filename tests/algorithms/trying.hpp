@@ -31,6 +31,7 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
         {{"damping", "0.99"}}}},
       {"ppr", {{}, {{"iterations", "5"}}, {{"form", "residual"}}, {{"form", "residual"}, {"iterations", "2"}}}},
       {"radius", {{}, {{"sketches", "8"}, {"steps", "3"}}}},
+      {"ssnsp", {{}, {{"form", "accumulative"}}}},
       {"tc", {{}, {{"per-vertex", "yes"}}}},
       {"sssp", {{}, {{"delta", "1"}}, {{"delta", "1000"}}}},
       {"neighborhood",

@@ -163,6 +163,19 @@ TEST_F(Answers, OfComponentsComeFromAProgramWhereTheMethodNeedsOne) {
                  "--method subgraph transfers them; use --form propagate");
 }
 
+/// Levels come one after the other; asynchronously paths are counted as they arrive.
+TEST_F(Answers, OfPathsComeFromTheFormThatTheWayNeeds) {
+  const std::string words = "ssnsp g.txt --source 0 --device cpu --method subgraph --verify";
+  for (const std::string async : {"auto", "off"})
+    EXPECT_FALSE(json_of("run " + words + " --async " + async)["facts"].contains("form"));
+  EXPECT_EQ(json_of("run " + words + " --async on")["facts"]["form"], "accumulative");
+  EXPECT_FALSE(json_of("run " + words + " --async on --form accumulative")["facts"].contains("form"));
+  const auto plan = json_of("plan ssnsp g.txt --device cpu --method subgraph --async on");
+  EXPECT_NE(plan["why"].dump().find("the form is accumulative"), std::string::npos) << plan["why"];
+  expect_error("run " + words + " --async on --form levels", 2, "asynchronously");
+  expect_error("run ssnsp g.txt --source 0 --form level", 2, "levels");
+}
+
 TEST_F(Answers, AreFoundUnderFamiliarNames) {
   EXPECT_EQ(json_of("run betweenness g.txt")["algorithm"], "bc");
   EXPECT_EQ(json_of("run connected_components g.txt")["algorithm"], "cc");
