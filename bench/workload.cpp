@@ -33,8 +33,7 @@ std::vector<Workload> beyond_memory(const std::string& algorithm, const std::str
     all.back().method = method, all.back().compress = compress;
   };
   for (const Method method : methods()) {
-    // cc hooks edges as it finds them: there is no frontier to send edges for.
-    if (method->all_resident || (method->transfers && algorithm == "cc")) continue;
+    if (method->all_resident) continue;
     add(method, Compress::off);
     if (method->compresses && (!method->transfers || algorithm == "pagerank")) add(method, Compress::on);
   }

@@ -34,14 +34,33 @@ Components components_by_sampling(const Graph& graph, const RunOptions& options)
       [&] { return components_by_afforest(graph, options); });
 }
 
-constexpr Form forms[] = {{"afforest", components_by_sampling, plan_sampling},
-                          {"propagate", components_by_propagation, plan_propagation}};
+constexpr Form  forms[]   = {{"afforest", components_by_sampling, plan_sampling},
+                             {"propagate", components_by_propagation, plan_propagation}};
+constexpr auto& afforest  = forms[0];
+constexpr auto& propagate = forms[1];
 
-const Form& form_of(const ParameterValues& values) {
-  std::vector<std::string> names;
+/// The form is left to the method: one that transfers edges needs a program, for whose frontiers it does.
+bool is_left_to_method(const ParameterValues& values) { return Parameters{"cc", values}.text("form") == "auto"; }
+
+const Form& form_of(const ParameterValues& values, const RunOptions& options) {
+  std::vector<std::string> names{"auto"};
   for (const Form& form : forms) names.emplace_back(form.name);
-  const std::string& chosen = Parameters{"cc", values}.choice("form", names);
+  const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
+  const bool         transfers = options.method->transfers;
+  if (chosen == "auto") return transfers ? propagate : afforest;
+  if (transfers && chosen == afforest.name)
+    throw usage_error("cc: --form {} hooks edges where they lie, and --method {} transfers them; use --form {}",
+                      afforest.name, options.method->name, propagate.name);
   return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
+}
+
+Plan plan_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Form& form = form_of(values, options);
+  Plan        plan = form.plan(graph, options);
+  if (is_left_to_method(values) && options.method->transfers)
+    plan.why.push_back(
+        fmt::format("--method {} needs a vertex program: the form is {}", options.method->name, form.name));
+  return plan;
 }
 
 /// How many vertices have the most frequent label, counted label by label.
@@ -77,12 +96,15 @@ ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& grap
 namespace {
 
 Result run_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const int  threads    = thread_count(options.threads);
-  Components components = form_of(values).run(graph, options);
-  Stopwatch  clock;
-  Result     result;
-  const auto sizes  = component_sizes(components.labels.span(), graph, threads);
+  const int   threads    = thread_count(options.threads);
+  const Form& form       = form_of(values, options);
+  Components  components = form.run(graph, options);
+  Stopwatch   clock;
+  Result      result;
+  const auto  sizes = component_sizes(components.labels.span(), graph, threads);
   result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
+  if (is_left_to_method(values) && options.method->transfers)
+    result.facts.push_back({"form", std::string{form.name}});
   result.statistics = std::move(components.statistics);
   result.statistics.run_ms += clock.milliseconds();
   result.columns.push_back(
@@ -241,15 +263,15 @@ Algorithm cc_algorithm() {
           .reference =
               "Sutton, Ben-Nun & Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph "
               "Sampling, IPDPS 2018",
-          .parameters     = {{.name          = "form",
-                              .help          = "afforest: sampled union-find; propagate: the smallest label spreads",
-                              .default_value = "afforest"}},
+          .parameters     = {{.name = "form",
+                              .help = "afforest: sampled union-find; propagate: the smallest label spreads; auto: "
+                                          "propagate with methods that transfer edges, else afforest",
+                              .default_value = "auto"}},
           .columns        = {{"component", "the smallest vertex of the component", ColumnOrder::by_group}},
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_cc,
-          .plan           = [](const Graph& graph, const ParameterValues& values,
-                     const RunOptions& options) { return form_of(values).plan(graph, options); },
+          .plan           = plan_cc,
           .verify         = verify_cc,
           .aliases        = {"connected_components", "weakly_connected_components", "wcc", "components"}};
 }

@@ -15,19 +15,49 @@
 namespace spillway {
 namespace {
 
-Result run_ssnsp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  auto   outcome = run(PathCounts<PathCount>{Parameters{"ssnsp", values}.vertex(graph)}, graph, options);
+constexpr const char* accumulative = "accumulative";
+
+struct Choice {
+  Vertex source;
+  bool   accumulates;
+  bool   by_itself;  ///< since only that form runs asynchronously
+};
+
+Choice choice_of(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Parameters   parameters{"ssnsp", values};
+  const std::string& form      = parameters.choice("form", {"auto", "levels", accumulative});
+  const bool         by_itself = form == "auto" && options.supply.async == Async::on;
+  return {parameters.vertex(graph), by_itself || form == accumulative, by_itself};
+}
+
+template <class Program>
+Result counted(const Program& program, const Graph& graph, const RunOptions& options) {
+  auto   outcome = run(program, graph, options);
   Result result;
-  result.columns.push_back(outcome.column<0>("level"));
-  result.columns.push_back(outcome.column<1>("paths"));
+  result.columns.push_back(outcome.template column<0>("level"));
+  result.columns.push_back(outcome.template column<1>("paths"));
   refuse_too_many_paths("ssnsp", graph, column_of<double>(result, 1).span());
   result.columns[0].missing = Missing::blank;
   result.statistics         = std::move(outcome.statistics);
   return result;
 }
 
+Result run_ssnsp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  const Choice choice = choice_of(graph, values, options);
+  Result       result = choice.accumulates ? counted(AccumulativePathCounts{choice.source}, graph, options)
+                                           : counted(PathCounts<PathCount>{choice.source}, graph, options);
+  if (choice.by_itself) result.facts.push_back({"form", std::string{accumulative}});
+  return result;
+}
+
 Plan plan_ssnsp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  return plan_run(PathCounts<PathCount>{Parameters{"ssnsp", values}.vertex(graph)}, graph, options);
+  const Choice choice = choice_of(graph, values, options);
+  Plan         plan   = choice.accumulates ? plan_run(AccumulativePathCounts{choice.source}, graph, options)
+                                           : plan_run(PathCounts<PathCount>{choice.source}, graph, options);
+  if (choice.by_itself)
+    plan.why.push_back(
+        fmt::format("--async on needs a form that any order of updates suits: the form is {}", accumulative));
+  return plan;
 }
 
 std::string fault_by_oracle(const Graph& graph, Vertex source, std::span<const std::uint32_t> levels,
@@ -87,19 +117,25 @@ Verdict verify_ssnsp(const Graph& graph, const ParameterValues& values, const Re
 }  // namespace
 
 Algorithm ssnsp_algorithm() {
-  return {.name       = "ssnsp",
-          .summary    = "number of shortest paths from a source to each vertex",
-          .reference  = "Brandes: A Faster Algorithm for Betweenness Centrality, 2001",
-          .parameters = {{.name = "source",
-                          .help = "where to start, by the graph's own ids",
-                          .kind = ParameterKind::source}},
-          .columns = {{"level", "edges from the source; none if it is not reached", ColumnOrder::smallest_first},
-                      {"paths", "how many paths have that length; parallel arcs are different paths"}},
-          .on_gpu  = gpu::built && has_device_code<PathCounts<PathCount>>,
-          .run     = run_ssnsp,
-          .plan    = plan_ssnsp,
-          .verify  = verify_ssnsp,
-          .aliases = {"path_counts"}};
+  return {
+      .name       = "ssnsp",
+      .summary    = "number of shortest paths from a source to each vertex",
+      .reference  = "Brandes: A Faster Algorithm for Betweenness Centrality, 2001",
+      .parameters = {{.name = "source",
+                      .help = "where to start, by the graph's own ids",
+                      .kind = ParameterKind::source},
+                     {.name = "form",
+                      .help = "levels: all paths to a level before any to the next; accumulative: paths are "
+                              "passed on as they arrive, in any order; auto: accumulative with --async on, "
+                              "else levels",
+                      .default_value = "auto"}},
+      .columns    = {{"level", "edges from the source; none if it is not reached", ColumnOrder::smallest_first},
+                     {"paths", "how many paths have that length; parallel arcs are different paths"}},
+      .on_gpu  = gpu::built && has_device_code<PathCounts<PathCount>> && has_device_code<AccumulativePathCounts>,
+      .run     = run_ssnsp,
+      .plan    = plan_ssnsp,
+      .verify  = verify_ssnsp,
+      .aliases = {"path_counts"}};
 }
 
 }  // namespace spillway

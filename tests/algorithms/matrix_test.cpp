@@ -21,6 +21,7 @@ namespace {
 using testing::all_ways;
 using testing::as_text;
 using testing::filled;
+using testing::is_left_to_method;
 using testing::is_program;
 using testing::Turns;
 using testing::variants_of;
@@ -75,13 +76,17 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
       if (!testing::full_matrix() && (v + graphs_) % variants.size() >= variants_each) continue;
       const auto values = filled(algorithm_, graph, variants[v]);
       if (!values || takes_too_long(*values, graph)) continue;
-      const bool program                    = is_program(algorithm_.name, *values);
-      (program ? any_program_ : any_other_) = true;
-      Turns& turns                          = program ? turns_ : turns_by_threads_;
+      const bool program = is_program(algorithm_.name, *values);
+      const bool left    = is_left_to_method(algorithm_.name, *values);
+
+      (left ? any_left_ : program ? any_program_ : any_other_) = true;
+      Turns& turns = left ? turns_by_method_ : program ? turns_ : turns_by_threads_;
       for (const std::size_t turn : turns.next()) {
-        const std::size_t i = program ? turn : by_threads_[turn];
+        const RunOptions& way        = all_ways()[program ? turn : by_threads_[turn]];
+        const bool        as_program = is_program(algorithm_.name, *values, way);
+        const bool        gone       = try_way(graph, *values, way, as_program, what);
         // A graph without arcs needs no way, and a program that refused one did not go it.
-        if (try_way(graph, *values, all_ways()[i], program, what) && graph.arc_count() > 0) turns.used(turn);
+        if (gone && graph.arc_count() > 0) turns.used(turn);
       }
     }
   }
@@ -89,12 +94,14 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
   /// Whether a way is still to have its turn.
   bool some_wait() const {
     return (any_program_ && !waiting(turns_, nullptr).empty()) ||
+           (any_left_ && !waiting(turns_by_method_, nullptr).empty()) ||
            (any_other_ && !waiting(turns_by_threads_, &by_threads_).empty());
   }
 
   /// That all had a turn, and which.
   void expect_all_used() {
     if (any_program_) expect_used(turns_, nullptr);
+    if (any_left_) expect_used(turns_by_method_, nullptr);
     if (any_other_) expect_used(turns_by_threads_, &by_threads_);
     if (any_program_) expect_all_seen();
   }
@@ -187,9 +194,10 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
   const std::vector<std::size_t> by_threads_ = ways_by_threads();
   const std::size_t              at_once_    = testing::full_matrix() ? all_ways().size() : ways_a_graph;
   Turns                          turns_{all_ways().size(), at_once_, algorithm_.name};
+  Turns                          turns_by_method_{all_ways().size(), at_once_, algorithm_.name};
   const std::size_t              threads_at_once_ = testing::full_matrix() ? by_threads_.size() : 1;
   Turns                          turns_by_threads_{by_threads_.size(), threads_at_once_, algorithm_.name};
-  bool                           any_program_ = false, any_other_ = false;
+  bool                           any_program_ = false, any_left_ = false, any_other_ = false;
   std::size_t                    graphs_ = 0;
   std::set<std::string>          seen_;
   std::uint64_t                  runs_ = 0, refused_ = 0;

@@ -4,11 +4,13 @@
 #include <bit>
 #include <cmath>
 
+#include "algorithms/programs/path_counts.hpp"
 #include "algorithms/tolerances.hpp"
 #include "command_line.hpp"
 #include "ways.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/parallel.hpp>
 #include <spillway/generate.hpp>
 
 namespace spillway {
@@ -111,6 +113,53 @@ TEST(Paths, AreCountedWhereLongDoublesEnd) {
   EXPECT_EQ(column<double>(few, 1)[150], 0x1p900);
   const Result many = run_and_verify("bc", bundles(2800), {{"source", "0"}});  // 2^16800 paths to the end
   EXPECT_NEAR(column<double>(many, 0)[1], 2799, 1e-5 * 2799);
+}
+
+TEST(Paths, BeyondAllNumbersAreRefusedInEveryForm) {
+  const Algorithm& algorithm = algorithm_named("ssnsp");
+  const Graph      graph     = bundles(200);  // 2^1200 paths to the end
+  const auto       refusal   = [&](const char* form, const RunOptions& options) {
+    return failure_of([&] {
+      algorithm.run(graph, completed_parameters(algorithm, {{"source", "0"}, {"form", form}}), options);
+    });
+  };
+  RunOptions asynchronous{.device = {.kind = cpu_kind()}, .method = method_named("subgraph")};
+  asynchronous.supply.async = Async::on;
+  for (const auto& [code, message] :
+       {refusal("levels", {}), refusal("accumulative", {}), refusal("auto", asynchronous)}) {
+    EXPECT_EQ(code, ExitCode::bad_input);
+    EXPECT_NE(message.find("has more shortest paths than"), std::string::npos) << message;
+  }
+  const auto [code, message] = refusal("levels", asynchronous);
+  EXPECT_EQ(code, ExitCode::usage);
+  EXPECT_NE(message.find("asynchronously"), std::string::npos) << message;
+}
+
+TEST(Paths, OfOneLevelAddUpAndLowerLevelsReplaceHigherOnes) {
+  const auto both = [](const ArrivingPaths& a, const ArrivingPaths& b) {
+    const ArrivingPaths one = ShortestPaths::combine(a, b), other = ShortestPaths::combine(b, a);
+    EXPECT_EQ(one.level, other.level);
+    EXPECT_EQ(one.paths, other.paths);
+    return std::pair{one.level, one.paths};
+  };
+  using Counted = std::pair<std::uint64_t, double>;
+  EXPECT_EQ(both({3, 5}, {4, 5}), (Counted{5, 7}));
+  EXPECT_EQ(both({3, 5}, {4, 6}), (Counted{5, 3}));
+  EXPECT_EQ(both({3, 5}, ShortestPaths::identity()), (Counted{5, 3}));
+  EXPECT_EQ(both({HUGE_VAL, 6}, {4, 5}), (Counted{5, 4}));
+  EXPECT_EQ(both({HUGE_VAL, 5}, {HUGE_VAL, 5}), (Counted{5, HUGE_VAL}));
+}
+
+/// Levels fall while all count; of the last one, none is lost and none too many.
+TEST(Paths, ArriveFromSeveralThreadsAtOnce) {
+  constexpr int           threads = 4, rounds = 20'000;
+  constexpr std::uint64_t first = 1000, a_level = 50;
+  ArrivingPaths           slot = ShortestPaths::identity();
+  on_threads(threads, [&](int) {
+    for (std::uint64_t i = 0; i < rounds; ++i) ShortestPaths::combine_atomically(slot, {3, first - i / a_level});
+  });
+  EXPECT_EQ(slot.level, first - (rounds - 1) / a_level);
+  EXPECT_EQ(slot.paths, 3.0 * threads * a_level);
 }
 
 /// The result with one number changed to another.

@@ -18,7 +18,7 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
       {"bc", {{{"sources", "4"}}, {{"sources", "1"}}, {{"sources", "all"}, {"normalized", "yes"}}}},
       {"bp",
        {{}, {{"form", "vertex"}}, {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
-      {"cc", {{}, {{"form", "propagate"}}}},
+      {"cc", {{}, {{"form", "afforest"}}, {{"form", "propagate"}}}},
       {"kcore", {{}, {{"k", "2"}}, {{"k", "4"}}}},
       {"pagerank",
        {{},
@@ -31,6 +31,7 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
         {{"damping", "0.99"}}}},
       {"ppr", {{}, {{"iterations", "5"}}, {{"form", "residual"}}, {{"form", "residual"}, {"iterations", "2"}}}},
       {"radius", {{}, {{"sketches", "8"}, {"steps", "3"}}}},
+      {"ssnsp", {{}, {{"form", "accumulative"}}}},
       {"tc", {{}, {{"per-vertex", "yes"}}}},
       {"sssp", {{}, {{"delta", "1"}}, {{"delta", "1000"}}}},
       {"neighborhood",
@@ -45,12 +46,22 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
 }
 
 /// Algorithms that are no vertex programs: of a way, the device and the number of threads are all that concerns
-/// them.
+/// them. cc may be one, where the method needs it.
 inline bool is_program(const std::string& algorithm, const ParameterValues& values) {
   static const std::set<std::string> others{"bp",      "cdlp", "crossedges",   "degrees", "egonet",
                                             "induced", "lcc",  "neighborhood", "scc",     "tc"};
-  if (algorithm == "cc") return values.at("form") == "propagate";
+  if (algorithm == "cc") return values.at("form") != "afforest";
   return !others.contains(algorithm);
+}
+
+/// The method decides whether a program runs.
+inline bool is_left_to_method(const std::string& algorithm, const ParameterValues& values) {
+  return algorithm == "cc" && values.at("form") == "auto";
+}
+
+/// Whether a run this way is one of a program.
+inline bool is_program(const std::string& algorithm, const ParameterValues& values, const RunOptions& way) {
+  return is_program(algorithm, values) && (!is_left_to_method(algorithm, values) || way.method->transfers);
 }
 
 /// Every `step`th id with commas between, and the first once more at the end.

@@ -144,6 +144,38 @@ TEST_F(Answers, SayWhichOptionsHadNoEffect) {
   expect_note("run bfs g.txt --source 0 --filter ballot", "--filter had no effect: it is for GPUs");
 }
 
+/// What hooks edges where they lie gives way to a program, whose frontiers say which edges are wanted.
+TEST_F(Answers, OfComponentsComeFromAProgramWhereTheMethodNeedsOne) {
+  const auto usual = json_of("run cc g.txt --device cpu");
+  EXPECT_FALSE(usual["facts"].contains("form"));
+  for (const std::string method :
+       {"subgraph", "partitions", "mixed", "subgraph --async on", "partitions --async on"}) {
+    const std::string words = "cc g.txt --undirected --verify --device cpu --method " + method;
+    const auto        ran   = json_of("run " + words);
+    EXPECT_EQ(ran["method"], method.substr(0, method.find(' '))) << method;
+    EXPECT_EQ(ran["facts"]["form"], "propagate") << method;
+    EXPECT_EQ(ran["facts"]["components"], usual["facts"]["components"]) << method;
+    EXPECT_EQ(spillway("run " + words).err.find("no effect"), std::string::npos) << method;
+  }
+  EXPECT_FALSE(json_of("run cc g.txt --device cpu --method mixed --form propagate")["facts"].contains("form"));
+  for (const char* command : {"run", "plan"})
+    expect_error(std::string{command} + " cc g.txt --device cpu --method subgraph --form afforest", 2,
+                 "--method subgraph transfers them; use --form propagate");
+}
+
+/// Levels come one after the other; asynchronously paths are counted as they arrive.
+TEST_F(Answers, OfPathsComeFromTheFormThatTheWayNeeds) {
+  const std::string words = "ssnsp g.txt --source 0 --device cpu --method subgraph --verify";
+  for (const std::string async : {"auto", "off"})
+    EXPECT_FALSE(json_of("run " + words + " --async " + async)["facts"].contains("form"));
+  EXPECT_EQ(json_of("run " + words + " --async on")["facts"]["form"], "accumulative");
+  EXPECT_FALSE(json_of("run " + words + " --async on --form accumulative")["facts"].contains("form"));
+  const auto plan = json_of("plan ssnsp g.txt --device cpu --method subgraph --async on");
+  EXPECT_NE(plan["why"].dump().find("the form is accumulative"), std::string::npos) << plan["why"];
+  expect_error("run " + words + " --async on --form levels", 2, "asynchronously");
+  expect_error("run ssnsp g.txt --source 0 --form level", 2, "levels");
+}
+
 TEST_F(Answers, AreFoundUnderFamiliarNames) {
   EXPECT_EQ(json_of("run betweenness g.txt")["algorithm"], "bc");
   EXPECT_EQ(json_of("run connected_components g.txt")["algorithm"], "cc");

@@ -37,13 +37,30 @@ TEST_F(PlanCommand, SaysWhereAndHow) {
   EXPECT_GT(windows["predicted"][0]["whole_partitions_ms"], 0.0);
 }
 
+/// A method that transfers edges does so for a program.
+TEST_F(PlanCommand, SaysWhichFormAMethodNeeds) {
+  folder_.write("g.txt", "0 1\n1 2\n2 0\n");
+  const auto says = [](const nlohmann::json& plan) {
+    return plan["why"].dump().find("needs a vertex program: the form is propagate") != std::string::npos;
+  };
+  for (const std::string method : {"subgraph", "partitions", "mixed"}) {
+    const auto plan = planned("cc g.txt --device cpu --method " + method);
+    EXPECT_EQ(plan["method"], method);
+    EXPECT_TRUE(says(plan)) << plan["why"];
+    EXPECT_FALSE(says(planned("cc g.txt --device cpu --form propagate --method " + method)));
+  }
+  const auto usual = planned("cc g.txt --device cpu");
+  EXPECT_TRUE(usual["method"].is_null());
+  EXPECT_FALSE(says(usual));
+}
+
 /// Both ways of an edge are a side each, of which whole windows stay.
 TEST_F(PlanCommand, SaysWhatRunKeeps) {
   ASSERT_EQ(spillway("generate kron k.spill --scale 8 -q").code, 0);
   for (const std::string memory : {"9000", "20K", "1M"}) {
     const std::string ways = "k.spill --device cpu --method mixed --device-memory " + memory;
     for (const std::string& words :
-         {"cc " + ways + " --form propagate", "bp " + ways + " --form vertex", "bfs " + ways + " --source 1"}) {
+         {"cc " + ways, "bp " + ways + " --form vertex", "bfs " + ways + " --source 1"}) {
       const auto ran = spillway("run " + words + " --json"), plan = spillway("plan " + words + " --json");
       EXPECT_EQ(ran.code, plan.code) << words << plan.err;
       if (ran.code != 0) continue;

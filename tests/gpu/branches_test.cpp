@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "algorithms/programs/path_counts.hpp"
 #include "algorithms/trying.hpp"
 #include "devices/devices.hpp"
 #include "ways.hpp"
@@ -11,6 +12,7 @@
 #include <spillway/algorithms.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/generate.hpp>
+#include <spillway/run.hpp>
 #include <spillway/trace.hpp>
 
 namespace spillway {
@@ -58,6 +60,50 @@ TEST_F(GpuBranches, AreAllTaken) {
   EXPECT_GT(all.hub_rows, 0u);
   EXPECT_GT(all.long_pulls, 0u);
   EXPECT_GT(all.settled, 0u);
+}
+
+/// Small rows, large ones and hubs, each by their vertices.
+std::vector<Vertex> sorted_lists(const Graph& graph, const CudaTuning& tuning, std::span<const Vertex> frontier) {
+  const auto size_class = [&](Vertex v) {
+    const auto degree = graph.out().neighbors(v).size();
+    return degree >= tuning.hub_degree ? 2 : degree >= tuning.large_degree ? 1 : 0;
+  };
+  std::vector<Vertex> lists{frontier.begin(), frontier.end()};
+  std::ranges::sort(lists);
+  std::ranges::stable_sort(lists, {}, size_class);
+  return lists;
+}
+
+/// The ballot filter's lists are in the order of the bitmap that they are made from, so that rows are read as they
+/// lie (SIMD-X, section 4).
+TEST_F(GpuBranches, BallotsMakeSortedLists) {
+  const Graph graph  = generate("kron", {{"scale", "11"}, {"degree", "4"}});
+  Vertex      source = 0;
+  for (Vertex v = 0; v < graph.vertex_count(); ++v)
+    if (graph.out().neighbors(v).size() > graph.out().neighbors(source).size()) source = v;
+  for (const Filter filter : {Filter::ballot, Filter::just_in_time}) {
+    RunOptions way{.direction = Direction::push, .device = {.kind = cuda_kind()}};
+    way.cuda              = testing::on_gpu(filter, Fusion::all, true);
+    way.cuda.large_degree = 8, way.cuda.hub_degree = 24;
+    Schedule                recorded, frontiers;
+    const auto              outcome = run(PathCounts<PathCount>{source}, graph, way, {.record = &recorded});
+    Continuation<PathCount> walk{.replay = &recorded};
+    cuda::copy_to_host(walk, frontiers, graph);
+    std::uint64_t balloted = 0, longest = 0;
+    ASSERT_EQ(outcome.statistics.per_iteration.size(), frontiers.levels());
+    for (std::uint64_t i = 0; i < frontiers.levels(); ++i) {
+      if (!outcome.statistics.per_iteration[i].balloted) continue;
+      const auto [begin, end] = frontiers.level(i);
+      const auto frontier     = frontiers.vertices().subspan(begin, end - begin);
+      EXPECT_TRUE(std::ranges::equal(frontier, sorted_lists(graph, way.cuda, frontier))) << i;
+      longest = std::max(longest, end - begin);
+      ++balloted;
+    }
+    EXPECT_GT(balloted, 1u);
+    EXPECT_GT(longest, 256u) << "what one warp lists at once";
+    EXPECT_GT(outcome.statistics.counters.large_rows, 1u);
+    EXPECT_GT(outcome.statistics.counters.hub_rows, 1u);
+  }
 }
 
 /// Copies, gathering and kernels of a run in windows, and the iterations of a fused one.

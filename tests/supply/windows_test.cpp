@@ -140,13 +140,12 @@ TEST_F(Windows, SendWhatWasReckonedWith) {
         SCOPED_TRACE(std::string{name} + (async == Async::on ? " asynchronously" : ""));
         const bool walks_both_ways = std::string_view{name} == "cc";
         if (walks_both_ways && async == Async::on) continue;
-        RunOptions options         = in_windows(method_named("partitions"), 600, 400);
-        options.supply.async       = async;
-        options.supply.rates       = testing::balanced();
-        const Algorithm& algorithm = algorithm_named(name);
-        ParameterValues  given     = testing::filled(algorithm, with_unit_weights(graph), {}).value();
-        if (walks_both_ways) given["form"] = "propagate";
-        const Result result = algorithm.run(with_unit_weights(graph), given, options);
+        RunOptions options              = in_windows(method_named("partitions"), 600, 400);
+        options.supply.async            = async;
+        options.supply.rates            = testing::balanced();
+        const Algorithm&      algorithm = algorithm_named(name);
+        const ParameterValues given     = testing::filled(algorithm, with_unit_weights(graph), {}).value();
+        const Result          result    = algorithm.run(with_unit_weights(graph), given, options);
         EXPECT_GT(result.statistics.bytes_sent, 0u);
         for (const IterationStatistics& iteration : result.statistics.per_iteration) {
           EXPECT_NEAR(iteration.predicted_ms,
@@ -248,6 +247,47 @@ TEST_F(Windows, OfAllPartitionsAreMoreThanOfActiveOnes) {
   const auto all           = ask("bfs", grid, options);
   EXPECT_EQ(all.bytes_sent, all.iterations * edge_bytes(grid));
   EXPECT_LT(tracked.bytes_sent, all.bytes_sent / 2);
+}
+
+/// A chain of so many parallel arcs at each step, with loops, and its end: a neighbour of the source that leads to
+/// every so-many-th vertex of the chain.
+Graph chain_with_shortcuts(Vertex length, unsigned parallel, Vertex every) {
+  std::vector<Vertex> sources, targets;
+  const auto          add = [&](Vertex from, Vertex to, unsigned times) {
+    sources.insert(sources.end(), times, from);
+    targets.insert(targets.end(), times, to);
+  };
+  const Vertex end = length + 1;
+  for (Vertex v = 0; v < length; ++v) add(v, v + 1, parallel), add(v, v, 1);
+  add(0, end, 1);
+  for (Vertex v = every; v <= length; v += every) add(end, v, 1);
+  return from_arcs(sources, targets);
+}
+
+/// The chain is walked before the window with the shortcuts comes: what was counted on the way does not count.
+TEST_F(Windows, SupersedePathsThatAreTooLong) {
+  for (const Method method : {method_named("subgraph"), method_named("partitions")})
+    for (const unsigned parallel : {1u, 2u, 5u})
+      for (const std::uint64_t window : {64u, 256u, 1024u}) {
+        SCOPED_TRACE(std::string{method->name} + " " + std::to_string(parallel) + " " + std::to_string(window));
+        const Graph graph              = chain_with_shortcuts(60, parallel, 7);
+        RunOptions  options            = in_windows(method, 0, window);
+        options.supply.async           = Async::on;
+        const RunStatistics statistics = ask("ssnsp", graph, options);
+        EXPECT_GT(statistics.counters.local_rounds, 0u);
+        if (window == 256) {  // smaller ones have little of the chain, larger ones all at once
+          EXPECT_GT(statistics.edges_processed, graph.arc_count()) << "nothing was counted twice";
+        }
+      }
+}
+
+/// 2^1200 of them, which a double cannot hold, along a way that is not the shortest.
+TEST_F(Windows, SupersedePathsBeyondNumber) {
+  constexpr Vertex   length   = 200;
+  constexpr unsigned parallel = 64;
+  RunOptions         options = in_windows(method_named("partitions"), 0, (parallel + 1) * length * sizeof(Vertex));
+  options.supply.async       = Async::on;
+  EXPECT_GT(ask("ssnsp", chain_with_shortcuts(length, parallel, 1), options).counters.local_rounds, length / 2);
 }
 
 /// A row of many windows: each has a part of it.

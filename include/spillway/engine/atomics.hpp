@@ -49,13 +49,10 @@ class Reference {
   T    load() const { return std::bit_cast<T>(static_cast<Plain>(__atomic_load_n(slot_, relaxed))); }
   void store(T value) const { __atomic_store_n(slot_, std::bit_cast<Plain>(value), relaxed); }
 
-  bool compare_exchange_weak(T& seen, T value) const {
-    auto       raw = std::bit_cast<Plain>(seen);
-    const bool done =
-        __atomic_compare_exchange_n(slot_, &raw, std::bit_cast<Plain>(value), true, relaxed, relaxed);
-    seen = std::bit_cast<T>(raw);
-    return done;
-  }
+  void store_release(T value) const { __atomic_store_n(slot_, std::bit_cast<Plain>(value), __ATOMIC_RELEASE); }
+
+  bool compare_exchange_weak(T& seen, T value) const { return exchange_if<relaxed>(seen, value); }
+  bool compare_exchange_acquire(T& seen, T value) const { return exchange_if<__ATOMIC_ACQUIRE>(seen, value); }
 
   T fetch_add(T value) const {
     if constexpr (std::is_integral_v<T>) {
@@ -74,6 +71,14 @@ class Reference {
   static constexpr int relaxed = __ATOMIC_RELAXED;
   using Plain                  = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint8_t>>;
+
+  template <int order>
+  bool exchange_if(T& seen, T value) const {
+    auto       raw  = std::bit_cast<Plain>(seen);
+    const bool done = __atomic_compare_exchange_n(slot_, &raw, std::bit_cast<Plain>(value), true, order, relaxed);
+    seen            = std::bit_cast<T>(raw);
+    return done;
+  }
 
   Word* slot_;
 };
@@ -113,6 +118,17 @@ SPILLWAY_HD bool compare_exchange(T& slot, T& seen, T value) {
                 "a value that several threads combine in place must have 4 or 8 bytes and be aligned to its size: "
                 "write struct alignas(8) Value { … }");
   return Reference<T>{slot}.compare_exchange_weak(seen, value);
+}
+
+/// The same for a slot that others leave by `store_release`: what they wrote before is seen.
+template <class T>
+SPILLWAY_HD bool compare_exchange_acquire(T& slot, T& seen, T value) {
+  return Reference<T>{slot}.compare_exchange_acquire(seen, value);
+}
+
+template <class T>
+SPILLWAY_HD void store_release(T& slot, T value) {
+  Reference<T>{slot}.store_release(value);
 }
 
 template <class T>

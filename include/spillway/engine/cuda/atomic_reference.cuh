@@ -65,6 +65,17 @@ class DeviceReference {
     return found == expected;
   }
 
+  __device__ bool compare_exchange_acquire(T& seen, T value) const {
+    if (!compare_exchange_weak(seen, value)) return false;
+    __threadfence();
+    return true;
+  }
+
+  __device__ void store_release(T value) const {
+    __threadfence();
+    store(value);
+  }
+
   __device__ T fetch_add(T value) const {
     if constexpr (std::is_floating_point_v<T>)
       return atomicAdd(slot_, value);

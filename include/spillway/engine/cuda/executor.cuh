@@ -321,6 +321,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
       const std::uint64_t hubs  = std::min(n_, view_.arcs / view_.sizes.hub_degree + 1);
       bits_                     = {device_, 3 * words, "the active vertices"};
       lists_                    = {device_, 2 * (n_ + large + hubs), "the active vertices"};
+      listed_                   = {device_, most_blocks, "counters"};
+      view_.listed              = listed_.data();
       if (view_.filter == Filter::batch) batch_ = {device_, view_.arcs, "the batch filter's entries"};
       if constexpr (T::gathers) touched_ = {device_, n_, "the vertices with updates"};
       for (int i = 0; i < 3; ++i) view_.bits[i] = bits_.data() + i * words;
@@ -470,6 +472,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<unsigned>                         count_, reactivated_;
   DeviceArray<ChunkDescriptor>                  entries_;
   DeviceArray<EdgeIndex>                        entry_starts_;
+  DeviceArray<IterationCounters::Lists>         listed_;
   DeviceArray<LayoutSize>                       laid_, laid_in_all_;
   DeviceArray<IterationLog>                     log_;
   DeviceArray<typename T::Global>               global_, totals_, history_;

@@ -2,18 +2,67 @@
 // record.
 #pragma once
 
+#ifndef _CG_LIMIT_INCLUDED_DEPENDENCIES
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // only the grid's barrier is used; the rest takes seconds to compile
+#endif
+#include <cooperative_groups.h>
+
 #include <spillway/engine/cuda/machine.cuh>
 
 namespace spillway::cuda {
 
-/// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
+/// The vertices of the frontier's bitmap are listed, in their order: SIMD-X's ballot filter. Each warp has some
+/// words: it counts, and when all have counted it knows where to write. Rows that are not small are noted in the
+/// bitmap of the last frontier, which is cleared later, so that degrees are looked up once.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::list_frontier(unsigned at) {
-  begin_phase();
-  for_word_batches([&](std::uint64_t base, bool mine) {
-    const Word word = mine ? view_.bits[at % 3][base + lane_index()] : 0;
-    if (__any_sync(all_lanes, word != 0)) list_word_batch(base, across(word), at, counters(at).balloted);
+  const Word* const bits      = view_.bits[at % 3];
+  Word* const       not_small = view_.bits[(at + 2) % 3];
+  Lists             mine{};
+  for_own_word_batches([&](std::uint64_t base, bool own) {
+    const Word word = own ? bits[base + lane_index()] : 0;
+    if (!__any_sync(all_lanes, word != 0)) return;
+    const unsigned   wants = across(word);
+    const RowClasses rows  = classes_of(base, wants);
+    const Word       noted = along(rows.large | rows.hubs);
+    if (own) not_small[base + lane_index()] = noted;
+    mine.small += static_cast<unsigned>(__popc(wants & ~rows.large & ~rows.hubs));
+    mine.large += static_cast<unsigned>(__popc(rows.large));
+    mine.hubs += static_cast<unsigned>(__popc(rows.hubs));
   });
+  Lists place = listed_before(mine);
+  for_own_word_batches([&](std::uint64_t base, bool own) {
+    const Word word = own ? bits[base + lane_index()] : 0;
+    if (!__any_sync(all_lanes, word != 0)) return;
+    const Word noted = own ? not_small[base + lane_index()] : 0;
+    place.small += put(base, word & ~noted, view_.small[at % 2] + place.small);
+    if (!__any_sync(all_lanes, noted != 0)) return;
+    const Word hubs = along(classes_of(base, across(noted)).hubs);
+    place.large += put(base, noted & ~hubs, view_.large[at % 2] + place.large);
+    place.hubs += put(base, hubs, view_.hubs[at % 2] + place.hubs);
+  });
+  if (warp_index() == warps() - 1 && lane_index() == 0) counters(at).balloted = place;
+}
+
+/// What the warps before this one are to list, when all have counted their own. Blocks add up the counts of their
+/// warps, so that there are few to read.
+template <class P, class Rows>
+__device__ auto Machine<P, Rows>::listed_before(Lists mine) -> Lists {
+  const unsigned warp = threadIdx.x / warp_lanes;
+  mine                = warp_total(mine);
+  if (lane_index() == 0) shared_.listed[warp] = mine;
+  __syncthreads();
+  Lists before{};
+  for (unsigned i = 0; i < warp; ++i) before += shared_.listed[i];
+  if (warp == block_warps - 1 && lane_index() == 0) {
+    view_.listed[blockIdx.x] = before;
+    view_.listed[blockIdx.x] += mine;
+  }
+  cooperative_groups::this_grid().sync();
+  Lists of_blocks{};
+  for (unsigned i = lane_index(); i < blockIdx.x; i += warp_lanes) of_blocks += view_.listed[i];
+  before += warp_total(of_blocks);
+  return before;
 }
 
 template <class P, class Rows>
@@ -126,8 +175,7 @@ __device__ bool Machine<P, Rows>::in_bin(bool found, unsigned& overflowed) {
 
 /// Small, large and huge rows go into lists of their own. All lanes come.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, unsigned at,
-                                       IterationCounters::Lists& lists) {
+__device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Lists& lists) {
   const bool     hub   = wants && edges >= view_.sizes.hub_degree;
   const bool     large = wants && !hub && edges >= view_.sizes.large_degree;
   const bool     small = wants && !hub && !large;
@@ -139,26 +187,32 @@ __device__ void Machine<P, Rows>::list(Vertex v, EdgeIndex edges, bool wants, un
   if (hub) view_.hubs[at % 2][hub_place] = v;
 }
 
-/// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
+/// Of this lane's vertices of a chunk, by their bits: whose rows are large, whose are huge, and the edges of all.
 template <class P, class Rows>
-__device__ EdgeIndex Machine<P, Rows>::list_word_batch(std::uint64_t base, unsigned wants, unsigned at,
-                                                       IterationCounters::Lists& lists) {
-  EdgeIndex edges = 0;
-  unsigned  large = 0, hubs = 0;
+__device__ auto Machine<P, Rows>::classes_of(std::uint64_t base, unsigned wants) const -> RowClasses {
+  RowClasses rows{};
 #pragma unroll
   for (unsigned k = 0; k < chunk; ++k) {
     const bool      wanted = (wants >> k) & 1;
     const EdgeIndex own    = wanted ? degree(vertex_at(base + k)) : 0;
-    hubs |= (own >= view_.sizes.hub_degree) << k;
-    large |= (own >= view_.sizes.large_degree) << k;
-    edges += own;
+    rows.hubs |= (own >= view_.sizes.hub_degree) << k;
+    rows.large |= (own >= view_.sizes.large_degree) << k;
+    rows.edges += own;
   }
-  large &= ~hubs;
-  append(base, wants & ~large & ~hubs, &lists.small, view_.small[at % 2]);
-  if (!__any_sync(all_lanes, (large | hubs) != 0)) return edges;
-  append(base, large, &lists.large, view_.large[at % 2]);
-  append(base, hubs, &lists.hubs, view_.hubs[at % 2]);
-  return edges;
+  rows.large &= ~rows.hubs;
+  return rows;
+}
+
+/// This lane's vertices of a chunk, by their bits, go into the lists; their edges are returned. All lanes come.
+template <class P, class Rows>
+__device__ EdgeIndex Machine<P, Rows>::list_word_batch(std::uint64_t base, unsigned wants, unsigned at,
+                                                       Lists& lists) {
+  const RowClasses rows = classes_of(base, wants);
+  append(base, wants & ~rows.large & ~rows.hubs, &lists.small, view_.small[at % 2]);
+  if (!__any_sync(all_lanes, (rows.large | rows.hubs) != 0)) return rows.edges;
+  append(base, rows.large, &lists.large, view_.large[at % 2]);
+  append(base, rows.hubs, &lists.hubs, view_.hubs[at % 2]);
+  return rows.edges;
 }
 
 template <class P, class Rows>
@@ -172,6 +226,19 @@ __device__ void Machine<P, Rows>::append(std::uint64_t base, unsigned wants, uns
   place = __shfl_sync(all_lanes, place, 0) + before;
   for (; wants != 0; wants &= wants - 1)
     to[place++] = vertex_at(base + static_cast<unsigned>(__ffs(static_cast<int>(wants)) - 1));
+}
+
+/// The vertices of a chunk's words, of which the first lanes have one each, in their order; how many there are.
+template <class P, class Rows>
+__device__ unsigned Machine<P, Rows>::put(std::uint64_t base, Word word, Vertex* to) {
+  unsigned count = 0;
+  for (unsigned k = 0; k < chunk; ++k) {
+    const Word     of_all = __shfl_sync(all_lanes, word, static_cast<int>(k));
+    const unsigned before = static_cast<unsigned>(__popc(of_all & ((1u << lane_index()) - 1)));
+    if ((of_all >> lane_index()) & 1) to[count + before] = vertex_at(base + k);
+    count += static_cast<unsigned>(__popc(of_all));
+  }
+  return count;
 }
 
 template <class P, class Rows>

@@ -19,6 +19,7 @@ class Machine {
   using RowSlice    = typename Rows::RowSlice;
   using Place       = typename Rows::Place;
   using Span        = typename Rows::Span;
+  using Lists       = IterationCounters::Lists;
 
  public:
   static constexpr bool prioritised     = Prioritises<P>;
@@ -42,6 +43,7 @@ class Machine {
     Count         began, looked;  ///< when the iteration did, and when at the host's word; the first thread's own
     Global        totals[block_warps];
     Global        total;
+    Lists         listed[block_warps];  ///< entries that each warp is to make
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
   };
 
@@ -49,7 +51,7 @@ class Machine {
 
   // --- phases; all threads of the grid come to each, and barriers stand between them ---
 
-  /// The vertices of the frontier's bitmap are listed: SIMD-X's ballot filter. Sorted within a warp's words.
+  /// The vertices of the frontier's bitmap are listed, in their order: SIMD-X's ballot filter.
   __device__ void list_frontier(unsigned at);
 
   __device__ void publish(unsigned at, bool listed);
@@ -222,6 +224,15 @@ class Machine {
     });
   }
 
+  /// The same for words that lie together, those of each warp behind those of the one before.
+  template <class Body>
+  __device__ void for_own_word_batches(Body&& body) {
+    const std::uint64_t words = word_count(), batches = (words + chunk - 1) / chunk;
+    const std::uint64_t some = (batches + warps() - 1) / warps() * chunk, first = warp_index() * some;
+    for (std::uint64_t base = first; base < first + some && base < words; base += chunk)
+      body(base, lane_index() < chunk && base + lane_index() < words);
+  }
+
   /// From a word in each of the first lanes to this lane's bit of every word…
   __device__ static unsigned across(Word word) {
     unsigned bits = 0;
@@ -377,12 +388,22 @@ class Machine {
 
   __device__ bool in_bin(bool found, unsigned& overflowed);
 
-  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, IterationCounters::Lists& lists);
+  __device__ void list(Vertex v, EdgeIndex edges, bool wants, unsigned at, Lists& lists);
 
-  __device__ EdgeIndex list_word_batch(std::uint64_t base, unsigned wants, unsigned at,
-                                       IterationCounters::Lists& lists);
+  /// Of a lane's vertices of a chunk, by their bits.
+  struct RowClasses {
+    unsigned  large, hubs;
+    EdgeIndex edges;  ///< of all
+  };
+  __device__ RowClasses classes_of(std::uint64_t base, unsigned wants) const;
+
+  __device__ EdgeIndex list_word_batch(std::uint64_t base, unsigned wants, unsigned at, Lists& lists);
 
   __device__ void append(std::uint64_t base, unsigned wants, unsigned* count, Vertex* to);
+
+  __device__ Lists listed_before(Lists mine);
+
+  __device__ static unsigned put(std::uint64_t base, Word word, Vertex* to);
 
   // --- edges ---
 

@@ -40,6 +40,10 @@ struct IterationCounters {
   Count batched;         ///< entries of the batch filter
   struct Lists {
     unsigned small, large, hubs;
+
+    __device__ void operator+=(const Lists& other) {
+      small += other.small, large += other.large, hubs += other.hubs;
+    }
   };
   Lists    found;               ///< entries that the online filter made
   Lists    balloted;            ///< or the ballot filter
@@ -113,24 +117,25 @@ struct View {
   int           push_blocks, pull_blocks;
   bool          on_host;  ///< some of them are in host memory, as they are
 
-  typename T::Value*   values;
-  typename T::Message* messages;
-  Accumulator*         sums;
-  Word*                open;
-  Word*                waiting;
-  Word*                settled;  ///< of finished buckets
-  Word*                bits[3];  ///< frontiers as bitmaps: this one, the next, the last
-  Vertex*              small[2];
-  Vertex*              large[2];
-  Vertex*              hubs[2];
-  Vertex*              touched;
-  Vertex*              batch;       ///< all that pushes have found, twice and more often; or null
-  const Vertex*        pull_large;  ///< rows too long for a warp to pull
-  unsigned             pull_large_count;
-  Vertex*              record;         ///< where frontiers are kept, one behind the other; or null
-  const Vertex*        replay;         ///< frontiers to walk, the last one first; or null
-  const std::uint64_t* replay_starts;  ///< where each begins, and the last ends
-  std::uint64_t        replay_levels;
+  typename T::Value*        values;
+  typename T::Message*      messages;
+  Accumulator*              sums;
+  Word*                     open;
+  Word*                     waiting;
+  Word*                     settled;  ///< of finished buckets
+  Word*                     bits[3];  ///< frontiers as bitmaps: this one, the next, the last
+  Vertex*                   small[2];
+  Vertex*                   large[2];
+  Vertex*                   hubs[2];
+  IterationCounters::Lists* listed;  ///< by each block, of a frontier
+  Vertex*                   touched;
+  Vertex*                   batch;       ///< all that pushes have found, twice and more often; or null
+  const Vertex*             pull_large;  ///< rows too long for a warp to pull
+  unsigned                  pull_large_count;
+  Vertex*                   record;         ///< where frontiers are kept, one behind the other; or null
+  const Vertex*             replay;         ///< frontiers to walk, the last one first; or null
+  const std::uint64_t*      replay_starts;  ///< where each begins, and the last ends
+  std::uint64_t             replay_levels;
 
   ChunkDescriptor* entries;      ///< laid out; or null
   EdgeIndex*       starts;       ///< of each, and where the last ends

@@ -42,6 +42,12 @@ __device__ inline Count warp_sum(Count value) {
   return value;
 }
 
+/// Of lists that are no longer than there are vertices.
+__device__ inline IterationCounters::Lists warp_total(IterationCounters::Lists lists) {
+  for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2) lists += shuffle(lists, lane_index() ^ offset);
+  return lists;
+}
+
 /// The sum of the lanes before this one.
 template <class N>
 __device__ N warp_exclusive_sum(N value) {

@@ -36,6 +36,8 @@ class DeviceReference {
     emulator::let_others_go_first();
     return __atomic_compare_exchange(slot_, &seen, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
+  bool compare_exchange_acquire(T& seen, T value) const { return compare_exchange_weak(seen, value); }
+  void store_release(T value) const { store(value); }
 
   T fetch_add(T value) const {
     return changed([&](T old) { return static_cast<T>(old + value); });
