@@ -11,7 +11,8 @@
 namespace spillway {
 namespace {
 
-constexpr auto what_windows = "windows of edges";
+constexpr auto          what_windows = "windows of edges";
+constexpr std::uint64_t in_pages     = 10 * 4096;  ///< more than slots and what stays take, being of whole pages
 
 }  // namespace
 
@@ -19,8 +20,8 @@ std::uint64_t WindowSizes::layout_bytes(std::uint64_t vertices, EdgeIndex arcs, 
                                         const RunOptions& options) {
   const std::uint64_t chunks = vertices + arcs / chunk_edges(options);
   const bool          local  = needs.local && goes_asynchronously(options, vertices, arcs);
-  return vertices * (sizeof(Vertex) + (local ? sizeof(RowChunk) : 0)) +
-         chunks * (sizeof(ChunkDescriptor) + sizeof(EdgeIndex));
+  return vertices * sizeof(Vertex) +
+         chunks * (sizeof(ChunkDescriptor) + sizeof(EdgeIndex) + (local ? sizeof(RowChunk) : 0));
 }
 
 /// No more than three quarters of what the host has left: the rest is for lists.
@@ -31,7 +32,8 @@ std::uint64_t WindowSizes::room_on_cpu(std::uint64_t state, const WindowNeeds& n
     throw does_not_fit(
         "the state of the vertices and windows of edges need {} ({} bytes), --device-memory allows {}; raise it",
         human_bytes(needed), with_commas(needed), human_bytes(limit));
-  const std::uint64_t used = budget.used() + to_come;
+  const std::uint64_t used = budget.used() + to_come + in_pages;
+  budget.expect(to_come + in_pages + least(needs), what_windows);
   const std::uint64_t left = budget.limit() - std::min(budget.limit(), used);
   const std::uint64_t room = std::max(least(needs), left / 4 * 3);
   return limit > 0 ? std::min(limit - state, room) : room;
@@ -172,6 +174,7 @@ void HostWindows::visit(std::size_t slot, const WindowAt& window) {
                                          .layout = layout(),
                                          .edges  = window.edges,
                                          .local  = window.local,
+                                         .again  = window.again,
                                          .memory = slot == resident   ? BlockMemory::device
                                                    : slot == in_place ? BlockMemory::host
                                                                       : BlockMemory::staging});

@@ -18,11 +18,12 @@ constexpr auto what_windows = "windows of edges";
 
 constexpr std::uint64_t usual_window = 16u << 20, small_window = 4u << 20;  ///< bytes
 constexpr unsigned      slots_at_once = 3;                                  ///< brought, waiting, visited
-constexpr EdgeIndex     least_edges   = 16;                                 ///< of a window
+constexpr unsigned      local_slots   = 2;     ///< a visit to the local fixed point takes longer than bringing
+constexpr EdgeIndex     least_edges   = 16;    ///< of a window
 constexpr EdgeIndex     few_edges     = 8192;  ///< that one thread has gathered before others are awake
 constexpr std::uint64_t ahead         = 8;     ///< chunks that are asked for before they are copied
 
-constexpr auto kept = "kept";  ///< what all that was needed is
+constexpr auto all_kept = "kept";  ///< what was needed
 
 const char* name_of(Stretch::Way way) {
   return way == Stretch::Way::whole ? "whole" : way == Stretch::Way::gathered ? "gathered" : "in place";
@@ -34,18 +35,20 @@ std::uint64_t WindowSizes::least(const WindowNeeds& needs) {
   return slots_at_once * least_edges * needs.edge_bytes();
 }
 
-/// Asynchronously one window is as large as there is room for; otherwise several take turns.
+/// Several windows take turns. Asynchronously the more edges one has, the further a visit gets: half of the room
+/// is for them, unless all edges can stay.
 WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t vertices, const WindowNeeds& needs,
                             const RunOptions& options) {
   const std::uint64_t edge_bytes = needs.edge_bytes();
   WindowSizes         sizes;
   sizes.local             = needs.local && goes_asynchronously(options, vertices, arcs);
-  sizes.slots             = sizes.local ? 1 : slots_at_once;
+  sizes.slots             = sizes.local ? local_slots : slots_at_once;
   const std::uint64_t may = resident_bytes(room, 0, options.supply.resident);
   // What is for edges is mostly for those that stay; windows that are small do not keep the bus busy.
   const std::uint64_t turn =
       std::min(usual_window, std::max(may / 4 / sizes.slots, std::min(small_window, room / 4 / sizes.slots)));
-  std::uint64_t wish = sizes.local ? std::max(may, turn) : turn;
+  const bool    all_stay = arcs * edge_bytes + sizes.slots * turn <= may;
+  std::uint64_t wish     = sizes.local && !all_stay ? std::max(may / 2 / sizes.slots, turn) : turn;
   if (options.supply.window > 0) wish = options.supply.window;
   const std::uint64_t least  = least_edges * edge_bytes;
   wish                       = std::clamp<std::uint64_t>(wish, least, std::max(least, room / sizes.slots));
@@ -57,7 +60,7 @@ WindowSizes WindowSizes::of(std::uint64_t room, EdgeIndex arcs, std::uint64_t ve
 }
 
 EdgeIndex WindowSizes::resident_edges(EdgeIndex arcs, std::uint64_t bytes, const WindowNeeds& needs) const {
-  if (local || slot_edges == 0) return 0;
+  if (slot_edges == 0) return 0;
   return std::min(arcs, bytes / needs.edge_bytes() / slot_edges * slot_edges);
 }
 
@@ -77,8 +80,7 @@ WindowsSent WindowSupply::supply(WindowDevice& device) {
   WindowsSent sent;
   for (std::size_t turn = 0; turn < sides_.size(); ++turn) {
     const std::size_t side = last_side_first_ ? sides_.size() - 1 - turn : turn;
-    // Asynchronously, the first round brings everything: whoever is reached goes on at once.
-    if (sides_[side].arcs > 0) supply({device, side, needs_.everyone || (sizes_.local && first_), sent});
+    if (sides_[side].arcs > 0) supply({device, side, sent});
   }
   first_           = false;
   last_side_first_ = !last_side_first_;  // slots hold what is of it
@@ -88,17 +90,19 @@ WindowsSent WindowSupply::supply(WindowDevice& device) {
 void WindowSupply::supply(Round round) {
   const WindowSide& side = sides_[round.side];
   if (lay_out(round).edges == 0) return;
-  const auto stretches = chosen(round);
-  if (sizes_.local && !round.everyone && !stretches.empty() && stretches.front().way == Way::whole) {
-    round.everyone = true;  // rows that come with others by chance are to go on, too
-    lay_out(round);
-  }
-  const auto          left    = visit_held(round, stretches);
-  const std::uint64_t windows = std::max<std::uint64_t>(windows_of(left), 1);
-  round.kept_a_window         = (side.resident + windows - 1) / windows;
+  const auto          stretches = chosen(round);
+  const auto          left      = visit_held(round, stretches);
+  const std::uint64_t windows   = std::max<std::uint64_t>(windows_of(left), 1);
+  // Asynchronously all that stays is one window, and gets what the others have found in the same iteration.
+  round.kept_a_window = sizes_.local ? side.resident : (side.resident + windows - 1) / windows;
   for (const Stretch& stretch : left) bring(round, stretch);
   visit_kept(round, side.resident);
-  if (*round.sent.how == 0) round.sent.how = kept;
+  if (sizes_.local && side.resident > 0 && !stretches.empty()) {
+    WindowAt again = kept(round, 0, side.resident);
+    again.again    = true;
+    round.device.visit(WindowDevice::resident, again);
+  }
+  if (*round.sent.how == 0) round.sent.how = all_kept;
 }
 
 std::uint64_t WindowSupply::resident_bytes() const {
@@ -112,16 +116,17 @@ LayoutSize WindowSupply::lay_out(const Round& round) {
   const std::size_t parts = sides_[round.side].parts() + 1;
   parts_memory_.raise_to(parts * sizeof(PartAt));
   parts_.resize(parts);
-  return laid_ = round.device.lay_out(round.side, round.everyone, parts_);
+  return laid_ = round.device.lay_out(round.side, needs_.everyone, parts_);
 }
 
 /// For every part that has edges of the layout, what takes least. Parts side by side that go the same way are one.
-std::vector<Stretch> WindowSupply::chosen(Round& round) const {
+std::vector<Stretch> WindowSupply::chosen(Round& round) {
   const WindowSide& side  = sides_[round.side];
   const std::size_t first = side.resident, last = side.parts();
   if (first == last) return {};
   double& predicted = round.sent.predicted;
-  if (round.everyone || options_.supply.all_parts || parts_.empty()) {
+  // Asynchronously, the first round brings everything: whoever is reached goes on at once.
+  if (needs_.everyone || (sizes_.local && first_) || options_.supply.all_parts || parts_.empty()) {
     predicted += costs_.bytes_sent(static_cast<double>(side.bytes(first, last) - bytes_in_slots(round.side)));
     return {{Way::whole, first, last}};
   }
@@ -156,8 +161,10 @@ Stretch::Way WindowSupply::cheapest(double edges, double chunks, std::uint64_t b
   return way;
 }
 
-/// Asynchronously, all parts with active rows go one way.
-std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t first) const {
+/// Asynchronously, all parts with active rows go one way. Gathered rows are cheap, but what they reach goes on in
+/// the next iteration only; whole parts take it as far as it gets. So rows are gathered as long as that, all in
+/// all, took less than the parts would have: at most about twice what the better way takes.
+std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t first) {
   const WindowSide&    side = sides_[round.side];
   std::vector<Stretch> whole;
   std::uint64_t        all = 0;
@@ -170,7 +177,11 @@ std::vector<Stretch> WindowSupply::chosen_for_all(Round& round, std::size_t firs
   double     takes  = 0;
   const auto edges  = static_cast<double>(parts_.back().edges - parts_[first].edges);
   const auto chunks = static_cast<double>(parts_.back().chunks - parts_[first].chunks);
-  const Way  way    = cheapest(edges, chunks, all, takes);
+  Way        way    = cheapest(edges, chunks, all, takes);
+  const auto in_all = costs_.bytes_sent(static_cast<double>(all));
+  gathered_since_ += costs_.step() + takes;
+  if (way == Way::gathered && gathered_since_ > costs_.step() + in_all) way = Way::whole, takes = in_all;
+  if (way == Way::whole) gathered_since_ = 0;
   round.sent.predicted += takes;
   return way == Way::whole ? whole : std::vector<Stretch>{{way, first, side.parts()}};
 }
@@ -224,8 +235,12 @@ void WindowSupply::visit_kept(Round& round, std::size_t parts) const {
   const std::size_t first = round.kept_visited, last = std::min(side.resident, first + parts);
   round.kept_visited = last;
   if (first == last || (!parts_.empty() && parts_[first].edges == parts_[last].edges)) return;
-  round.device.visit(WindowDevice::resident,
-                     {round.side, {side.edge_at(first), side.edge_at(last)}, false, first, last});
+  round.device.visit(WindowDevice::resident, kept(round, first, last));
+}
+
+WindowAt WindowSupply::kept(const Round& round, std::size_t first, std::size_t last) const {
+  const WindowSide& side = sides_[round.side];
+  return {round.side, {side.edge_at(first), side.edge_at(last)}, sizes_.local, first, last};
 }
 
 /// Before others take their slots. What is left is to be brought.
@@ -249,9 +264,8 @@ std::vector<Stretch> WindowSupply::visit_held(Round& round, const std::vector<St
 
 void WindowSupply::visit_part(Round& round, std::size_t slot, std::size_t part) {
   const WindowSide& side = sides_[round.side];
-  have_visited(
-      round, slot,
-      {round.side, {side.edge_at(part), side.edge_at(part + 1)}, sizes_.local && round.everyone, part, part + 1});
+  have_visited(round, slot,
+               {round.side, {side.edge_at(part), side.edge_at(part + 1)}, sizes_.local, part, part + 1});
 }
 
 void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& window) {
@@ -261,7 +275,7 @@ void WindowSupply::have_visited(Round& round, std::size_t slot, const WindowAt& 
 
 void WindowSupply::note_way(Round& round, Way way) {
   const std::string_view so_far = round.sent.how, now = name_of(way);
-  round.sent.how = so_far.empty() || so_far == kept || so_far == now ? name_of(way) : "mixed";
+  round.sent.how = so_far.empty() || so_far == all_kept || so_far == now ? name_of(way) : "mixed";
 }
 
 void WindowSupply::count_sent(Round& round, Way way, std::uint64_t bytes) {

@@ -86,6 +86,7 @@ struct WindowAt {
   EdgeRange   edges;
   bool        local;                          ///< visited to its local fixed point
   std::size_t first_part = 0, last_part = 0;  ///< of the side, unless it is compact
+  bool        again = false;                  ///< in this iteration: for those that have something new since
 };
 
 class WindowDevice {
@@ -174,7 +175,6 @@ class WindowSupply {
   struct Round {
     WindowDevice& device;
     std::size_t   side;
-    bool          everyone;
     WindowsSent&  sent;
     std::size_t   kept_visited  = 0;  ///< parts that stay and had their visit
     std::size_t   kept_a_window = 0;  ///< that have it with each window
@@ -189,9 +189,9 @@ class WindowSupply {
 
   void                 supply(Round round);
   LayoutSize           lay_out(const Round& round);
-  std::vector<Stretch> chosen(Round& round) const;
+  std::vector<Stretch> chosen(Round& round);
   Way                  cheapest(double edges, double chunks, std::uint64_t bytes, double& takes) const;
-  std::vector<Stretch> chosen_for_all(Round& round, std::size_t first) const;
+  std::vector<Stretch> chosen_for_all(Round& round, std::size_t first);
   std::vector<Stretch> visit_held(Round& round, const std::vector<Stretch>& stretches);
   std::uint64_t        windows_of(const std::vector<Stretch>& stretches) const;
 
@@ -206,6 +206,7 @@ class WindowSupply {
   void        read_in_place(Round& round, const Stretch& stretch);
   void        visit_part(Round& round, std::size_t slot, std::size_t part);
   void        visit_kept(Round& round, std::size_t parts) const;
+  WindowAt    kept(const Round& round, std::size_t first, std::size_t last) const;
   static void count_sent(Round& round, Way way, std::uint64_t bytes);
   static void note_way(Round& round, Way way);
   void        have_visited(Round& round, std::size_t slot, const WindowAt& window);
@@ -219,6 +220,7 @@ class WindowSupply {
   Charge                  parts_memory_;
   TransferCosts           costs_;
   bool                    first_ = true, last_side_first_ = false;
+  double                  gathered_since_ = 0;  ///< seconds, asynchronously, since parts were last sent whole
   std::vector<SlotUse>    slots_;
   std::uint64_t           visits_ = 0;
   LayoutSize              laid_{};

@@ -311,6 +311,108 @@ TEST_F(Windows, TakeFewerRoundsAsynchronously) {
   EXPECT_LT(as_they_come.iterations, one_by_one.iterations / 2);
 }
 
+/// Every path as short as it gets before others go on from it: about the work of buckets over all edges, whether
+/// one window has all of them or each has some.
+TEST_F(Windows, SettleInBucketsAsynchronously) {
+  const Graph roads = with_random_weights(generate("grid", {{"rows", "60"}, {"columns", "60"}}), 3);
+  const auto  work  = [&](const RunOptions& options) {
+    const Algorithm& algorithm = algorithm_named("sssp");
+    ParameterValues  values    = testing::filled(algorithm, roads, {}).value();
+    values["delta"]            = "100";
+    const Result result        = algorithm.run(roads, values, options);
+    EXPECT_EQ(algorithm.verify(roads, values, result, {}).problem, "");
+    return result.statistics.edges_processed;
+  };
+  const std::uint64_t all_there = work({.device = {.kind = device}, .method = method_named("frontier")});
+  const std::uint64_t bytes     = 2 * edge_bytes(roads);
+  for (const Method method : {method_named("subgraph"), method_named("partitions")})
+    for (const auto& [resident, window] : {std::pair{std::uint64_t{0}, bytes}, std::pair{4 * bytes, bytes},
+                                           std::pair{std::uint64_t{0}, bytes / 4}, std::pair{bytes, bytes / 4}}) {
+      SCOPED_TRACE(std::string{method->name} + ", " + std::to_string(resident) + ", " + std::to_string(window));
+      RunOptions options   = in_windows(method, resident, window);
+      options.supply.async = Async::on;
+      EXPECT_LE(work(options), (window == bytes ? 2 : 4) * all_there);
+    }
+}
+
+/// Rows of many chunks go on inside a window, too: each hub is reached through a leaf of the one before.
+TEST_F(Windows, RunLongRowsAgain) {
+  constexpr Vertex    hubs = 8, leaves = 40;
+  std::vector<Vertex> from, to;
+  for (Vertex hub = 0; hub < hubs; ++hub)
+    for (Vertex leaf = 0; leaf < leaves; ++leaf) {
+      from.push_back(hub), to.push_back(hubs + hub * leaves + leaf);
+      if (leaf == leaves / 2 && hub + 1 < hubs) from.push_back(to.back()), to.push_back(hub + 1);
+    }
+  const Graph graph = from_arcs(from, to, {}, WeightType::none, hubs + hubs * leaves, {});
+  for (const std::uint64_t hub_degree : {5u, 1000u})
+    for (const std::uint64_t resident : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
+      RunOptions options        = in_windows(method_named("subgraph"), resident, 2 * edge_bytes(graph));
+      options.supply.chunk      = 4;
+      options.supply.async      = Async::on;
+      options.cuda.large_degree = 5, options.cuda.hub_degree = hub_degree;
+      const RunStatistics statistics = ask("bfs", graph, options);
+      EXPECT_LE(statistics.iterations, 2u) << hub_degree << ", " << resident;  // leaves have no row anywhere
+      EXPECT_GE(statistics.counters.local_rounds, 2u * hubs - 1);
+    }
+}
+
+/// What stays is visited to its fixed point before anything is sent, and once more after that.
+TEST_F(Windows, KeepSomeAsynchronously) {
+  RunOptions options               = in_windows(method_named("partitions"), 0, 512);
+  options.supply.async             = Async::on;
+  const auto              all_sent = ask("bfs", grid, options);
+  constexpr std::uint64_t beside   = 2 * 512 + 1024;  // slots, and where windows begin
+  options.supply.resident          = edge_bytes(grid) / 2 + beside;
+  const auto half_sent             = ask("bfs", grid, options);
+  options.supply.resident          = edge_bytes(grid) + beside;
+  const auto nothing_sent          = ask("bfs", grid, options);
+  EXPECT_EQ(all_sent.edges_resident, 0u);
+  EXPECT_GT(half_sent.edges_resident, edge_bytes(grid) / 2 - 512);
+  EXPECT_LT(half_sent.bytes_sent, all_sent.bytes_sent * 2 / 3);
+  EXPECT_EQ(nothing_sent.edges_resident, edge_bytes(grid));
+  EXPECT_EQ(nothing_sent.bytes_sent, 0u);
+  EXPECT_EQ(nothing_sent.iterations, 1u);
+}
+
+/// Programs that improve values and ones that add up, over rows of several chunks and of several windows, with
+/// nothing, some and all on the device.
+TEST_F(Windows, AnswerRightlyAsynchronously) {
+#if defined(SPILLWAY_EMULATED)  // which takes its time
+  const Graph directed = generate("kron", {{"scale", "6"}}),
+              road     = generate("grid", {{"rows", "9"}, {"columns", "7"}});
+#else
+  const Graph directed = kron, road = grid;
+#endif
+  const std::vector<std::pair<const char*, ParameterValues>> programs{{"bfs", {}},
+                                                                      {"sssp", {}},
+                                                                      {"sssp", {{"delta", "9"}}},
+                                                                      {"sswp", {}},
+                                                                      {"cc", {{"form", "propagate"}}},
+                                                                      {"pagerank", {{"form", "residual"}}},
+                                                                      {"ppr", {{"form", "residual"}}}};
+  for (const auto& [name, given] : programs)
+    for (const Graph& graph : {with_random_weights(directed, 5), with_random_weights(road, 6)})
+      for (const Method method : {method_named("subgraph"), method_named("partitions")})
+        for (const auto& [resident, window] :
+             {std::pair{0u, 128u}, std::pair{1500u, 128u}, std::pair{0u, 1000u}, std::pair{1u << 30, 1000u}}) {
+          if (name == std::string{"cc"} && !graph.symmetric()) continue;  // walks both ways
+          RunOptions options   = in_windows(method, resident, window);
+          options.supply.async = Async::on;
+          options.supply.chunk = 3;
+          options.cuda         = testing::on_gpu(Filter::just_in_time, Fusion::all, true);
+          SCOPED_TRACE(std::string{name} + " " + std::string{method->name} + ", " + std::to_string(resident) +
+                       ", " + std::to_string(window));
+          const Algorithm&      algorithm = algorithm_named(name);
+          const ParameterValues values    = testing::filled(algorithm, graph, given).value();
+          const Result          result    = algorithm.run(graph, values, options);
+          for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
+            EXPECT_EQ(algorithm.verify(graph, values, result, {.by = by}).problem, "");
+          EXPECT_GT(result.statistics.counters.local_rounds, 0u);
+          EXPECT_LE(result.statistics.edges_resident, resident);
+        }
+}
+
 TEST_F(Windows, StayWithinTheBudget) {
   for (const Method method : {method_named("subgraph"), method_named("partitions"), method_named("mixed")})
     for (const char* name : {"bfs", "pagerank", "kcore"})

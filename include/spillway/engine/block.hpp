@@ -83,6 +83,11 @@ struct ChunkRange {
   std::uint64_t first = 0, last = 0;
 };
 
+/// Some of the vertices, one behind the other.
+struct VertexRange {
+  std::uint64_t first = 0, last = 0;
+};
+
 /// Rows in chunks, so that a hub is nothing special to anybody; in the order of their vertices. `offsets` are
 /// those of the rows in the array of all edges.
 struct ChunkLayout {
@@ -120,17 +125,16 @@ struct ChunkLayout {
     return {entries[k].vertex, first - range.first, last - range.first};
   }
 
-  /// The row of a vertex, if it is no longer than a chunk and in the range from end to end, or nothing. It
-  /// is looked for among these chunks.
+  /// The row of a vertex, if it is in the range from end to end, or nothing. Where it begins is looked for among
+  /// these chunks.
   SPILLWAY_HD RowChunk whole_row_in(const EdgeRange& range, Vertex v, const EdgeIndex* offsets,
                                     ChunkRange among) const {
     EdgeIndex       at     = offsets[v];
     const EdgeIndex length = offsets[v + 1] - at;
-    if (length > chunk_edges) return {v, 0, 0};
     if (range.compact) {
       const std::uint64_t k =
           partition_point(among.first, among.last, [&](std::uint64_t i) { return entries[i].vertex < v; });
-      if (k == count || entries[k].vertex != v) return {v, 0, 0};
+      if (k == among.last || entries[k].vertex != v || entries[k].chunk != 0) return {v, 0, 0};
       at = starts[k];
     }
     if (at < range.first || at + length > range.last) return {v, 0, 0};
@@ -147,6 +151,7 @@ struct WindowBlock {
   ChunkRange  candidates = {};  ///< that may be in it; none: they are searched for
   bool        pull       = false;
   bool        local      = false;  ///< to its local fixed point (Subway, section 3.2)
+  bool        again      = false;  ///< had its visit in this iteration: only those with something new push
   BlockMemory memory     = BlockMemory::staging;
 
   std::uint64_t bytes() const { return (edges.last - edges.first) * rows.edge_bytes(); }
@@ -159,6 +164,19 @@ struct WindowBlock {
   SPILLWAY_HD RowChunk chunk(std::uint64_t k) const { return layout.chunk_in(edges, k, rows.offsets); }
   SPILLWAY_HD RowChunk whole_row(Vertex v, const ChunkRange& among) const {
     return layout.whole_row_in(edges, v, rows.offsets, among);
+  }
+  /// Who may have a whole row in it, of `vertices`: as they lie, whether they are laid out or not; gathered, those
+  /// that are.
+  SPILLWAY_HD VertexRange owners(const ChunkRange& among, std::uint64_t vertices) const {
+    if (edges.compact) {
+      if (among.first >= among.last) return {};
+      return {layout.entries[among.first].vertex, std::uint64_t{layout.entries[among.last - 1].vertex} + 1};
+    }
+    const EdgeIndex* const offsets = rows.offsets;
+    const auto             first =
+        partition_point(std::uint64_t{0}, vertices, [&](std::uint64_t v) { return offsets[v] < edges.first; });
+    return {first,
+            partition_point(first, vertices, [&](std::uint64_t v) { return offsets[v + 1] <= edges.last; })};
   }
 };
 

@@ -321,6 +321,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
                                    .candidates = chunks_in(at),
                                    .pull       = pulls_,
                                    .local      = at.local,
+                                   .again      = at.again,
                                    .memory     = memory});
   }
 

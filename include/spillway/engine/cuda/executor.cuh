@@ -54,6 +54,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction      = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width   = BucketWidth::of(delta);
+    view_.window_width   = view_.bucket_width;
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
     allocate();
@@ -78,6 +79,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
                           .share  = on_host / all,
                           .edges  = on_host / static_cast<double>(edge_bytes(T::weighted))};
   }
+
+  /// Whoever has something new is in the next frontier, whatever its bucket; windows keep to buckets of their own.
+  void go_on_at_once() { view_.bucket_width = BucketWidth::of(BucketWidth::most); }
 
   /// What the host does once the first iterations are under way.
   void while_it_computes(std::function<void()> act) { meanwhile_ = std::move(act); }
@@ -339,9 +343,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
       entry_starts_              = {device_, chunks + 1, "the chunks of rows"};
       laid_                      = {device_, std::uint64_t{most_blocks} * block_warps, "counters"};
       laid_in_all_               = {device_, 1, "counters"};
-      reactivated_               = {device_, 3, "counters"};
+      rounds_                    = {device_, 3, "counters"};
       view_.entries = entries_.data(), view_.starts = entry_starts_.data();
-      view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.reactivated = reactivated_.data();
+      view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.rounds = rounds_.data();
     }
     pull_large_         = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
     iteration_counters_ = {device_, 3, "counters"};
@@ -373,7 +377,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
     visit_counters_.clear();
     count_.clear();
     settled_.clear();
-    reactivated_.clear();
+    const LocalRound rounds[3] = {{{}, ~Count{0}}, {{}, ~Count{0}}, {{}, ~Count{0}}};
+    if (rounds_.size() > 0) rounds_.upload(rounds);
     view_.pull_large_count = 0;
     if (T::voting || view_.pull_blocks == 0) return;
     SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
@@ -469,7 +474,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<IterationCounters>                iteration_counters_;
   DeviceArray<Control>                          control_;
   DeviceArray<VisitCounters>                    visit_counters_;
-  DeviceArray<unsigned>                         count_, reactivated_;
+  DeviceArray<unsigned>                         count_;
+  DeviceArray<LocalRound>                       rounds_;
   DeviceArray<ChunkDescriptor>                  entries_;
   DeviceArray<EdgeIndex>                        entry_starts_;
   DeviceArray<IterationCounters::Lists>         listed_;

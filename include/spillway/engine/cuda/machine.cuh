@@ -531,7 +531,12 @@ class Machine {
   __device__ void push_window(const WindowBlock& window, const ChunkRange& range, unsigned at, Wants&& wants);
   __device__ void pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at);
   __device__ void run_to_fixed_point(const WindowBlock& window, const ChunkRange& range, unsigned at);
-  __device__ bool reactivated(Vertex v, unsigned at);
+  __device__ bool joins(const WindowBlock& window, const ChunkRange& range, Vertex v, unsigned at);
+  __device__ void take_in_window(const WindowBlock& window, const ChunkRange& range, const VertexRange& owners,
+                                 Count bucket, unsigned at, LocalRound& round);
+  __device__ void push_taken(const WindowBlock& window, const ChunkRange& range,
+                             const IterationCounters::Lists& taken, unsigned at);
+  __device__ bool goes_on(Vertex v);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

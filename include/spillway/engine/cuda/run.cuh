@@ -169,6 +169,9 @@ class CudaRun final : public PreparedRun<P> {
     auto executor = std::make_unique<Executor>(device(), request_.program, request_.topology, options_, delta,
                                                request_.max_iterations);
     executor->set_rows(rows_);
+    if (options_.method->transfers && request_.facts.supports_async &&
+        goes_asynchronously(options_, request_.topology.vertices, request_.topology.arcs))
+      executor->go_on_at_once();
     executor->while_it_computes([this] { make_room_for_answer(); });
     const auto& from = request_.continuation;
     if (from.record) executor->record();
@@ -231,14 +234,10 @@ class CudaDevice final : public RunDevice<P> {
     const Stopwatch clock;
     auto            values = uploaded(device(), request_.continuation.values);
     if (values.size() > 0) supplied.so_far.transfer_ms += clock.milliseconds();
-    // Whoever has something new goes on at once: there is nothing to wait for in buckets.
-    const RunOptions& options = supplied.options;
-    const bool        at_once = options.method->transfers && request_.facts.supports_async &&
-                         goes_asynchronously(options, request_.topology.vertices, request_.topology.arcs);
     return std::visit(
         [&]<class Rows>(Supply<Rows>& rows) -> std::unique_ptr<PreparedRun<P>> {
-          return std::make_unique<CudaRun<P, Rows>>(session_, request_, options, at_once ? 0x1p62 : delta_,
-                                                    std::move(rows), std::move(values), supplied.so_far);
+          return std::make_unique<CudaRun<P, Rows>>(session_, request_, supplied.options, delta_, std::move(rows),
+                                                    std::move(values), supplied.so_far);
         },
         supplied.rows);
   }

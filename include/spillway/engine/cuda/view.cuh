@@ -76,6 +76,12 @@ struct Layout {
   const EdgeIndex* cuts       = nullptr;  ///< where parts begin that are not all of one size; or null
 };
 
+/// What a round in a window takes: vertices that push again, and the lowest bucket of those that wait.
+struct LocalRound {
+  IterationCounters::Lists taken;
+  Count                    lowest;
+};
+
 struct IterationLog {
   Count    vertices, edges, looked_at;
   Count    nanoseconds;
@@ -141,7 +147,7 @@ struct View {
   EdgeIndex*       starts;       ///< of each, and where the last ends
   LayoutSize*      laid;         ///< by each warp
   LayoutSize*      laid_in_all;  ///< by all
-  unsigned*        reactivated;  ///< counts of three rounds in a window
+  LocalRound*      rounds;       ///< in a window: three take turns
 
   const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
   IterationCounters*  iteration_counters;  ///< three
@@ -156,6 +162,7 @@ struct View {
   Filter        filter;
   Direction     direction;  ///< asked for
   BucketWidth   bucket_width;
+  BucketWidth   window_width;  ///< of buckets within a window that is run to its local fixed point
   std::uint64_t max_iterations;
   bool          fixed;  ///< who adds up what does not depend on who is first
 };

@@ -108,56 +108,113 @@ __device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const C
   });
 }
 
-/// True if the vertex has something new and is to push again at once.
+/// An active row that is here from end to end, of a program that improves values in place, counts as one with
+/// something new: it pushes when its bucket comes, once for all that it has received by then.
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::reactivated(Vertex v, unsigned at) {
-  if (!take(view_.bits[(at + 1) % 3], v)) return false;
+__device__ bool Machine<P, Rows>::joins(const WindowBlock& window, const ChunkRange& range, Vertex v,
+                                        unsigned at) {
+  if constexpr (T::supports_async && T::in_place) {
+    if (!window.local || window.whole_row(v, range).length() == 0) return false;
+    Word* const next = view_.bits[(at + 1) % 3];
+    if (!test_now(next, v)) claim(next, v);
+    return true;
+  }
+  return false;
+}
+
+/// What the vertex has received counts now: true if it is to push.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::goes_on(Vertex v) {
   if constexpr (T::gathers)
     if (!apply_accumulated(v) || waits_for_its_bucket(v)) return false;
   if constexpr (publishes && !publishes_on_push) publish_vertex(v);
-  claim(view_.bits[(at + 2) % 3], v);
   return true;
 }
 
+/// Those with something new whose whole row is here leave the next frontier and are listed; of programs with a
+/// priority those up to the bucket, and the lowest bucket of the others is noted. Meanwhile nobody pushes.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::take_in_window(const WindowBlock& window, const ChunkRange& range,
+                                                 const VertexRange& owners, Count bucket, unsigned at,
+                                                 LocalRound& round) {
+  Word* const         next   = view_.bits[(at + 1) % 3];
+  const std::uint64_t last   = (owners.last + warp_lanes - 1) / warp_lanes;
+  Count               lowest = ~Count{0};
+  for (std::uint64_t base = owners.first / warp_lanes + std::uint64_t{warp_index()} * warp_lanes; base < last;
+       base += std::uint64_t{warps()} * warp_lanes) {
+    const Word words = base + lane_index() < last ? __ldcg(next + base + lane_index()) : 0;
+    for_each_owner(words != 0, [&](unsigned lane) {
+      const Word      word   = __shfl_sync(all_lanes, words, static_cast<int>(lane));
+      const bool      fresh  = (word >> lane_index()) & 1;
+      const Vertex    v      = fresh ? vertex_at(base + lane) : 0;
+      const EdgeIndex length = fresh ? window.whole_row(v, range).length() : 0;
+      bool            takes  = length > 0;
+      if constexpr (in_buckets)
+        if (takes) {
+          const Count waits_for = Operations<P>::bucket_of(view_.program, view_.values[v], view_.window_width);
+          takes                 = waits_for <= bucket;
+          if (!takes && waits_for < lowest) lowest = waits_for;
+        }
+      const Word taken = __ballot_sync(all_lanes, takes);
+      if (taken == 0) return;
+      if (lane_index() == 0) next[base + lane] = word & ~taken;
+      list(v, length, takes && goes_on(v), at, round.taken);
+    });
+  }
+  if constexpr (in_buckets)
+    if (lowest != ~Count{0}) atomicMin(&round.lowest, lowest);
+}
+
+/// By as many as a row is worth: lanes of a warp, a block, all.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_taken(const WindowBlock& window, const ChunkRange& range,
+                                             const IterationCounters::Lists& taken, unsigned at) {
+  const Rows rows{rows_of(window)};
+  const auto slice_of = [&](Vertex v) { return own_row(window.whole_row(v, range)).slice; };
+  deal<GridTeam>(taken.hubs, [&](std::uint64_t i) {
+    const Vertex v = view_.hubs[at % 2][i];
+    push_slice<GridTeam>(rows, v, slice_of(v), at);
+  });
+  deal<BlockTeam>(taken.large, [&](std::uint64_t i) {
+    const Vertex v = view_.large[at % 2][i];
+    push_slice<BlockTeam>(rows, v, slice_of(v), at);
+  });
+  deal_to_lanes(0u, taken.small, [&](std::uint64_t i, bool mine) {
+    const Vertex v = mine ? view_.small[at % 2][i] : 0;
+    push_as_one(rows, v, mine ? slice_of(v) : RowSlice{}, mine, at);
+  });
+}
+
 /// Subway's algorithm 4, in turns: those with something new are taken, then they push; in between nobody writes
-/// what others read. Rows that are here in part, and long ones, wait for the next iteration.
+/// what others read. Programs with a priority settle a bucket of the window after the other: whoever goes on with
+/// what is not the best yet goes on again later. Rows that are here in part wait for the next iteration.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::run_to_fixed_point(const WindowBlock& window, const ChunkRange& range,
                                                      unsigned at) {
-  if (range.first >= range.last) return;
-  const Rows          rows{rows_of(window)};
-  const auto          grid_barrier = [] { cooperative_groups::this_grid().sync(); };
-  Word* const         next         = view_.bits[(at + 1) % 3];
-  Word* const         again        = view_.bits[(at + 2) % 3];
-  const std::uint64_t first        = window.layout.entries[range.first].vertex / warp_lanes;
-  const std::uint64_t last         = window.layout.entries[range.last - 1].vertex / warp_lanes + 1;
+  const auto        grid_barrier = [] { cooperative_groups::this_grid().sync(); };
+  const VertexRange owners       = window.owners(range, view_.vertices);
+  if (owners.first >= owners.last) return;
+  Count bucket = 0;
   for (unsigned round = 0;; ++round) {
+    LocalRound* const now = view_.rounds + round % 3;
     grid_barrier();
-    unsigned taken = 0;
-    for (std::uint64_t index = first + thread(); index < last; index += threads())
-      for (Word word = __ldcg(next + index); word != 0; word &= word - 1) {
-        const auto v =
-            static_cast<Vertex>(index * warp_lanes + static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1));
-        if (window.whole_row(v, range).length() > 0) taken += reactivated(v, at) ? 1 : 0;
-      }
-    if (taken > 0) atomicAdd(view_.reactivated + round % 3, taken);
+    take_in_window(window, range, owners, bucket, at, *now);
     grid_barrier();
-    const bool quiet = __ldcg(view_.reactivated + round % 3) == 0;
+    const IterationCounters::Lists taken{__ldcg(&now->taken.small), __ldcg(&now->taken.large),
+                                         __ldcg(&now->taken.hubs)};
+    const Count                    lowest = __ldcg(&now->lowest);
+    const bool                     nobody = (taken.small | taken.large | taken.hubs) == 0;
+    const bool                     quiet  = nobody && lowest == ~Count{0};
     if (thread() == 0) {
-      view_.reactivated[(round + 1) % 3] = 0;
-      if (quiet) view_.reactivated[(round + 2) % 3] = 0;
-      if (!quiet) atomicAdd(&view_.visit_counters->local_rounds, Count{1});
+      view_.rounds[(round + 1) % 3] = {.taken = {}, .lowest = ~Count{0}};
+      if (quiet) view_.rounds[(round + 2) % 3] = {.taken = {}, .lowest = ~Count{0}};
+      if (!nobody) atomicAdd(&view_.visit_counters->local_rounds, Count{1});
     }
     if (quiet) return;
-    for (std::uint64_t index = first + warp_index(); index < last; index += warps()) {
-      const Word word = __ldcg(again + index);
-      if (word == 0) continue;
-      const bool   mine = (word >> lane_index()) & 1;
-      const Vertex v    = mine ? vertex_at(index) : 0;
-      __syncwarp();
-      if (lane_index() == 0) again[index] = 0;
-      push_as_one(rows, v, mine ? own_row(window.whole_row(v, range)).slice : RowSlice{}, mine, at);
-    }
+    if (nobody)
+      bucket = lowest;
+    else
+      push_taken(window, range, taken, at);
   }
 }
 
@@ -175,7 +232,9 @@ __device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) 
     else
       push_window(window, range, at, [](Vertex) { return true; });
   } else {
-    push_window(window, range, at, [&](Vertex v) { return test(view_.bits[at % 3], v); });
+    if (!window.again)
+      push_window(window, range, at,
+                  [&](Vertex v) { return test(view_.bits[at % 3], v) && !joins(window, range, v, at); });
     if constexpr (T::supports_async)
       if (window.local) run_to_fixed_point(window, range, at);
   }
@@ -237,7 +296,7 @@ class WindowLoop : Loop<P, OrderedRows> {
 
  private:
   __device__ void begin() {
-    machine_.clear_last(at_);  // it will be those that are taken again
+    machine_.clear_last(at_);
     if constexpr (T::has_global)
       if (threadIdx.x == 0) view_.totals[Machine::slot(1, at_) * gridDim.x + blockIdx.x] = {};
     if (Base::finds_frontier()) {

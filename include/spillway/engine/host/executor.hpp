@@ -474,11 +474,22 @@ class HostExecutor final : public CpuExecutor {
   void                           push(const RowBlock& block);
   void                           push_everyone(const RowBlock& block);
   template <class ChunkAt>
-  void push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
-  void push_window(const WindowBlock& window);
-  void run_to_fixed_point(const WindowBlock& window, const ChunkRange& range);
-  void reactivate(const WindowBlock& window, const ChunkRange& range, std::vector<RowChunk>& taken);
-  void push_list(const RowBlock& block);
+  void                           push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
+  void                           push_window(const WindowBlock& window);
+  static constexpr bool          joins_next = has_frontier && T::supports_async && T::in_place;
+  static constexpr std::uint64_t no_bucket  = ~std::uint64_t{0};
+  /// What a round in a window takes.
+  struct LocalRound {
+    std::vector<RowChunk> taken     = {};         ///< of rows that push again
+    std::uint64_t         bucket    = 0;          ///< up to which they do
+    std::uint64_t         lowest    = no_bucket;  ///< that others wait in
+    std::uint64_t         elsewhere = 0;          ///< vertices of the next frontier without a row here
+  };
+  static bool          is_whole(const WindowBlock& window, const ChunkRange& range, Vertex v);
+  void                 join_next(const WindowBlock& window, const ChunkRange& range);
+  void                 run_to_fixed_point(const WindowBlock& window, const ChunkRange& range);
+  void                 reactivate(const WindowBlock& window, const ChunkRange& range, LocalRound& round);
+  void                 push_list(const RowBlock& block);
   static std::uint64_t share_begin(std::uint64_t size, int share, int shares);
   void push_share(const Rows& rows, std::span<const Vertex> list, int share, int thread, int threads);
   void leave_hub(Vertex v);

@@ -43,41 +43,81 @@ void HostExecutor<P, bucketed>::push_window(const WindowBlock& window) {
   check_cancelled(progress_);
   if constexpr (has_frontier) make_bitmap();
   const ChunkRange range = window.chunks();
-  push_chunks(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
-    const RowChunk chunk = window.chunk(range.first + i);
-    return is_active(chunk.vertex) ? chunk : RowChunk{chunk.vertex, 0, 0};
-  });
+  const bool       joins = window.local && joins_next;
+  if (!window.again) {
+    if (joins) join_next(window, range);
+    push_chunks(window.rows, range.last - std::min(range.first, range.last), [&](std::uint64_t i) {
+      const RowChunk chunk  = window.chunk(range.first + i);
+      const bool     pushes = is_active(chunk.vertex) && !(joins && is_whole(window, range, chunk.vertex));
+      return pushes ? chunk : RowChunk{chunk.vertex, 0, 0};
+    });
+  }
   if (window.local) run_to_fixed_point(window, range);
 }
 
-/// Rows that are here in part, and long ones, wait for the next iteration. Memory for a chunk a vertex was counted
-/// by who brings windows (WindowSizes::layout_bytes).
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::is_whole(const WindowBlock& window, const ChunkRange& range, Vertex v) {
+  return window.whole_row(v, range).length() > 0;
+}
+
+/// Active rows that are here from end to end, of programs that improve values in place, count as ones with
+/// something new: they push when their bucket comes, once for all that they have received by then.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::join_next(const WindowBlock& window, const ChunkRange& range) {
+  Local& local = local_of(0);
+  for (std::uint64_t k = range.first; k < range.last; ++k) {
+    const Vertex v = window.layout.entries[k].vertex;
+    if (!is_active(v) || !is_whole(window, range, v) || !next_.claim(v)) continue;
+    ++local.vertices;
+    local.next.put(back_, v);
+  }
+  local.next.flush(back_);
+}
+
+/// Programs with a priority settle a bucket of the window after the other: whoever goes on with what is not the
+/// best yet goes on again later. Rows that are here in part wait for the next iteration. Memory for the chunks of
+/// all rows was counted by who brings windows (WindowSizes::layout_bytes).
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::run_to_fixed_point(const WindowBlock& window, const ChunkRange& range) {
   if constexpr (has_frontier && !T::voting && !prioritised) {
-    std::vector<RowChunk> chunks;
-    for (reactivate(window, range, chunks); !chunks.empty(); reactivate(window, range, chunks)) {
+    LocalRound round;
+    for (;;) {
+      reactivate(window, range, round);
+      if (round.taken.empty() && round.lowest == no_bucket) return;
+      if (round.taken.empty()) {
+        round.bucket = round.lowest;
+        continue;
+      }
       check_cancelled(progress_);
-      push_chunks(window.rows, chunks.size(), [&](std::uint64_t i) { return chunks[i]; });
+      push_chunks(window.rows, round.taken.size(), [&](std::uint64_t i) { return round.taken[i]; });
       ++counters_.local_rounds;
     }
   }
 }
 
-/// Whoever is taken leaves the next frontier: what it has received counts now.
+/// Whoever is taken leaves the next frontier: what it has received counts now. In the list of that frontier, those
+/// without a row here come first, and are not looked at again.
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::reactivate(const WindowBlock& window, const ChunkRange& range,
-                                           std::vector<RowChunk>& taken) {
+void HostExecutor<P, bucketed>::reactivate(const WindowBlock& window, const ChunkRange& range, LocalRound& round) {
   const auto    next  = back_.span();
-  std::uint64_t kept  = 0;
+  std::uint64_t kept  = round.elsewhere;
   Local&        local = local_of(0);
-  taken.clear();
-  for (const Vertex v : next) {
+  round.taken.clear();
+  round.lowest = no_bucket;
+  for (std::uint64_t i = round.elsewhere; i < next.size(); ++i) {
+    const Vertex   v   = next[i];
     const RowChunk row = window.whole_row(v, range);
     if (row.length() == 0) {
-      next[kept++] = v;
+      next[kept++]            = next[round.elsewhere];
+      next[round.elsewhere++] = v;
       continue;
     }
+    if constexpr (Prioritises<P> && T::in_place)
+      if (const std::uint64_t bucket = bucket_of(values_[v]); bucket > round.bucket) {
+        round.lowest = std::min(round.lowest, bucket);
+        next[kept++] = v;
+        continue;
+      }
     next_.take(v);
     if constexpr (T::gathers) {
       const bool active = apply(v, narrowed(std::exchange(accumulators_[v], empty())), local);
@@ -87,7 +127,9 @@ void HostExecutor<P, bucketed>::reactivate(const WindowBlock& window, const Chun
       --local.vertices;  // was counted when it was found
     }
     if constexpr (stores_messages || Publishes<P>) publish(v, local);
-    taken.push_back(row);
+    const EdgeIndex chunk = window.layout.chunk_edges;
+    for (EdgeIndex first = row.first; first < row.last; first += chunk)
+      round.taken.push_back({v, first, std::min(row.last, first + chunk)});
   }
   back_.clear();
   back_.grow(kept);
