@@ -100,7 +100,7 @@ std::vector<Mistake> rarer_mistakes() {
        "reads_degree must be `static constexpr bool reads_degree = false;`"},
       {"LateAlong", minimum + "Along along = Along::both; " + init + compute,
        "along must be `static constexpr Along along = Along::out;`, Along::in, Along::both or Along::simple"},
-      {"LateInputs", minimum + init + compute + "VertexInput<float> of; std::tuple<int> inputs = {}; ",
+      {"LateInputs", minimum + init + compute + "int inputs = 0; ",
        "inputs must be `static constexpr auto inputs = std::tuple{&Program::member, ...};`"},
       {"InputThatIsNone",
        minimum + init + compute +
