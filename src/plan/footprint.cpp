@@ -88,6 +88,7 @@ Demand demand_of(const std::string& algorithm, const ParameterValues& values, co
     found.vertex = found.name == form ? 8 * k + 16 * static_cast<int>(std::bit_ceil(static_cast<unsigned>(k)))
                                       : found.vertex * k / 2;
     found.arc *= k - 1;
+    found.earlier = 8 * k;  // priors
   }
   if (algorithm == "lcc" && size.symmetric) found.rows = Rows::simple, found.arc = 4;
   return found;
