@@ -144,7 +144,7 @@ std::uint64_t hash_of(const std::string& text) { return std::hash<std::string>{}
 
 /// Where the direction that was asked for is not the program's to choose.
 bool direction_is_free(const RunOptions& way, const std::string& algorithm) {
-  static const std::set<std::string> sums{"bc", "pagerank", "ppr", "radius", "ssnsp"};
+  static const std::set<std::string> sums{"bc", "bp", "pagerank", "ppr", "radius", "ssnsp"};
   if (way.deterministic && sums.contains(algorithm)) return false;  // always pulled
   if (sends(way.method)) return false;                              // what is sent is pushed, mostly
   return algorithm != "sssp";                                       // buckets are settled as they must be

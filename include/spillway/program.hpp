@@ -4,6 +4,8 @@
 
 #include <concepts>
 #include <cstdint>
+#include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -43,6 +45,39 @@ struct Step {
   EdgeIndex     degree    = 0;  ///< edges that leave the vertex along the program's way; known to `publish` only
   const Global* global    = nullptr;  ///< in `apply`: what all `publish` calls of this iteration added up to
   Global*       total     = nullptr;  ///< where `publish` and `apply` add their part
+};
+
+/// What is known of every vertex beforehand: so many entries each, one vertex after the other, in memory of the
+/// caller's that stays as it is while a run lasts. Programs have it as a member that their `inputs` name; a GPU
+/// gets a copy.
+template <class T>
+class VertexInput {
+ public:
+  using Entry = T;
+
+  VertexInput() = default;
+  explicit VertexInput(std::span<const T> entries, std::uint32_t a_vertex = 1)
+      : entries_(entries.data()), size_(entries.size()), a_vertex_(a_vertex) {}
+
+  SPILLWAY_HD const T& operator()(Vertex v, std::uint32_t i = 0) const {
+    return entries_[std::uint64_t{v} * a_vertex_ + i];
+  }
+
+  const T*      data() const { return entries_; }
+  std::uint64_t size() const { return size_; }  ///< entries of all vertices
+  std::uint32_t a_vertex() const { return a_vertex_; }
+
+  /// The same entries, elsewhere.
+  VertexInput at(const T* entries) const {
+    VertexInput there = *this;
+    there.entries_    = entries;
+    return there;
+  }
+
+ private:
+  const T*      entries_  = nullptr;
+  std::uint64_t size_     = 0;
+  std::uint32_t a_vertex_ = 1;
 };
 
 /// The message of programs whose updates depend on the edge alone.
@@ -224,6 +259,18 @@ template <class P>
 concept Converges = requires(const P p, const GlobalOf<P>& global) {
   { p.converged(global) } -> std::convertible_to<bool>;
 };
+
+/// `inputs = std::tuple{&P::member, ...}`: members of type VertexInput, which devices bring to where they compute.
+template <class P>
+inline constexpr bool has_inputs = requires {
+  P::inputs;
+};
+
+/// visit(input) for each; of a program that is not const it may change them.
+template <class P, class Visit>
+void for_each_input(P& program, Visit&& visit) {
+  if constexpr (has_inputs<P>) std::apply([&](auto... member) { (visit(program.*member), ...); }, P::inputs);
+}
 
 /// `columns = N` and `column<i>(value)`: the answer, entry by entry, made where the values are. Without them it is
 /// the values.

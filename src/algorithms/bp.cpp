@@ -14,25 +14,12 @@
 namespace spillway {
 namespace {
 
-using Run = Beliefs(const Graph&, const BeliefModel&, const RunOptions&);
-
 struct Form {
   const char* name;
   bool        oriented;  ///< knows directions
-  bool        program;   ///< on the CPU
-  Run*        on_cpu;
-  Run*        on_gpu;
+  BeliefColumns (*run)(const Graph&, const BeliefModel&, const RunOptions&);
+  Plan (*plan)(const Graph&, const BeliefModel&, const RunOptions&);
 };
-
-constexpr Form forms[] = {{"arc", true, false, beliefs_by_messages, gpu::beliefs_by_messages},
-                          {"vertex", false, true, beliefs_by_vertices, gpu::beliefs_by_vertices}};
-
-const Form& form_of(const ParameterValues& values) {
-  std::vector<std::string> names;
-  for (const Form& form : forms) names.emplace_back(form.name);
-  const std::string& chosen = Parameters{"bp", values}.choice("form", names);
-  return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
-}
 
 std::vector<Column> columns_of(const Beliefs& beliefs, const BeliefModel& model, const Graph& graph, int threads) {
   const std::uint64_t         n = graph.vertex_count();
@@ -44,12 +31,42 @@ std::vector<Column> columns_of(const Beliefs& beliefs, const BeliefModel& model,
   });
   std::vector<Column> columns;
   for (std::uint64_t x = 0; x < model.states; ++x)
-    columns.push_back({.name = fmt::format("belief_{}", x), .values = std::move(values[x]).freeze()});
+    columns.push_back({.name = belief_column(x), .values = std::move(values[x]).freeze()});
   return columns;
 }
 
 /// Where the last bits matter and nobody asks for a GPU, they are not to depend on whether it has room today.
 bool stays_on_cpu(const RunOptions& options) { return options.deterministic && options.device.kind.automatic(); }
+
+BeliefColumns by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  Stopwatch clock;
+  graph.simple();
+  const double prepared = clock.lap();
+  const auto   on_cpu   = [&] { return beliefs_by_messages(graph, model, options); };
+  const auto   on_gpu   = [&] { return gpu::beliefs_by_messages(graph, model, options); };
+  Beliefs      beliefs  = stays_on_cpu(options) ? on_cpu() : gpu::or_else(graph, options, on_gpu, on_cpu);
+  clock.lap();
+  BeliefColumns made{.columns    = columns_of(beliefs, model, graph, thread_count(options.threads)),
+                     .change     = beliefs.change,
+                     .statistics = std::move(beliefs.statistics)};
+  made.statistics.prepare_ms += prepared;
+  made.statistics.run_ms += clock.milliseconds();
+  return made;
+}
+
+Plan plan_by_messages(const Graph&, const BeliefModel&, const RunOptions& options) {
+  return plan_without_program(options, !stays_on_cpu(options));
+}
+
+constexpr Form forms[] = {{"arc", true, by_messages, plan_by_messages},
+                          {"vertex", false, beliefs_by_vertices, plan_by_vertices}};
+
+const Form& form_of(const ParameterValues& values) {
+  std::vector<std::string> names;
+  for (const Form& form : forms) names.emplace_back(form.name);
+  const std::string& chosen = Parameters{"bp", values}.choice("form", names);
+  return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
+}
 
 void check_form(const Form& form, const BeliefModel& model) {
   if (model.oriented && !form.oriented)
@@ -57,31 +74,20 @@ void check_form(const Form& form, const BeliefModel& model) {
                       form.name);
 }
 
-Beliefs beliefs_of(const Form& form, const Graph& graph, const BeliefModel& model, const RunOptions& options) {
-  check_form(form, model);
-  const auto on_cpu = [&] { return form.on_cpu(graph, model, options); };
-  if (stays_on_cpu(options)) return on_cpu();
-  return gpu::or_else(
-      graph, options, [&] { return form.on_gpu(graph, model, options); }, on_cpu);
-}
-
 Result run_bp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const int         threads = thread_count(options.threads);
-  const Form&       form    = form_of(values);
-  Stopwatch         clock;
-  const BeliefModel model = belief_model(graph, values, threads);
-  graph.simple();
-  const double prepared = clock.lap();
-  Beliefs      beliefs  = beliefs_of(form, graph, model, options);
-  clock.lap();
-  Result result;
-  result.columns    = columns_of(beliefs, model, graph, threads);
+  const Form&       form = form_of(values);
+  const Stopwatch   clock;
+  const BeliefModel model = belief_model(graph, values, thread_count(options.threads));
+  check_form(form, model);
+  const double  prepared = clock.milliseconds();
+  BeliefColumns beliefs  = form.run(graph, model, options);
+  Result        result;
+  result.columns    = std::move(beliefs.columns);
   result.facts      = {{"iterations", beliefs.statistics.iterations},
                        {"change", beliefs.change},
                        {"converged", std::string{beliefs.change <= model.tolerance ? "yes" : "no"}}};
   result.statistics = std::move(beliefs.statistics);
   result.statistics.prepare_ms += prepared;
-  result.statistics.run_ms += clock.milliseconds();
   return result;
 }
 
@@ -89,12 +95,12 @@ Plan plan_bp(const Graph& graph, const ParameterValues& values, const RunOptions
   const Form&       form  = form_of(values);
   const BeliefModel model = belief_model(graph, values, thread_count(options.threads));
   check_form(form, model);
-  const bool on_cpu = stays_on_cpu(options) || !gpu::wanted(options);
-  return form.program && on_cpu ? plan_by_vertices(graph, model, options)
-                                : plan_without_program(options, !stays_on_cpu(options));
+  return form.plan(graph, model, options);
 }
 
 }  // namespace
+
+std::string belief_column(std::uint64_t state) { return fmt::format("belief_{}", state); }
 
 Algorithm bp_algorithm() {
   return {

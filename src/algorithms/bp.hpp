@@ -50,8 +50,17 @@ struct Beliefs {
 /// With a message for each arc, as Pearl has it.
 Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
-/// With state on vertices only, as SIMD-X has it. The model must not be oriented.
-Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
+struct BeliefColumns {
+  std::vector<Column> columns;     ///< one a state
+  double              change = 0;  ///< the largest of a belief in the last iteration
+  RunStatistics       statistics;
+};
+
+/// What the column of a state is called.
+std::string belief_column(std::uint64_t state);
+
+/// With state on vertices only, as SIMD-X has it (programs/beliefs.hpp). The model must not be oriented.
+BeliefColumns beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
 Plan plan_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 

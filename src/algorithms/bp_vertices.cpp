@@ -1,11 +1,10 @@
-// Belief propagation with state on vertices only, as SIMD-X has it (section 6): a vertex sends what its belief
-// says to all neighbours alike, without taking out what each of them said itself. No memory for each arc, another
-// fixed point: beliefs come out more certain than with a message for each arc.
+// Belief propagation with state on vertices only: the program that runs it, and how its results are checked.
 #include <cmath>
 
 #include "algorithms/bp.hpp"
 #include "algorithms/checking.hpp"
 #include "algorithms/plain_rows.hpp"
+#include "algorithms/programs/beliefs.hpp"
 #include "algorithms/tolerances.hpp"
 #include "generate/random.hpp"
 #include "graph/csr.hpp"
@@ -15,111 +14,51 @@
 namespace spillway {
 namespace {
 
-template <std::size_t N>
-struct VertexBeliefs {
-  struct Global {
-    double change = 0;  ///< the largest of a belief
-
-    SPILLWAY_HD void operator+=(const Global& other) { change = other.change > change ? other.change : change; }
-  };
-  using Value   = std::array<double, N>;
-  using Update  = std::array<double, N>;
-  using Combine = Sum<Update>;  // products, as sums of logarithms
-
-  static constexpr bool all_active = true;
-
-  const PotentialTable* table;
-  const double*         priors;
-  double                damping;
-  double                tolerance;
-  std::uint64_t         max_iterations;
-
-  SPILLWAY_HD Value init(Vertex v) const {
-    Value belief;
-    for (std::size_t x = 0; x < N; ++x) belief[x] = priors[v * N + x];
-    return belief;
-  }
-
-  SPILLWAY_HD Update publish(const Value& belief, const Step<Global>&) const {
-    Update message;
-    for (std::size_t to = 0; to < N; ++to) {
-      double sum = 0;
-      for (std::size_t from = 0; from < N; ++from) sum += (*table)[from][to] * belief[from];
-      message[to] = std::log(sum);
-    }
-    return message;
-  }
-
-  SPILLWAY_HD Update compute(const Update& message, const Edge<>&) const { return message; }
-
-  SPILLWAY_HD bool apply(Value& belief, const Update& logarithms, const Step<Global>& step) const {
-    Update weight = logarithms;
-    double most = lowest<double>(), sum = 0;
-    for (std::size_t x = 0; x < N; ++x) {
-      weight[x] += std::log(priors[step.vertex * N + x]);
-      most = weight[x] > most ? weight[x] : most;
-    }
-    for (double& w : weight) sum += w = std::exp(w - most);
-    double change = 0;
-    for (std::size_t x = 0; x < N; ++x) {
-      const double next = (1 - damping) * weight[x] / sum + damping * belief[x];
-      change            = std::max(change, std::abs(next - belief[x]));
-      belief[x]         = next;
-    }
-    *step.total += Global{change};
-    return true;
-  }
-
-  SPILLWAY_HD bool converged(const Global& global) const { return global.change <= tolerance; }
-};
-
-template <std::size_t N>
+template <std::uint32_t N>
 VertexBeliefs<N> program_of(const BeliefModel& model) {
-  return {.table          = &model.table,
-          .priors         = model.priors.data(),
-          .damping        = model.damping,
-          .tolerance      = model.tolerance > 0 ? model.tolerance : -1,
-          .max_iterations = model.iterations};
+  const auto       states = static_cast<std::uint32_t>(model.states);
+  VertexBeliefs<N> program{.priors         = VertexInput<double>{model.priors.span(), states},
+                           .states         = states,
+                           .damping        = model.damping,
+                           .tolerance      = model.tolerance > 0 ? model.tolerance : -1,
+                           .max_iterations = model.iterations};
+  for (std::uint64_t x = 0; x < model.states; ++x)
+    for (std::uint64_t y = 0; y < model.states; ++y) program.factors[x][y] = model.table[x][y];
+  return program;
 }
 
-template <std::size_t N>
-Beliefs run_with(const Graph& simple, const BeliefModel& model, const RunOptions& options) {
-  auto    outcome = run(program_of<N>(model), simple, options);
-  Beliefs beliefs{.values     = {simple.vertex_count() * N, simple.budget(), "the beliefs"},
-                  .change     = outcome.global.change,
-                  .statistics = std::move(outcome.statistics)};
-  for (Vertex v = 0; v < simple.vertex_count(); ++v)
-    std::copy(outcome.values[v].begin(), outcome.values[v].end(), beliefs.values.data() + std::uint64_t{v} * N);
-  return beliefs;
+/// Each width has kernels of its own, which take nvcc a quarter of a minute: those between are left out.
+template <class Body>
+auto with_program(const BeliefModel& model, Body&& body) {
+  if (model.states <= 2) return body(program_of<2>(model));
+  if (model.states <= 4) return body(program_of<4>(model));
+  return body(program_of<most_states>(model));
 }
 
-template <std::size_t N = 2, class Body>
-auto with_states(std::uint64_t states, Body&& body) {
-  if constexpr (N == most_states)
-    return body.template operator()<N>();
-  else
-    return states == N ? body.template operator()<N>() : with_states<N + 1>(states, body);
-}
-
-Graph simple_graph_of(const Graph& graph) {
-  Graph::Parts parts;
-  parts.out       = graph.simple();
-  parts.symmetric = true;
-  parts.budget    = graph.budget();
-  return Graph{std::move(parts)};
+/// Of the states that the model has.
+template <class P>
+std::vector<Column> columns_of(Outcome<P>& outcome, std::uint64_t states) {
+  std::vector<Column> columns;
+  for_each_column<P>(outcome.columns, [&](auto, Buffer<double>& column) {
+    if (columns.size() < states)
+      columns.push_back({.name = belief_column(columns.size()), .values = std::move(column).freeze()});
+  });
+  return columns;
 }
 
 }  // namespace
 
-Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
-  const Graph simple = simple_graph_of(graph);
-  return with_states(model.states, [&]<std::size_t N>() { return run_with<N>(simple, model, options); });
+BeliefColumns beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  return with_program(model, [&](const auto& program) {
+    auto outcome = run(program, graph, options);
+    return BeliefColumns{.columns    = columns_of(outcome, model.states),
+                         .change     = outcome.global.change,
+                         .statistics = std::move(outcome.statistics)};
+  });
 }
 
 Plan plan_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
-  const Graph simple = simple_graph_of(graph);
-  return with_states(model.states,
-                     [&]<std::size_t N>() { return plan_run(program_of<N>(model), simple, options); });
+  return with_program(model, [&](const auto& program) { return plan_run(program, graph, options); });
 }
 
 namespace {
@@ -180,9 +119,9 @@ SerialBeliefs serial_vertex_beliefs(const Graph& graph, const BeliefModel& model
   return {std::move(now), change};
 }
 
-using BeliefColumns = std::vector<std::span<const double>>;
+using Spans = std::vector<std::span<const double>>;
 
-std::string range_problem(const Graph& graph, const BeliefColumns& columns) {
+std::string range_problem(const Graph& graph, const Spans& columns) {
   for (Vertex v = 0; v < graph.vertex_count(); ++v) {
     double sum = 0;
     for (const auto column : columns) {
@@ -196,7 +135,7 @@ std::string range_problem(const Graph& graph, const BeliefColumns& columns) {
   return {};
 }
 
-std::string oracle_problem(const Graph& graph, const BeliefModel& model, const BeliefColumns& columns,
+std::string oracle_problem(const Graph& graph, const BeliefModel& model, const Spans& columns,
                            const Result& result) {
   const SerialBeliefs expected  = serial_vertex_beliefs(graph, model, result.statistics.iterations);
   const Tolerance     tolerance = belief_tolerance(graph);
@@ -225,8 +164,7 @@ double allowed_change(const BeliefModel& model, std::uint64_t degree, double cha
 }
 
 /// One more step, at some of the vertices.
-std::string step_problem(const Graph& graph, const BeliefModel& model, const BeliefColumns& columns,
-                         double change) {
+std::string step_problem(const Graph& graph, const BeliefModel& model, const Spans& columns, double change) {
   constexpr std::uint64_t         most_checked = 1u << 16;
   const std::uint64_t             n            = graph.vertex_count();
   const Csr&                      simple       = graph.simple();
@@ -249,7 +187,7 @@ std::string step_problem(const Graph& graph, const BeliefModel& model, const Bel
 
 std::string vertex_belief_problem(const Graph& graph, const BeliefModel& model, const Result& result,
                                   bool by_serial) {
-  BeliefColumns columns;
+  Spans columns;
   for (std::uint64_t x = 0; x < model.states; ++x) columns.push_back(column_of<double>(result, x).span());
   if (std::string problem = range_problem(graph, columns); !problem.empty()) return problem;
   return by_serial ? oracle_problem(graph, model, columns, result)

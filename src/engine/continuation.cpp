@@ -12,6 +12,12 @@ void detail::check_given_values(std::uint64_t given, const Graph& graph) {
                       given, graph.vertex_count());
 }
 
+void detail::check_input(std::uint64_t entries, std::uint32_t a_vertex, const Graph& graph) {
+  if (entries != graph.vertex_count() * a_vertex)
+    throw usage_error("an input of the program has {} entries, {} a vertex, and the graph has {} vertices",
+                      entries, a_vertex, graph.vertex_count());
+}
+
 void detail::refuse_other_devices(const RunOptions& options) {
   if (options.device.kind == cuda_kind())
     throw usage_error("this program was compiled for the CPU alone; compile it with nvcc, or use --device cpu");
@@ -34,10 +40,12 @@ void detail::check_replay(const Schedule* replay, const Graph& graph) {
         replay->vertex_bound() - 1, graph.vertex_count());
 }
 
-void check_state_size(const Topology& topology, bool continues) {
+void check_state_size(const Topology& topology, bool continues, bool has_inputs) {
   if (topology.answer_size() > topology.vertices) throw internal_error("the answer is larger than the state");
   if (continues && topology.answer_size() != topology.vertices)
     throw internal_error("a run whose state is larger than its answer goes on from no other, and none from it");
+  if (has_inputs && topology.answer_size() != topology.vertices)
+    throw internal_error("a run whose state is larger than its answer has no inputs for the rest of it");
 }
 
 void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include "graph/build_size.hpp"
@@ -38,7 +39,7 @@ constexpr std::array demands{
     Demand{"bc",                Rows::in,          60.5, 0, 0, false, 36},
     Demand{"bfs",               Rows::as_they_are, 16.5, 0, 0, true},
     Demand{"bp",                Rows::simple,      48,   16, 0, false, 16},
-    Demand{"bp vertex",         Rows::simple,      64,   0, 0, false, 16},
+    Demand{"bp vertex",         Rows::simple,      48,   0, 0, false, 16},
     Demand{"cc",                Rows::as_they_are, 8},
     Demand{"cc propagate",      Rows::in,          12.5},
     Demand{"cdlp",              Rows::in,          9,    0, 128u << 10},
@@ -79,12 +80,15 @@ Demand demand_of(const std::string& algorithm, const ParameterValues& values, co
   Demand            found{algorithm, Rows::as_they_are, double{state_bytes_per_vertex}};
   for (const Demand& each : demands)
     if (each.name == algorithm || each.name == form) found = each;
-  // With k states there are k priors and beliefs a vertex, and k - 1 ratios each way an arc.
+  // With k states there are k priors and beliefs a vertex, and k - 1 ratios each way an arc; in the vertex form k
+  // priors, and room for the next power of two of beliefs, which become columns.
   if (algorithm == "bp") {
     const std::string states = value_of(values, "states");
-    const double      k      = states.empty() || states.size() > 1 ? 2 : std::max(states[0] - '0', 2);
-    found.vertex *= k / 2;
+    const int         k      = states.empty() || states.size() > 1 ? 2 : std::max(states[0] - '0', 2);
+    found.vertex = found.name == form ? 8 * k + 16 * static_cast<int>(std::bit_ceil(static_cast<unsigned>(k)))
+                                      : found.vertex * k / 2;
     found.arc *= k - 1;
+    found.earlier = 8 * k;  // priors
   }
   if (algorithm == "lcc" && size.symmetric) found.rows = Rows::simple, found.arc = 4;
   return found;

@@ -189,6 +189,37 @@ TEST_F(Bp, EveryNumberOfStates) {
     }
 }
 
+/// The program has room for more states than some models have.
+TEST_F(Bp, EveryNumberOfStatesOnVertices) {
+  const std::string priors = folder_.write("p", "0 1e-20 1e20 1\n3 1e20 1e-20 1\n");
+  for (std::uint64_t states = 2; states <= 8; ++states)
+    for (const char* coupling : {"1e-20", "0.4", "3", "1e20"})
+      for (const char* damping : {"0", "0.3"}) {
+        const Graph     graph = testing::random_graph(states);
+        ParameterValues given{{"form", "vertex"},
+                              {"states", std::to_string(states)},
+                              {"coupling", coupling},
+                              {"damping", damping},
+                              {"tolerance", "0"}};
+        if (states == 3 && graph.vertex_count() > 3) given["priors"] = priors;
+        const Result result = run(graph, given);
+        EXPECT_EQ(result.columns.size(), states);
+        EXPECT_EQ(problem(graph, given, result, CheckBy::oracle), "")
+            << states << " states, coupling " << coupling;
+        EXPECT_EQ(problem(graph, given, result, CheckBy::properties), "") << states << ", coupling " << coupling;
+      }
+}
+
+TEST_F(Bp, HubsOfTheVertexFormDoNotUnderflow) {
+  const Graph graph = generate("star", {{"vertices", "100001"}});
+  for (const char* states : {"2", "3"}) {
+    const ParameterValues given{{"form", "vertex"}, {"states", states}, {"coupling", "50"}};
+    const Result          result = run(graph, given);
+    EXPECT_EQ(problem(graph, given, result, CheckBy::oracle), "") << states;
+    EXPECT_EQ(problem(graph, given, result, CheckBy::properties), "") << states;
+  }
+}
+
 TEST_F(Bp, StrongAndWeakCouplingsWithDamping) {
   const Graph graph = generate("grid", {{"rows", "12"}, {"columns", "15"}, {"remove", "0.1"}});
   for (const char* coupling : {"1e-20", "0.001", "0.4", "1", "1.1", "30", "1e20"})

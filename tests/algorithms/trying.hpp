@@ -17,7 +17,10 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
   static const std::map<std::string, std::vector<ParameterValues>> variants{
       {"bc", {{{"sources", "4"}}, {{"sources", "1"}}, {{"sources", "all"}, {"normalized", "yes"}}}},
       {"bp",
-       {{}, {{"form", "vertex"}}, {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
+       {{},
+        {{"form", "vertex"}},
+        {{"form", "vertex"}, {"states", "3"}, {"damping", "0.3"}},
+        {{"form", "vertex"}, {"states", "5"}, {"iterations", "4"}, {"tolerance", "0"}}}},
       {"cc", {{}, {{"form", "afforest"}}, {{"form", "propagate"}}}},
       {"kcore", {{}, {{"k", "2"}}, {{"k", "4"}}}},
       {"pagerank",
@@ -46,11 +49,15 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
 }
 
 /// Algorithms that are no vertex programs: of a way, the device and the number of threads are all that concerns
-/// them. cc may be one, where the method needs it.
+/// them. Some are programs in one form, or on a GPU; cc may be one, where the method needs it.
 inline bool is_program(const std::string& algorithm, const ParameterValues& values) {
-  static const std::set<std::string> others{"bp",      "cdlp", "crossedges",   "degrees", "egonet",
-                                            "induced", "lcc",  "neighborhood", "scc",     "tc"};
+  static const std::set<std::string> others{"cdlp", "crossedges",   "egonet", "induced",
+                                            "lcc",  "neighborhood", "scc",    "tc"};
+  if (algorithm == "bp") return values.at("form") == "vertex";
   if (algorithm == "cc") return values.at("form") != "afforest";
+#if !defined(SPILLWAY_TEST_ON_GPU)
+  if (algorithm == "degrees") return false;
+#endif
   return !others.contains(algorithm);
 }
 

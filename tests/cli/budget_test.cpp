@@ -96,8 +96,10 @@ TEST_F(Budgets, TheNumberOfARefusedRunSuffices) {
                    algorithm.makes_a_graph || in_buckets(algorithm) ? 2 : 1);
     }
   }
-  for (const char* form : {"pagerank directed.spill --form residual", "cc directed.spill --form propagate",
-                           "bp directed.spill --form vertex --iterations 2", "tc sparse.spill --per-vertex"})
+  for (const char* form :
+       {"pagerank directed.spill --form residual", "cc directed.spill --form propagate",
+        "bp directed.spill --form vertex --iterations 2",
+        "bp directed.spill --form vertex --iterations 2 --states 5", "tc sparse.spill --per-vertex"})
     expect_truth(std::string{"run "} + form + " --device cpu");
 }
 

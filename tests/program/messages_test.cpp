@@ -100,6 +100,16 @@ std::vector<Mistake> rarer_mistakes() {
        "reads_degree must be `static constexpr bool reads_degree = false;`"},
       {"LateAlong", minimum + "Along along = Along::both; " + init + compute,
        "along must be `static constexpr Along along = Along::out;`, Along::in, Along::both or Along::simple"},
+      {"LateInputs", minimum + init + compute + "int inputs = 0; ",
+       "inputs must be `static constexpr auto inputs = std::tuple{&Program::member, ...};`"},
+      {"InputThatIsNone",
+       minimum + init + compute +
+           "const float* of = nullptr; static constexpr auto inputs = std::tuple{&InputThatIsNone::of}; ",
+       "where each member is a VertexInput<T> that is not const"},
+      {"InputWithAContainer",
+       minimum + init + compute +
+           "VertexInput<std::string> of; static constexpr auto inputs = std::tuple{&InputWithAContainer::of}; ",
+       "the entries of a VertexInput must be trivially copyable: numbers and structs of numbers"},
       {"NoInit", minimum + compute,
        "a program needs `Value init(Vertex v) const` or init(v, degree): the value a vertex starts with"},
       {"WrongPublish", minimum + init + compute + "Value publish(Value& value) const { return value; }",

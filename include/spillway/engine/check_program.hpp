@@ -156,6 +156,44 @@ constexpr bool check_columns() {
   return columns;
 }
 
+template <class P, class Member>
+inline constexpr bool is_input_of = false;
+template <class P, class T, class Owner>
+inline constexpr bool is_input_of<P, VertexInput<T> Owner::*> = std::is_base_of_v<Owner, P>;
+
+template <class P, class Inputs>
+inline constexpr bool are_inputs_of = false;
+template <class P, class... Member>
+inline constexpr bool are_inputs_of<P, const std::tuple<Member...>> = (is_input_of<P, Member> && ...);
+
+template <class Inputs>
+inline constexpr bool have_plain_entries = true;
+template <class... T, class... Owner>
+inline constexpr bool have_plain_entries<const std::tuple<VertexInput<T> Owner::*...>> =
+    (std::is_trivially_copyable_v<T> && ...);
+
+/// Where it is a member of every object there is no such thing.
+template <class P>
+concept FixesInputs = requires {
+  typename std::bool_constant<(static_cast<void>(P::inputs), true)>;
+};
+
+template <class P>
+constexpr bool check_inputs() {
+  if constexpr (!has_inputs<P>) {
+    return true;
+  } else {
+    constexpr bool named = FixesInputs<P> && are_inputs_of<P, decltype(P::inputs)>;
+    static_assert(named,
+                  "inputs must be `static constexpr auto inputs = std::tuple{&Program::member, ...};`, where each "
+                  "member is a VertexInput<T> that is not const");
+    constexpr bool plain = have_plain_entries<decltype(P::inputs)>;
+    static_assert(plain,
+                  "the entries of a VertexInput must be trivially copyable: numbers and structs of numbers");
+    return named && plain;
+  }
+}
+
 template <class P>
 constexpr bool check_apply() {
   using T               = Traits<P>;
@@ -225,7 +263,7 @@ constexpr bool check_program() {
     return false;  // NOLINT(bugprone-branch-clone)
   else if constexpr (!detail::check_combine<P>())
     return false;
-  else if constexpr (!detail::check_other_types<P>() || !detail::check_flags<P>())
+  else if constexpr (!detail::check_other_types<P>() || !detail::check_flags<P>() || !detail::check_inputs<P>())
     return false;
   else if constexpr (!detail::check_functions<P>() || !detail::check_optional_functions<P>())
     return false;

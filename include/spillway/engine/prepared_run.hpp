@@ -65,8 +65,8 @@ class RunDevice {
   virtual bool falls_back(const Error& /*error*/) { return false; }
 };
 
-/// Values and frontiers that runs leave to each other are those of the answer.
-void check_state_size(const Topology& topology, bool continues);
+/// Values and frontiers that runs leave to each other are those of the answer, and so are inputs.
+void check_state_size(const Topology& topology, bool continues, bool has_inputs);
 
 /// For the planner of later runs: what each iteration had active.
 void note_run(const Graph& graph, const std::string& program, const Topology& topology, const RunOptions& options,
@@ -77,7 +77,8 @@ template <class P>
 Outcome<P> run_once(RunDevice<P>& device, const RunRequest<P>& request) {
   const auto& from = request.continuation;
   check_state_size(request.topology,
-                   from.values.size() > 0 || from.resident || from.keep || from.replay || from.record);
+                   from.values.size() > 0 || from.resident || from.keep || from.replay || from.record,
+                   has_inputs<P>);
   Trace* const trace   = request.options.trace;
   const auto   prepare = [&] {
     const TraceSpan span{trace, Track::host, "prepare"};

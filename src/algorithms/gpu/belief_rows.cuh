@@ -1,6 +1,7 @@
-// What both forms of belief propagation have in common on a GPU: walking all rows, and iterating. A few lanes of a
-// warp share a row; a long one is cut into segments, a block to each, so that the whole device works on a hub.
-// What the arcs of a row say is combined in an order that the graph decides: answers are the same in every run.
+// What belief propagation with a message for each arc does on a GPU whatever its factors are: walking all rows,
+// and iterating. A few lanes of a warp share a row; a long one is cut into segments, a block to each, so that the
+// whole device works on a hub. What the arcs of a row say is combined in an order that the graph decides: answers
+// are the same in every run.
 #pragma once
 
 #include <algorithm>
@@ -204,14 +205,14 @@ class RowWalk {
 /// the largest change, beliefs() and kernels().
 template <class Propagation>
 Beliefs propagate(Session& session, const Graph& graph, const BeliefModel& model, const RunOptions& options,
-                  std::uint64_t most_iterations, Propagation& propagation) {
+                  Propagation& propagation) {
   Progress&                        progress = options.progress ? *options.progress : Progress::none();
   const std::uint64_t              n = graph.vertex_count(), arcs = graph.simple().arc_count();
   Beliefs                          result;
   std::vector<IterationStatistics> iterations;
-  progress.begin("belief propagation", most_iterations * arcs, ProgressUnit::edges);
+  progress.begin("belief propagation", model.iterations * arcs, ProgressUnit::edges);
   Stopwatch clock;
-  while (iterations.size() < most_iterations) {
+  while (iterations.size() < model.iterations) {
     check_cancelled(progress);
     result.change = propagation.iterate();
     iterations.push_back({n, arcs, arcs, Direction::pull, clock.lap()});

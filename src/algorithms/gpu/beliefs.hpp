@@ -8,7 +8,4 @@ namespace spillway::gpu {
 /// With a message for each arc (see bp_messages.cpp).
 Beliefs beliefs_by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options);
 
-/// With state on vertices only (see bp_vertices.cpp). The model must not be oriented.
-Beliefs beliefs_by_vertices(const Graph& graph, const BeliefModel& model, const RunOptions& options);
-
 }  // namespace spillway::gpu

@@ -296,7 +296,7 @@ Beliefs run_messages(const Graph& graph, const BeliefModel& model, const RunOpti
   if (model.oriented) topology.pull = {block_of(graph.out())};  // who has arcs to whom
   Session          session{graph, options, topology};
   Messages<states> messages{session, simple, model, options};
-  return propagate(session, graph, model, options, model.iterations, messages);
+  return propagate(session, graph, model, options, messages);
 }
 
 }  // namespace

@@ -5,6 +5,4 @@ namespace spillway::gpu {
 
 Beliefs beliefs_by_messages(const Graph&, const BeliefModel&, const RunOptions&) { refuse_gpu(); }
 
-Beliefs beliefs_by_vertices(const Graph&, const BeliefModel&, const RunOptions&) { refuse_gpu(); }
-
 }  // namespace spillway::gpu

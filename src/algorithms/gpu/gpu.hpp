@@ -72,12 +72,4 @@ struct NeighborArcs {
 /// Of a directed graph.
 NeighborArcs arcs_between_neighbors(const Graph& graph, const RunOptions& options);
 
-struct Degrees {
-  Buffer<std::uint64_t> out;
-  Buffer<std::uint64_t> in;
-  RunStatistics         statistics;
-};
-
-Degrees degrees(const Graph& graph, const RunOptions& options);
-
 }  // namespace spillway::gpu

@@ -22,6 +22,4 @@ Components propagated_labels(const Graph&, std::uint64_t, const RunOptions&) { r
 
 NeighborArcs arcs_between_neighbors(const Graph&, const RunOptions&) { refuse_gpu(); }
 
-Degrees degrees(const Graph&, const RunOptions&) { refuse_gpu(); }
-
 }  // namespace spillway::gpu

@@ -6,6 +6,7 @@
 
 #include <spillway/engine/cuda/continuation.hpp>
 #include <spillway/engine/cuda/executor.cuh>
+#include <spillway/engine/cuda/inputs.hpp>
 #include <spillway/engine/prepared_run.hpp>
 
 namespace spillway::cuda {
@@ -35,6 +36,7 @@ std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double d
   RunOptions              options         = request.options;
   options.method                          = method;
   const auto all                          = Device::measured([&] {
+    const DeviceInputs<P>      inputs{device, request.program};
     CudaExecutor<P, PlainRows> executor{device,  request.program, request.topology,
                                         options, delta,           request.max_iterations};
     if (request.continuation.record || request.continuation.replay) executor.record();
@@ -50,6 +52,17 @@ DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values) {
   DeviceArray<Value> there{device, values.size(), "the values of the vertices"};
   there.upload(values.data());
   return there;
+}
+
+/// What `make` returns. Where rows that other runs have left are in the way, they go.
+template <class Make>
+auto with_room(Session& session, Make&& make) {
+  try {
+    return make();
+  } catch (const DeviceError&) {
+    if (!session.make_room()) throw;
+  }
+  return make();
 }
 
 /// Edges that stay where they are while a run lasts: on the device, or in host memory that it reads in place.
@@ -70,14 +83,15 @@ class CudaRun final : public PreparedRun<P> {
 
  public:
   CudaRun(Session& session, const RunRequest<P>& request, const RunOptions& options, double delta,
-          Supply<Rows> rows, DeviceArray<Value> values, const RunStatistics& so_far)
+          Supply<Rows> rows, DeviceArray<Value> values, DeviceInputs<P> inputs, const RunStatistics& so_far)
       : session_(session),
         request_(request),
         options_(options),
         rows_(std::move(rows)),
         values_(std::move(values)),
+        inputs_(std::move(inputs)),
         so_far_(so_far) {
-    executor_  = made_with_room(delta);
+    executor_  = with_room(session_, [&] { return made(delta); });
     auto& from = request.continuation;
     kept_      = from.resident ? &kept_values<Value>(*from.resident, request.topology.vertices) : nullptr;
     if (rows_.order && (kept_ || values_.size() > 0)) {
@@ -153,7 +167,7 @@ class CudaRun final : public PreparedRun<P> {
       for_each_column<P>(columns_, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
         DeviceArray<Entry> made{device(), answer_size(), "the result"};
         if (made.size() > 0)
-          SPILLWAY_LAUNCH((make_column<P, i, Entry>), blocks, block_threads, request_.program, values_.data(),
+          SPILLWAY_LAUNCH((make_column<P, i, Entry>), blocks, block_threads, inputs_.program(), values_.data(),
                           places, made.size(), made.data());
         column = room_for_answer(std::move(column));
         device().download(column.data(), made.data(), made.size() * sizeof(Entry));
@@ -166,7 +180,7 @@ class CudaRun final : public PreparedRun<P> {
   }
 
   std::unique_ptr<Executor> made(double delta) {
-    auto executor = std::make_unique<Executor>(device(), request_.program, request_.topology, options_, delta,
+    auto executor = std::make_unique<Executor>(device(), inputs_.program(), request_.topology, options_, delta,
                                                request_.max_iterations);
     executor->set_rows(rows_);
     if (options_.method->transfers && request_.facts.supports_async &&
@@ -178,16 +192,6 @@ class CudaRun final : public PreparedRun<P> {
     if (from.replay) executor->replay(*from.replay, rows_.order.get());
     if (!from.resident && from.values.size() == 0) executor->start_afresh();
     return executor;
-  }
-
-  /// Where rows that other runs have left are in the way, they go.
-  std::unique_ptr<Executor> made_with_room(double delta) {
-    try {
-      return made(delta);
-    } catch (const DeviceError&) {
-      if (!session_.make_room()) throw;
-    }
-    return made(delta);
   }
 
   /// The frontiers that the run has walked stay where they are.
@@ -205,6 +209,7 @@ class CudaRun final : public PreparedRun<P> {
   RunOptions                options_;
   Supply<Rows>              rows_;
   DeviceArray<Value>        values_;  ///< to go on from, and in the end the answer
+  DeviceInputs<P>           inputs_;
   RunStatistics             so_far_;  ///< of preparing
   Stopwatch                 clock_;
   EdgesInPlace              in_place_;
@@ -233,11 +238,13 @@ class CudaDevice final : public RunDevice<P> {
     SuppliedRows    supplied = session_.rows();
     const Stopwatch clock;
     auto            values = uploaded(device(), request_.continuation.values);
-    if (values.size() > 0) supplied.so_far.transfer_ms += clock.milliseconds();
+    auto            inputs = with_room(session_, [&] { return DeviceInputs<P>{device(), request_.program}; });
+    inputs.upload(request_.program);
+    if (values.size() > 0 || has_inputs<P>) supplied.so_far.transfer_ms += clock.milliseconds();
     return std::visit(
         [&]<class Rows>(Supply<Rows>& rows) -> std::unique_ptr<PreparedRun<P>> {
           return std::make_unique<CudaRun<P, Rows>>(session_, request_, supplied.options, delta_, std::move(rows),
-                                                    std::move(values), supplied.so_far);
+                                                    std::move(values), std::move(inputs), supplied.so_far);
         },
         supplied.rows);
   }

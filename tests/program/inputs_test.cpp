@@ -1,0 +1,1 @@
+#include "program/input_tests.hpp"
