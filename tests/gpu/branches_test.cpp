@@ -39,6 +39,34 @@ class GpuBranches : public ::testing::Test {
 #endif
 };
 
+/// Edges that stay on the device beside windows stay for the next run, too, unless it is to have others.
+TEST_F(GpuBranches, WindowsFindWhatTheLastRunLeft) {
+  for (const char* method : {"partitions", "mixed"})
+    for (const char* name : {"bfs", "sssp"}) {
+      const Algorithm&      algorithm = algorithm_named(name);
+      const Graph           graph     = testing::with_weights_for(algorithm, kron);
+      const ParameterValues values    = testing::filled(algorithm, graph, {}).value();
+      const std::uint64_t   all       = graph.arc_count() * (algorithm.weights == WeightUse::ignored ? 4 : 8);
+      RunOptions way{.device = {.kind = cuda_kind()}, .method = method_named(method), .supply = {.window = 512}};
+      const auto run = [&](std::uint64_t resident) {
+        way.supply.resident   = resident;
+        Result        result  = algorithm.run(graph, values, way);
+        const Verdict verdict = algorithm.verify(graph, values, result, {});
+        EXPECT_EQ(verdict.problem, "") << method << " " << name;
+        return result.statistics;
+      };
+      const auto first = run(all / 2), again = run(all / 2), more = run(all / 4 * 3), none = run(0);
+      EXPECT_GT(first.edges_resident, 0u) << method;
+      EXPECT_EQ(first.uploaded_bytes, first.edges_resident) << method;
+      EXPECT_EQ(again.edges_resident, first.edges_resident) << method;
+      EXPECT_EQ(again.uploaded_bytes, 0u) << method;
+      EXPECT_GT(more.edges_resident, first.edges_resident) << method;
+      EXPECT_EQ(more.uploaded_bytes, more.edges_resident) << method;
+      EXPECT_EQ(none.edges_resident, 0u) << method;
+      EXPECT_LE(again.device_bytes, first.device_bytes) << method;
+    }
+}
+
 TEST_F(GpuBranches, AreAllTaken) {
   RunCounters all;
   bool        pushed = false, pulled = false;

@@ -134,11 +134,12 @@ bool HostRows::keep_prefixes(Device& device, std::uint64_t room) {
 void HostRows::drop_prefixes() {
   prefix_offsets_ = {}, tail_begins_ = {};
   prefix_targets_ = {}, prefix_weights_ = {};
-  room_ = no_prefixes;
+  first_ = {};
+  room_  = no_prefixes;
 }
 
 std::uint64_t HostRows::held_bytes() const {
-  return (prefix_offsets_.size() + tail_begins_.size()) * sizeof(EdgeIndex) + resident_bytes();
+  return (prefix_offsets_.size() + tail_begins_.size()) * sizeof(EdgeIndex) + resident_bytes() + first_.bytes();
 }
 
 std::vector<PlainRows> HostRows::parts() {

@@ -14,6 +14,14 @@ struct PrefixLengths {
   std::uint64_t first = 0;
 };
 
+/// Edges from the first on that a run in windows had on the device.
+struct FirstEdges {
+  DeviceArray<Vertex>        targets;
+  DeviceArray<std::uint32_t> weights;
+
+  std::uint64_t bytes() const { return (targets.size() + weights.size()) * sizeof(Vertex); }
+};
+
 class HostRows {
  public:
   /// Where rows lie is known to the device from now on; edges are pinned when somebody asks for them.
@@ -35,7 +43,10 @@ class HostRows {
   /// Whether some rows are kept where there is no room for the first edge of each.
   void          may_keep_some(bool yes) { some_rows_ = yes; }
   void          drop_prefixes();
-  std::uint64_t held_bytes() const;  ///< by prefixes, and by what says where they are
+  std::uint64_t held_bytes() const;  ///< by prefixes, and by what says where they are, or by first edges
+  /// Those that the last run in windows has left; they go with prefixes.
+  FirstEdges    take_first() { return std::exchange(first_, {}); }
+  void          leave_first(FirstEdges first) { first_ = std::move(first); }
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }
 
   std::vector<PlainRows> parts();
@@ -66,6 +77,7 @@ class HostRows {
   DeviceArray<EdgeIndex>        prefix_offsets_, tail_begins_;
   DeviceArray<Vertex>           prefix_targets_;
   DeviceArray<std::uint32_t>    prefix_weights_;
+  FirstEdges                    first_;
 };
 
 }  // namespace spillway::cuda

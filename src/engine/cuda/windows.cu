@@ -66,9 +66,9 @@ struct DescriptorBatch {
 /// What a GPU has of one block.
 struct GpuSide {
   const EdgeIndex*                   offsets = nullptr;
-  std::unique_ptr<CompressedWindows> compressed;  ///< none: edges are as they are
-  DeviceArray<Vertex>                targets;     ///< the first ones, all the time
-  DeviceArray<std::uint32_t>         weights;
+  std::unique_ptr<CompressedWindows> compressed;    ///< none: edges are as they are
+  FirstEdges                         first;         ///< all the time
+  std::shared_ptr<HostRows>          rows;          ///< that they are of; none: edges are compressed
   DeviceArray<PartAt>                parts;         ///< where windows of the whole array begin among chunks
   DeviceArray<EdgeIndex>             below, above;  ///< where rows lie in the first edges, and in the others
   Rows                               on_host;       ///< all edges, where the host has them
@@ -81,7 +81,7 @@ struct GpuSide {
 
   /// Rows to be read without windows: as far as they are here, and on the host.
   std::vector<PlainRows> in_place() const {
-    const PlainRows here{below.data(), below.data() + 1, targets.data(), weights.data()};
+    const PlainRows here{below.data(), below.data() + 1, first.targets.data(), first.weights.data()};
     if (all_here) return {here};
     if (below.size() == 0) return {{offsets, offsets + 1, on_host.targets, on_host.weights, true}};
     return {here, {above.data(), above.data() + 1, on_host.targets, on_host.weights, true}};
@@ -102,6 +102,8 @@ struct SideToCome {
   WindowSide                         side;
   Rows                               on_host;  ///< where the device reads it in place; offsets are its own
   std::unique_ptr<CompressedWindows> compressed;
+  FirstEdges                         first = {};  ///< that the last run has left, as many as will stay
+  std::shared_ptr<HostRows>          rows  = {};
 };
 
 /// What a window's memory is shared out into.
@@ -109,6 +111,13 @@ struct SlotSizes {
   EdgeIndex words   = 0;  ///< of a slot
   EdgeIndex decoded = 0;  ///< edges of the slot that compressed ones are decoded to; 0: none are
 };
+
+/// Edges of a side that stay on the device, for which there are `bytes`.
+EdgeIndex edges_that_stay(const WindowSide& side, const WindowSizes& sizes, const WindowNeeds& needs,
+                          std::uint64_t bytes) {
+  const std::uint64_t told = (side.parts() + 1) * sizeof(PartAt);
+  return sizes.resident_edges(side.arcs, bytes - std::min(bytes, told), needs);
+}
 
 /// Three things at once: the host gathers, a stream copies, the kernels of the default stream visit.
 class GpuWindows final : public EdgeSupply, WindowDevice {
@@ -139,6 +148,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
       sides_[i].offsets    = given[i].on_host.offsets;
       sides_[i].on_host    = given[i].on_host;
       sides_[i].compressed = std::move(given[i].compressed);
+      sides_[i].first      = std::move(given[i].first);
+      sides_[i].rows       = std::move(given[i].rows);
       if (side.arcs > 0) keep(side, sides_[i], sizes.left / given.size(), state);
       if (!options.method->reads_in_place || needs.everyone || side.resident == 0) continue;
       cut(sides_[i], side.edge_at(side.resident));
@@ -151,6 +162,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     wait_for_streams();
     IdleRings::instance().put(device_.index(), std::move(stages_));
     IdleRings::instance().put(device_.index(), std::move(descriptor_ring_));
+    for (GpuSide& side : sides_)
+      if (side.rows) side.rows->leave_first(std::move(side.first));
   }
 
   /// Iterations whose edges are better read in place need no windows.
@@ -172,6 +185,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   void complete(RunStatistics&) const override {}
 
   std::uint64_t resident_bytes() const { return supply_->resident_bytes(); }
+  std::uint64_t uploaded_bytes() const { return uploaded_; }
 
   std::size_t            sides() const { return sides_.size(); }
   std::vector<PlainRows> in_place(std::size_t side) const { return sides_[side].in_place(); }
@@ -204,16 +218,19 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   void keep(WindowSide& side, GpuSide& there, std::uint64_t bytes, std::uint64_t state) {
     const std::size_t   parts = side.parts() + 1;
     const std::uint64_t told  = parts * sizeof(PartAt);
-    if (device_.room() < state + told) return;
+    if (there.first.bytes() == 0 && device_.room() < state + told) return;
     there.parts = {device_, parts, what_windows};
     if (there.compressed) return keep_compressed(side, *there.compressed, bytes - std::min(bytes, told));
-    const EdgeIndex stay = sizes_.resident_edges(side.arcs, bytes - std::min(bytes, told), needs_);
+    const EdgeIndex stay = edges_that_stay(side, sizes_, needs_, bytes);
     side.resident        = sizes_.parts_of(stay);
-    there.targets        = {device_, stay, what_windows};
-    there.targets.upload(side.host.targets);
-    if (!needs_.weighted) return;
-    there.weights = {device_, stay, what_windows};
-    there.weights.upload(side.host.weights);
+    if (there.first.targets.size() == stay) return;
+    there.first.targets = {device_, stay, what_windows};
+    there.first.targets.upload(side.host.targets);
+    if (needs_.weighted) {
+      there.first.weights = {device_, stay, what_windows};
+      there.first.weights.upload(side.host.weights);
+    }
+    uploaded_ += there.first.bytes();
   }
 
   static void keep_compressed(WindowSide& side, CompressedWindows& there, std::uint64_t bytes) {
@@ -353,7 +370,8 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     if (side.compressed) return visit_compressed(which, at);
     const EdgeIndex from = at.edges.first;
     if (which == resident)
-      return process(at, side.rows(side.targets.data(), side.weights.data(), from), BlockMemory::device);
+      return process(at, side.rows(side.first.targets.data(), side.first.weights.data(), from),
+                     BlockMemory::device);
     if (which == WindowDevice::in_place)
       return process(at, side.rows(side.on_host.targets, weighted(side.on_host.weights), from), BlockMemory::host);
     Slot& slot = *slots_[which];
@@ -370,6 +388,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
   std::vector<GpuSide>          sides_;
   std::unique_ptr<WindowSupply> supply_;
   Charge                        staged_;  ///< pinned
+  std::uint64_t                 uploaded_ = 0;
   Executor*                     executor_ = nullptr;
   WindowKernels*                kernels_  = nullptr;  ///< the same
   ChunkLayout                   layout_;              ///< the last, on the device
@@ -401,24 +420,54 @@ class WindowBuilder {
         state_(state) {}
 
   Supply<PlainRows> build() {
+    if (!compressed_) take_first(pulls_ ? topology_.pull : topology_.push);
     device_graph_.drop_idle_prefixes();
     const auto add_push = [&] { add(topology_.push, supply_.push, !pulls_); };
     if (!pulls_) add_push();
     if (!mixed_) add(topology_.pull, supply_.pull, pulls_);
     if (pulls_) add_push();  // rows that are sent say in which order all are
     Device& device = device_graph_.device();
+    if (device.room() < state_ + WindowSizes::least(needs_)) drop_first();
     device.require(state_ + WindowSizes::least(needs_), "the state of the vertices and windows of edges");
     const WindowSizes sizes = compressed_ ? compressed_sizes() : plain_sizes();
+    if (!first_serves(sizes)) drop_first();
     auto windows = std::make_shared<GpuWindows>(device, std::move(sides_), sizes, slots_, needs_, pulls_,
                                                 topology_.vertices, state_, options_, graph_.budget());
     if (mixed_) read_in_place(*windows);
     supply_.resident = windows->resident_bytes();
-    supply_.uploaded = supply_.resident;
+    supply_.uploaded = compressed_ ? supply_.resident : windows->uploaded_bytes();
     supply_.windows  = std::move(windows);
     return std::move(supply_);
   }
 
  private:
+  /// What the last run has left, before what is idle goes.
+  void take_first(const std::vector<RowBlock>& blocks) {
+    for (const RowBlock& block : blocks) {
+      first_.push_back(device_graph_.host_rows(block, needs_.weighted, graph_)->take_first());
+      held_ += first_.back().bytes();
+    }
+  }
+
+  void drop_first() {
+    first_.clear();
+    held_ = 0;
+    for (SideToCome& come : sides_) come.first = {};
+  }
+
+  /// Whether just that is to stay.
+  bool first_serves(const WindowSizes& sizes) {
+    if (held_ == 0) return false;
+    for (std::size_t i = 0; i < sides_.size(); ++i) {
+      SideToCome&     come = sides_[i];
+      const EdgeIndex stay = edges_that_stay(come.side, sizes, needs_, sizes.left / sides_.size());
+      if (first_[i].targets.size() != stay || (first_[i].weights.size() > 0) != (needs_.weighted && stay > 0))
+        return false;
+    }
+    for (std::size_t i = 0; i < sides_.size(); ++i) sides_[i].first = std::move(first_[i]);
+    return true;
+  }
+
   /// The rows of a block: where they are, and, if they are sent, all that is needed for it.
   void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool sent) {
     for (const RowBlock& block : blocks) {
@@ -427,18 +476,20 @@ class WindowBuilder {
       if (compressed_)
         add_compressed(block, *rows, to, sent);
       else
-        add_plain(block, *rows, to, sent);
+        add_plain(block, rows, to, sent);
       supply_.held.push_back(std::move(rows));
     }
   }
 
-  void add_plain(const RowBlock& block, HostRows& rows, std::vector<PlainRows>& to, bool sent) {
-    to.push_back({rows.offsets(), rows.offsets() + 1, nullptr, nullptr});
+  void add_plain(const RowBlock& block, const std::shared_ptr<HostRows>& rows, std::vector<PlainRows>& to,
+                 bool sent) {
+    to.push_back({rows->offsets(), rows->offsets() + 1, nullptr, nullptr});
     if (!sent) return;
     SideToCome& come = sides_.emplace_back();
-    come.side        = {.host = rows.pinned(), .arcs = block.rows.offsets[topology_.vertices]};
+    come.side        = {.host = rows->pinned(), .arcs = block.rows.offsets[topology_.vertices]};
     if (!needs_.weighted) come.side.host.weights = nullptr;
-    come.on_host = rows.whole();
+    come.on_host = rows->whole();
+    come.rows    = rows;
     supply_.on_host += come.side.arcs * needs_.edge_bytes();
   }
 
@@ -481,7 +532,7 @@ class WindowBuilder {
   }
 
   WindowSizes plain_sizes() {
-    std::uint64_t       room   = device_graph_.device().room() - state_;
+    std::uint64_t       room   = device_graph_.device().room() + held_ - state_;
     const std::uint64_t places = mixed_ ? 2 * sides_.size() * (topology_.vertices + 1) * sizeof(EdgeIndex) : 0;
     RunOptions          sized  = options_;
     if (room < places + WindowSizes::least(needs_))
@@ -541,6 +592,8 @@ class WindowBuilder {
   Supply<PlainRows>       supply_;
   std::vector<SideToCome> sides_;
   std::vector<Ordered>    ordered_;
+  std::vector<FirstEdges> first_;     ///< that the last run has left
+  std::uint64_t           held_ = 0;  ///< bytes of them
   SlotSizes               slots_;
 };
 
