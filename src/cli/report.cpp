@@ -315,8 +315,9 @@ Json summary_json(const Algorithm& algorithm, const Result& result, const Graph&
 }
 
 std::string candidate_name(const PlanCandidate& candidate) {
-  return fmt::format("{}{}{}", candidate.method->name, candidate.compressed ? " compressed" : "",
-                     candidate.asynchronous ? " asynchronous" : "");
+  return fmt::format("{}{}{}{}", candidate.method->name, candidate.compressed ? " compressed" : "",
+                     candidate.asynchronous ? " asynchronous" : "",
+                     candidate.order == VertexOrder::degree ? " hubs first" : "");
 }
 
 Json candidates_json(const std::vector<PlanCandidate>& candidates) {
@@ -326,6 +327,7 @@ Json candidates_json(const std::vector<PlanCandidate>& candidates) {
                {"method", each.method->name},
                {"compressed", each.compressed},
                {"asynchronous", each.asynchronous},
+               {"order", each.order == VertexOrder::degree ? "degree" : "natural"},
                {"excluded", each.excluded.empty() ? Json(nullptr) : Json(each.excluded)}};
     if (each.excluded.empty())
       entry.update(Json{{"prepare_ms", each.prepare_ms},

@@ -13,7 +13,7 @@ using Paths = std::set<std::string>;
 
 /// Objects whose keys are data: facts of an algorithm, its columns, rates of a machine.
 bool has_open_keys(const std::string& path) {
-  for (const char* open : {"facts", "top[]", "farthest", "largest", "largest_group", "rates"})
+  for (const char* open : {"facts", "top[]", "farthest", "largest", "largest_group", "rates", "corrected_rates"})
     if (path == open || path.ends_with(std::string{"."} + open)) return true;
   return false;
 }
