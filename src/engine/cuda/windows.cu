@@ -68,7 +68,7 @@ struct GpuSide {
   const EdgeIndex*                   offsets = nullptr;
   std::unique_ptr<CompressedWindows> compressed;    ///< none: edges are as they are
   FirstEdges                         first;         ///< all the time
-  std::shared_ptr<HostRows>          rows;          ///< that they are of; none: edges are compressed
+  std::shared_ptr<HostRows>          first_of;      ///< these rows; none: edges are compressed
   DeviceArray<PartAt>                parts;         ///< where windows of the whole array begin among chunks
   DeviceArray<EdgeIndex>             below, above;  ///< where rows lie in the first edges, and in the others
   Rows                               on_host;       ///< all edges, where the host has them
@@ -149,7 +149,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
       sides_[i].on_host    = given[i].on_host;
       sides_[i].compressed = std::move(given[i].compressed);
       sides_[i].first      = std::move(given[i].first);
-      sides_[i].rows       = std::move(given[i].rows);
+      sides_[i].first_of   = std::move(given[i].rows);
       if (side.arcs > 0) keep(side, sides_[i], sizes.left / given.size(), state);
       if (!options.method->reads_in_place || needs.everyone || side.resident == 0) continue;
       cut(sides_[i], side.edge_at(side.resident));
@@ -163,7 +163,7 @@ class GpuWindows final : public EdgeSupply, WindowDevice {
     IdleRings::instance().put(device_.index(), std::move(stages_));
     IdleRings::instance().put(device_.index(), std::move(descriptor_ring_));
     for (GpuSide& side : sides_)
-      if (side.rows) side.rows->leave_first(std::move(side.first));
+      if (side.first_of) side.first_of->leave_first(std::move(side.first));
   }
 
   /// Iterations whose edges are better read in place need no windows.
