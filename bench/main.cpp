@@ -24,7 +24,9 @@ struct Arguments {
   bool gpu() const { return set != "cpu"; }
   Set  workloads() const {
      const unsigned chosen = scale > 0 ? scale : gpu() ? 24 : 20;
-     return set == "plan" ? plan_set(chosen, quick) : gpu() ? gpu_set(chosen, quick) : cpu_set(chosen, quick);
+     if (set == "plan") return plan_set(chosen, quick);
+    if (set == "papers") return papers_set(chosen, quick);
+    return gpu() ? gpu_set(chosen, quick) : cpu_set(chosen, quick);
   }
   DeviceKind kind() const {
     const std::string name = !device.empty() ? device : gpu() ? "cuda" : "cpu";
@@ -114,8 +116,8 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   spillway::bench::Arguments arguments;
   CLI::App                   app{"Measures Spillway: what algorithms take, by every method"};
-  app.add_option("--set", arguments.set, "cpu, gpu or plan (default: cpu)")
-      ->check(CLI::IsMember({"cpu", "gpu", "plan"}));
+  app.add_option("--set", arguments.set, "cpu, gpu, plan or papers (default: cpu)")
+      ->check(CLI::IsMember({"cpu", "gpu", "plan", "papers"}));
   app.add_option("--device", arguments.device, "cpu or cuda (default: that of the set)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--scale", arguments.scale, "Vertices are 2^SCALE (default: 20, with GPUs 24)")

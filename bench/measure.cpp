@@ -114,10 +114,13 @@ const std::vector<std::string>& Runner::sources_of(const Workload& workload, con
 
 RunOptions Runner::options_of(const Workload& workload, const Graph& graph) const {
   RunOptions options;
-  options.device.kind     = device_;
-  options.method          = workload.method;
-  options.supply.compress = workload.compress;
-  options.runs            = workload.runs;
+  options.device.kind      = device_;
+  options.method           = workload.method;
+  options.supply.compress  = workload.compress;
+  options.supply.async     = workload.async;
+  options.supply.all_parts = workload.all_parts;
+  options.cuda             = workload.cuda;
+  options.runs             = workload.runs;
   if (!workload.beyond_memory) {
     options.runs = static_cast<unsigned>(workload.repeats.cold + workload.repeats.warm);
     return options;

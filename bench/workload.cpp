@@ -128,8 +128,85 @@ Set plan_set(unsigned scale, bool quick) {
   return set;
 }
 
+namespace {
+
+struct Variant {
+  const char* name;
+  CudaTuning  cuda      = {};
+  Method      method    = {};
+  Async       async     = Async::automatic;
+  bool        all_parts = false;
+};
+
+void add_variants(Set& set, const Workload& any, const std::vector<Variant>& variants) {
+  for (const Variant& variant : variants) {
+    Workload& workload = set.workloads.emplace_back(any);
+    workload.variant   = variant.name;
+    workload.cuda = variant.cuda, workload.method = variant.method;
+    workload.async = variant.async, workload.all_parts = variant.all_parts;
+  }
+}
+
+/// Figures 8 (a), 11 and 12: bounds of the online filter's bins, filters, fusion.
+void add_simdx(Set& set, const std::string& graph) {
+  const auto workload = [&](const char* table, const char* algorithm) {
+    Workload any{.table = table, .algorithm = algorithm, .graph = graph};
+    any.repeats = {.cold = 0, .warm = 3}, any.enough_s = 2, any.limit_s = 5;
+    if (any.algorithm == "pagerank") any.parameters = {{"iterations", "10"}};
+    return any;
+  };
+  std::vector<Variant> bounds;
+  for (const auto& [name, entries] : {std::pair{"8 entries", 8u},
+                                      {"32 entries", 32u},
+                                      {"64 entries", 64u},
+                                      {"256 entries", 256u},
+                                      {"1024 entries", 1024u}})
+    bounds.push_back({name, {.bin_entries = entries}, resident_edges()});
+  add_variants(set, workload("simd-x 8", "bfs"), bounds);
+  for (const char* algorithm : {"bfs", "sssp", "kcore"})
+    add_variants(set, workload("simd-x 11", algorithm),
+                 {{"ballot", {.filter = Filter::ballot}, resident_edges()},
+                  {"batch", {.filter = Filter::batch}, resident_edges()},
+                  {"just in time", {.filter = Filter::just_in_time}, resident_edges()}});
+  for (const char* algorithm : {"bfs", "sssp", "kcore", "pagerank"})
+    add_variants(set, workload("simd-x 12", algorithm),
+                 {{"no fusion", {.fusion = Fusion::none}, resident_edges()},
+                  {"push and pull", {.fusion = Fusion::push_pull}, resident_edges()},
+                  {"all fused", {.fusion = Fusion::all}, resident_edges()}});
+}
+
+/// Table 3: whole partitions, all or those in which somebody is active; active edges alone, in two ways; and ours.
+void add_subway(Set& set, const std::string& graph) {
+  constexpr unsigned quarter = 4;
+  for (const char* algorithm : {"bfs", "sssp", "sswp", "cc", "ssnsp", "pagerank"}) {
+    Workload any{.table = "subway 3", .algorithm = algorithm, .graph = graph};
+    any.resident_of = quarter, any.beyond_memory = true;
+    any.repeats = {.cold = 0, .warm = 2}, any.enough_s = 2, any.limit_s = 4;
+    if (any.algorithm == "pagerank") any.parameters = {{"form", "residual"}};
+    if (any.algorithm == "cc") any.parameters = {{"form", "propagate"}};
+    add_variants(set, any,
+                 {{"PT", {}, whole_partitions(), Async::off, true},
+                  {"PT-Opt", {}, whole_partitions(), Async::off},
+                  {"Subway-sync", {}, method_named("subgraph"), Async::off},
+                  {"Subway-async", {}, method_named("subgraph"), Async::on},
+                  {"auto", {}, {}}});
+  }
+}
+
+}  // namespace
+
+Set papers_set(unsigned scale, bool quick) {
+  Set set = gpu_set(scale, quick);
+  set.workloads.clear();
+  for (const GraphSpec& graph : set.graphs) {
+    add_simdx(set, graph.name);
+    add_subway(set, graph.name);
+  }
+  return set;
+}
+
 std::string method_name(const Workload& workload) {
-  std::string name{workload.method->name};
+  std::string name{workload.variant.empty() ? workload.method->name : workload.variant};
   if (workload.runs > 1) name += " for " + std::to_string(workload.runs);
   return workload.compress == Compress::on ? name + " compressed" : name;
 }
@@ -140,7 +217,8 @@ std::string share_name(const Workload& workload) {
 
 std::string name_of(const Workload& workload) {
   const std::string name = workload.algorithm + " " + workload.graph;
-  return workload.beyond_memory ? name + " " + share_name(workload) + " " + method_name(workload) : name;
+  if (workload.beyond_memory) return name + " " + share_name(workload) + " " + method_name(workload);
+  return workload.variant.empty() ? name : name + " " + workload.variant;
 }
 
 }  // namespace spillway::bench

@@ -35,8 +35,12 @@ struct Workload {
   bool            per_iteration = false;  ///< the figure is one iteration's
   Method          method        = {};
   Compress        compress      = Compress::automatic;
-  unsigned        resident_of   = 0;      ///< one of so many parts of the edges may stay on the device; 0: none
-  unsigned        runs          = 1;      ///< that are announced
+  unsigned        resident_of   = 0;   ///< one of so many parts of the edges may stay on the device; 0: none
+  unsigned        runs          = 1;   ///< that are announced
+  std::string     variant       = {};  ///< of a paper's table, in place of the method's name: …
+  CudaTuning      cuda          = {};  ///< …what it is made of
+  Async           async         = Async::automatic;
+  bool            all_parts     = false;
   bool            beyond_memory = false;  ///< `resident_of` holds, and `auto` gets no more memory than the others
   Repeats         repeats       = {};
   double          enough_s      = 5;   ///< of repeats; a run that takes longer is not repeated
@@ -57,6 +61,9 @@ Set gpu_set(unsigned scale, bool quick);
 /// What `auto` chooses against everything that can be asked for by name: on four graphs, from all of the edges on
 /// the device to none, for one run and for many.
 Set plan_set(unsigned scale, bool quick);
+
+/// What SIMD-X's figures 8, 11 and 12 and Subway's table 3 compare, on our graphs.
+Set papers_set(unsigned scale, bool quick);
 
 /// "bfs kron24 1/4 zerocopy compressed": what results are compared by.
 std::string name_of(const Workload& workload);
