@@ -247,16 +247,17 @@ double Pricing::whole_parts(const Activity& active, double kept) const {
   return run_.all_active ? bytes : bytes * (1 - std::pow(1 - 1 / parts, std::max(1.0, begun)));
 }
 
-/// What is active is gathered, and run to a local fixed point: few transfers, and a round for every level.
+/// Parts are sent whole, a few times over, and each is run to a local fixed point while the next is on its way: a
+/// round for every level, and little more work than in order.
 Pricing::Cost Pricing::asynchronously(double kept) const {
-  constexpr double transfers = 8, again = 2, barriers_of_a_round = 3;
+  constexpr double times = 4, again = 1.3, barriers_of_a_round = 3;
   double           shares = 0;
   for (const Activity& each : activity_) shares += each.iterations * each.edges;
-  const double edges = again * arcs(shares) * (1 - kept);
-  const double bus   = costs_.gathered(edges, again * rows(shares, 0) * (1 - kept)) + transfers * rates_.step;
+  const double bytes = times * static_cast<double>(run_.edge_bytes()) * (1 - kept);
+  const double bus   = bytes / rates_.sent + times * rates_.step;
   const double compute =
       visiting(again * arcs(shares)).seconds + sample_.levels * barriers_of_a_round * rates_.barrier;
-  return {bus, compute, bus + compute, edges * edge_bytes(), {}};
+  return {bus, compute, std::max(bus, compute), bytes, {}};
 }
 
 }  // namespace spillway

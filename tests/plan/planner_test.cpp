@@ -163,7 +163,10 @@ const Case cases[] = {
      {.rates = {.latency = 1e-3}},
      "subgraph asynchronous"},
     {"ranks on a large GPU, a few iterations", {kron24, Kind::ranks, 0, 10}, {140 * GB}, "frontier"},
-    {"ranks on it, many iterations, ten times", {kron24, Kind::ranks, 0, 200, 10}, {140 * GB}, "frontier hubs first"},
+    {"ranks on it, many iterations, ten times",
+     {kron24, Kind::ranks, 0, 200, 10},
+     {140 * GB},
+     "frontier hubs first"},
     {"ranks on it, a few, asked fifty times", {kron24, Kind::ranks, 0, 10, 50}, {140 * GB}, "frontier hubs first"},
     {"ranks on it, of a grid that its cache holds", {grid2048, Kind::ranks, 0, 200}, {140 * GB}, "frontier"},
     {"ranks on it, where hubs are read from memory as quickly as from the cache",
@@ -222,6 +225,36 @@ TEST(Planner, CompressesOnceRunsHaveForgoneAsMuchAsItTakes) {
     }
     EXPECT_LE(taken, 2.1 * std::min(plain, compressed)) << runs;
   }
+}
+
+/// Four runs of 20 iterations with a quarter resident of 1.26 GB: compressing is not begun before what it takes
+/// has been forgone, and not at all where it would gain as little as 5 %.
+TEST(Planner, DoesNotCompressForNextToNothing) {
+  RunOptions options;
+  options.supply.resident = kron24.arcs;  // a quarter of their bytes
+  double      forgone     = 0;
+  const Asked asked{kron24, Kind::ranks, 0.25, 20};
+  for (int run = 0; run < 4; ++run) {
+    Asked again           = asked;
+    again.forgone         = forgone;
+    const Placement found = chosen(again, {1260 * MB}, options);
+    if (found.best().compressed) {
+      const auto plain = std::ranges::find_if(found.candidates, [](const PlanCandidate& each) {
+        return each.method == whole_partitions() && !each.compressed;
+      });
+      EXPECT_GE(1e3 * forgone + plain->run_ms - found.best().run_ms, found.best().prepare_ms - plain->prepare_ms)
+          << run;
+      EXPECT_GT(run, 0) << "the first may be the last";
+      break;
+    }
+    forgone += found.forgone.compressed;
+  }
+  Machine hardly_better{1260 * MB};
+  hardly_better.rates.decoded = 520.8e6 / 28.6e-3;  // a pass takes as long as sending it plain
+  Asked many                  = asked;
+  many.forgone                = 0.2;  // four runs at 5 %
+  const Placement found       = chosen(many, hardly_better, options);
+  EXPECT_FALSE(found.best().compressed) << name_of(found.best());
 }
 
 /// Where it is said how many there are, the best is paid from the first on.
