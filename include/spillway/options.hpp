@@ -96,13 +96,15 @@ struct CudaTuning {
   Fusion        fusion       = Fusion::all;
   VertexOrder   order        = VertexOrder::automatic;
   std::uint64_t large_degree = 1024;      ///< rows from here on are worked on by a block
-  std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all
+  std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all; unless changed, from 8,192 if read in place
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
   unsigned      line_edges   = 96;        ///< rows in host memory from here on are read by whole lines of the bus
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
   std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
+
+  bool operator==(const CudaTuning&) const = default;
 };
 
 /// Whether edges beyond the device's memory are coded, hubs first: fewer bytes on the bus, more work before.
@@ -183,6 +185,13 @@ struct RunOptions {
   History       history = History::process;
   unsigned      runs    = 1;  ///< that are to come over this graph, this one included: what preparing is shared by
 };
+
+/// Whether nothing is asked for that only a GPU has, or only the CPU.
+inline bool leaves_device_open(const RunOptions& options) {
+  return options.device.kind.automatic() && options.method.automatic() && !options.supply.resident &&
+         options.supply.compress == Compress::automatic && options.supply.async == Async::automatic &&
+         options.cuda == CudaTuning{};
+}
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.
 inline bool goes_asynchronously(const RunOptions& options, std::uint64_t vertices, std::uint64_t arcs) {

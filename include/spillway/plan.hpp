@@ -62,8 +62,10 @@ struct Work {
 namespace detail {
 
 /// Why a run stays on the CPU although there may be a GPU: it is done before one that this process has not used
-/// yet would be ready. Empty: it does not. Adds up what was left to the CPU so, and wakes the GPU in time.
-std::string why_no_gpu_is_woken(const Work& work, const RunOptions& options);
+/// yet would be ready. Empty: it does not.
+std::string why_gpu_is_not_started(const Work& work, const RunOptions& options);
+/// Such a run is made: many of them are worth a GPU.
+void note_left_to_cpu(const Work& work, const RunOptions& options);
 
 }  // namespace detail
 

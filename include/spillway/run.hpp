@@ -77,12 +77,13 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
                           .pull = T::all_active || options.direction == Direction::pull ||
                                   (options.deterministic && T::order_sensitive)};
   bool             on_a_gpu = false;
-  std::string      asleep;
+  [[maybe_unused]] const Work  work{graph.vertex_count(), graph.arc_count(), T::all_active,
+                                   max_iterations_of(program)};
+  [[maybe_unused]] std::string not_started;
   if constexpr (has_device_code<P>) {
-    if (!continuation.resident && !continuation.replay)
-      asleep = why_no_gpu_is_woken(
-          {graph.vertex_count(), graph.arc_count(), T::all_active, max_iterations_of(program)}, options);
-    on_a_gpu = asleep.empty() && cuda::wanted<P>(options, continuation);
+    if (!continuation.resident && !continuation.replay) not_started = why_gpu_is_not_started(work, options);
+    if (asked == Asked::plan && !cuda::wanted<P>(options, continuation)) not_started.clear();  // says why itself
+    on_a_gpu = not_started.empty() && cuda::wanted<P>(options, continuation);
   }
   const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   const bool     supports_async =
@@ -113,17 +114,22 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
     const auto on_gpu = [&] {
       const auto device = cuda::device_for(request, delta_of(program, graph, true));
       if constexpr (asked == Asked::run)
-        if (const auto better = device->better_device()) {
-          auto answer = on_cpu();
-          note_better_device(answer.statistics, *better);
-          return answer;
-        }
+        if (const auto better = device->better_device()) try {
+            auto answer = on_cpu();
+            note_better_device(answer.statistics, *better);
+            return answer;
+          } catch (const Error& error) {  // there may be no room for it on the host
+            if (!device->falls_back(error)) throw;
+          }
       return act(*device, request, prepare);
     };
     if (on_a_gpu) return gpu_or_cpu(options, on_gpu, on_cpu_after_all, tell);
     auto answer = on_cpu_after_all();
+    if (not_started.empty()) return answer;
     if constexpr (asked == Asked::plan)
-      if (!asleep.empty()) tell(answer, asleep, 0);
+      tell(answer, not_started, 0);
+    else
+      note_left_to_cpu(work, options);
     return answer;
   } else {
     refuse_other_devices(options);

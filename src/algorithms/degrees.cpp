@@ -77,8 +77,9 @@ Result by_program(const Graph& graph, const RunOptions& options) {
 /// program and half its time (kron20 on 2 cores: 0.5 and 1.1 s).
 template <class OnGpu, class OnCpu, class Tell>
 auto where_it_pays(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu, Tell&& tell) {
-  RunOptions there = options;
-  if (!cuda::wanted<ArcCounts>(options, {}) || (graph.has_in() && options.device.kind.automatic()))
+  RunOptions there           = options;
+  const bool lengths_are_all = graph.has_in() && options.device.kind.automatic();
+  if (lengths_are_all || gpu::is_left_to_cpu(options, graph) || !cuda::wanted<ArcCounts>(options, {}))
     return on_cpu();
   there.device.kind = cuda_kind();
   return gpu_or_cpu(

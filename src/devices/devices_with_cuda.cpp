@@ -34,7 +34,7 @@ std::string absence_of(cudaError_t status) {
 }  // namespace
 
 CudaDevices cuda_devices() {
-  const cuda::Waking timed;
+  const cuda::StartupTimer timed;
   CudaDevices found;
   int         count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {

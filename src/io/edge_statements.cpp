@@ -396,8 +396,8 @@ bool says_directed(const Fields& words) {
 
 namespace {
 
-/// "Type: directed", "undirected: no", "weights: none": as lists are read anyway.
-bool says_nothing_else(const Fields& words) {
+/// "Type: directed", "undirected: no"; "weights: none" where none are read.
+bool says_what_is_read(const Fields& words, bool weights) {
   const auto is_filler = [](const std::string& word) {
     return is_any(word, {"type", "kind", "graph", "network", "edges", "arcs", "links", "is", "are", "a", "the"});
   };
@@ -407,7 +407,7 @@ bool says_nothing_else(const Fields& words) {
     return std::ranges::equal(said, other, [](const std::string& one, const char* two) { return one == two; });
   };
   return is({"directed"}) || is({"asymmetric"}) || is({"undirected", "no"}) || is({"undirected", "false"}) ||
-         is({"directed", "not", "undirected"}) || is({"weights", "none"}) || is({"unweighted"});
+         is({"directed", "not", "undirected"}) || (!weights && (is({"weights", "none"}) || is({"unweighted"})));
 }
 
 }  // namespace
@@ -420,7 +420,7 @@ bool EdgeInspection::is_checked(std::string_view line) const {
   const Fields names = words_of_comment(line);
   const Ends   ends  = ends_of(names);
   return (ends.from && ends.to && names.size() == columns()) || says_directed(words_of(line)) ||
-         says_nothing_else(words_of(line));
+         says_what_is_read(words_of(line), /*weights=*/weight().has_value());
 }
 
 /// Comments above the edges that say something which nobody has checked: "# n = 5", "# Directed: N". Where the

@@ -57,6 +57,7 @@ constexpr std::array demands{
     Demand{"radius",            Rows::in,          208.5},
     Demand{"scc",               Rows::in,          21.2},
     Demand{"ssnsp",             Rows::as_they_are, 40.5, 0, 0, true},
+    Demand{"ssnsp accumulative", Rows::as_they_are, 68.5, 0, 0, true},
     Demand{"sssp",              Rows::as_they_are, 20.2, 0, sssp_bins, true},
     Demand{"sswp",              Rows::as_they_are, 20.1, 0, 0, true},
     Demand{"tc",                Rows::simple,      22,   2},

@@ -46,10 +46,10 @@ class Sampling {
   Sampling(const RowBlock& block, std::uint64_t vertices, bool weighted)
       : block_(block), rows_(block.rows), vertices_(vertices), weighted_(weighted) {}
 
-  GraphSample sample() && {
+  GraphSample sample(int threads) && {
     if (vertices_ == 0 || block_.arcs() == 0) return sample_;
     sample_lengths();
-    sample_places();
+    sample_places(threads);
     return sample_;
   }
 
@@ -95,7 +95,7 @@ class Sampling {
   }
 
   /// Searches and groups wait for memory nearly all the time: as many as there are threads wait together.
-  void sample_places() {
+  void sample_places(int threads) {
     constexpr std::uint64_t      coding = sampled_groups / groups_a_task;
     std::array<double, searches> levels{};
     std::array<CodeSize, coding> sizes{};
@@ -106,7 +106,7 @@ class Sampling {
       else
         sizes[task - searches] = code_size(drawn);
     };
-    for_each_task(thread_count(0), searches + coding, act);
+    for_each_task(threads, searches + coding, act);
     CodeSize all;
     for (const CodeSize& one : sizes)
       all = {all.words + one.words, all.edges + one.edges, std::max(all.weight_bits, one.weight_bits)};
@@ -239,8 +239,8 @@ double GraphSample::edges_of_longest(double share, double degree) const {
   return edges + (1 - edges) * (share - rows) / std::max(nonempty - rows, 1e-12);
 }
 
-GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted) {
-  return Sampling{rows, vertices, weighted}.sample();
+GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted, int threads) {
+  return Sampling{rows, vertices, weighted}.sample(threads);
 }
 
 }  // namespace spillway

@@ -182,8 +182,9 @@ void note_run(const Graph& graph, const std::string& program, const Topology& to
   const bool asynchronous = statistics.counters.local_rounds > 0;     // with other activity
   const bool cut_off      = statistics.iterations >= max_iterations;  // another run may go on
   if (options.history == History::off || asynchronous || cut_off || statistics.iterations == 0) return;
-  // What fits is not planned by it: no file is written.
-  const History history = statistics.method.empty() ? History::process : options.history;
+  // Where edges fit on the GPU, or nothing was to choose, no plan depends on it: no file is written.
+  const bool    fits = statistics.candidates.empty() || (statistics.method.empty() && statistics.device != "cpu");
+  const History history = fits ? History::process : options.history;
   const bool    chose   = statistics.device != "cpu" && statistics.bytes_sent == 0;
   RunHistory::of(graph)->note(
       graph, program, summary_of(statistics.per_iteration, topology.vertices, topology.arcs, chose), history);

@@ -29,12 +29,15 @@ class Conditions {
   std::string excluded(const PlanCandidate& candidate) const {
     const Method         method = candidate.method;
     const SupplyOptions& supply = run_.options.supply;
-    if (candidate.on_cpu()) return run_.may_use_cpu ? "" : "a GPU was asked for, or what only it has or does";
+    if (candidate.on_cpu()) return excluded_cpu();
     if (!run_.options.method.automatic() && method != run_.options.method) return asked_for();
     if (candidate.order == VertexOrder::degree && run_.options.cuda.order == VertexOrder::automatic) {
       // The last bits are not to depend on whether there is room for another order today.
       if (run_.options.deterministic) return "--deterministic";
       if (run_.vertices * message_bytes < device_.cache / 2) return "the GPU's cache holds what all vertices send";
+      if (!device_.may_reorder) return "no order of the vertices pays, or there was no room for a second copy";
+      const std::uint64_t twice = run_.state + 2 * all_edges();
+      if (!device_.has_order && device_.room < twice) return needs(twice);
     }
     const bool asks_for_code = supply.compress == Compress::on;
     if (!method->all_resident && run_.form != RowForm::any &&
@@ -64,6 +67,19 @@ class Conditions {
   }
 
  private:
+  std::string excluded_cpu() const {
+    if (!run_.may_use_cpu) return "an option of GPUs was given, or values stay on the GPU";
+    const std::uint64_t about = 2 * run_.state;
+    if (device_.host_room >= about) return "";
+    return fmt::format("needs about {} of host memory, and there are {}", human_bytes(about),
+                       human_bytes(device_.host_room));
+  }
+
+  std::uint64_t all_edges() const {
+    return static_cast<std::uint64_t>(static_cast<double>(run_.edge_bytes()) * run_.sides) +
+           run_.vertices * sizeof(EdgeIndex);
+  }
+
   std::string asked_for() const { return fmt::format("--method {}", run_.options.method->name); }
 
   std::string lacks_memory(const PlanCandidate& candidate) const {
@@ -283,7 +299,7 @@ Plan planned_placement(const RunFacts& run, const GpuFacts& device) {
   plan.compressed  = best.compressed;
   plan.weighted    = run.weighted;
   plan.room        = best.on_cpu() ? 0 : device.room;
-  plan.state_bytes = best.method->transfers ? run.state_in_windows : run.state;
+  plan.state_bytes = best.on_cpu() ? 0 : best.method->transfers ? run.state_in_windows : run.state;
   plan.edge_bytes  = run.edge_bytes();
   plan.vertices    = run.vertices;
   plan.arcs        = run.arcs;

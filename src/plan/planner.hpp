@@ -56,6 +56,9 @@ struct GpuFacts {
   bool          has_pinned     = false;  ///< these edges, on the host
   bool          has_resident   = false;  ///< all of them, on the device…
   bool          has_order      = false;  ///< …hubs first
+  bool          may_reorder    = true;   ///< it was not tried in vain
+  bool          has_first      = false;  ///< first edges, which a run in windows has left
+  bool          has_prefixes   = false;  ///< of rows, which a run in place has left
   std::uint64_t cache          = 0;      ///< bytes of its last level
   Forgone       forgone        = {};     ///< by runs so far
 

@@ -90,7 +90,9 @@ double Pricing::preparing(const PlanCandidate& candidate, const GpuFacts& device
         candidate.order == VertexOrder::degree && !device.has_order ? arcs(run_.sides) / rates_.reordered : 0;
     return moving + (device.has_resident ? 0 : all / rates_.uploaded);
   }
-  const double kept = keeping(candidate, resident) + (candidate.method->transfers ? rates_.windows : 0);
+  const bool there = candidate.method->transfers ? device.has_first : device.has_prefixes && !candidate.compressed;
+  const double kept =
+      (there ? 0 : keeping(candidate, resident)) + (candidate.method->transfers ? rates_.windows : 0);
   if (candidate.compressed && device.has_compressed) return kept;
   const double pinning = device.has_pinned ? 0 : all / (device.copies() ? rates_.copied : rates_.pinned);
   const double coding =

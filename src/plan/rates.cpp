@@ -34,6 +34,11 @@ std::optional<Rates> rates_from(const Json& object) {
   return rates;
 }
 
+std::optional<Rates> measured_rates(const Json& entry) {
+  if (!entry.is_object() || entry.value(way_name, Json{}) != way) return std::nullopt;
+  return rates_from(entry);
+}
+
 Json to_json(const Rates& rates) {
   Json object = Json::object();
   for (const auto& [name, value] : rate_fields) object[name] = rates.*value;
@@ -48,9 +53,8 @@ std::optional<MachineRates> kept_rates(const std::string& path, const std::strin
   if (path.empty()) return std::nullopt;
   const Json cache = read_cache(path);
   const auto found = cache.find(machine);
-  if (found == cache.end() || !found->is_object()) return std::nullopt;
-  if (found->value(way_name, Json{}) != way) return std::nullopt;
-  const auto measured = rates_from(*found);
+  if (found == cache.end()) return std::nullopt;
+  const auto measured = measured_rates(*found);
   if (!measured) return std::nullopt;
   const auto entry = found->find(corrected_name);
   const auto since = entry == found->end() || !entry->is_object() ? std::nullopt : rates_from(*entry);
@@ -87,16 +91,20 @@ Rates corrected(const MachineRates& rates, std::span<const RateObservation> obse
   return better;
 }
 
-WakingFacts waking_facts(const std::string& path, int threads) {
+StartupFacts startup_facts(const std::string& path, int threads) {
   constexpr double of_a_thread = 60e6;
   const Rates      guess;
-  WakingFacts      facts{guess.context, of_a_thread * threads, guess.host_iteration};
+  StartupFacts     facts{guess.context, of_a_thread * threads, guess.host_iteration};
   if (path.empty()) return facts;
+  // Of several GPUs, the one that is ready first.
   const Json cache = read_cache(path);
+  bool       known = false;
   for (const auto& [machine, entry] : cache.items()) {
-    if (!entry.is_object() || !machine.ends_with(fmt::format(", {} threads", threads))) continue;
-    const auto rates = rates_from(entry);
-    if (rates) facts = {rates->context, rates->host_visited_far, rates->host_iteration};
+    if (!machine.ends_with(fmt::format(", {} threads", threads))) continue;
+    const auto rates = measured_rates(entry);
+    if (!rates || (known && facts.context <= rates->context)) continue;
+    facts = {rates->context, rates->host_visited_far, rates->host_iteration};
+    known = true;
   }
   return facts;
 }

@@ -64,12 +64,12 @@ struct RateObservation {
 /// it was measured: what slowed a run down may have been others.
 Rates corrected(const MachineRates& rates, std::span<const RateObservation> observations);
 
-/// What is known without waking a GPU: by earlier processes, or guessed.
-struct WakingFacts {
+/// What is known before a GPU is asked: by earlier processes, or guessed.
+struct StartupFacts {
   double context;                       ///< seconds until a GPU is ready
   double host_visited, host_iteration;  ///< of the CPU with all threads
 };
-WakingFacts waking_facts(const std::string& path, int threads);
+StartupFacts startup_facts(const std::string& path, int threads);
 
 /// Of a GPU and as many threads of the host: as they were kept, or measured now, in some two seconds, and kept.
 /// None where `budget` or the GPU has no room to measure in.

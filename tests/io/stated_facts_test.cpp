@@ -858,6 +858,13 @@ TEST(StatedFacts, CommentsThatAreFollowedAnywayAreNot) {
   }
 }
 
+TEST(StatedFacts, CommentsThatDenyTheWeightsAreTold) {
+  for (const char* comment : {"# weights: none", "# unweighted"}) {
+    const Graph graph = read(std::string{comment} + "\n1 2 5\n2 3 6\n3 1 7\n");
+    expect_says(notes_of(graph), "is not followed");
+  }
+}
+
 TEST(StatedFacts, TrueCountsSilenceNoOtherComment) {
   expect_says(notes_of(read("# column 1: cited, column 2: citing\n# Nodes: 3 Edges: 3\n0 1\n1 2\n2 0\n")),
               "not followed");

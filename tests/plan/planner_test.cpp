@@ -76,7 +76,7 @@ struct Asked {
 };
 
 Placement chosen(const Asked& asked, const Machine& machine, RunOptions options = {}, RowForm form = RowForm::any,
-                 int* measured = nullptr) {
+                 int* measured = nullptr, const Forgone& forgone = {}) {
   options.runs              = asked.runs;
   const std::uint64_t state = asked.graph.vertices * 24;
   RunFacts            run{.options          = options,
@@ -109,6 +109,7 @@ Placement chosen(const Asked& asked, const Machine& machine, RunOptions options 
                       },
                   .sample = asked.graph.sample};
   device.known_rates = [&] { return machine.rates; };
+  device.forgone += forgone;
   return chosen_placement(run, device);
 }
 
@@ -255,6 +256,42 @@ TEST(Planner, DoesNotCompressForNextToNothing) {
   many.forgone                = 0.2;  // four runs at 5 %
   const Placement found       = chosen(many, hardly_better, options);
   EXPECT_FALSE(found.best().compressed) << name_of(found.best());
+}
+
+/// What the CPU's runs, or those in the order of the file, would have taken less is credited to what is prepared.
+TEST(Planner, PreparesOnceRunsHaveForgoneAsMuch) {
+  const auto forgone_until = [](const Asked& asked, const Machine& machine, auto&& credit, const char* choice) {
+    Forgone so_far;
+    for (int run = 1; run <= 1000; ++run) {
+      const Placement found = chosen(asked, machine, {}, RowForm::any, nullptr, so_far);
+      if (name_of(found.best()) == choice) return run;
+      EXPECT_GT(credit(found.forgone), 0) << name_of(found.best());
+      so_far += found.forgone;
+    }
+    return 0;
+  };
+  const int on_gpu = forgone_until(
+      {kron24, Kind::votes, 0.25}, {0, of_cores(128), true}, [](const Forgone& more) { return more.on_gpu; },
+      "zerocopy");
+  EXPECT_GT(on_gpu, 1);
+  EXPECT_LT(on_gpu, 50);
+  const int ordered = forgone_until(
+      {kron24, Kind::ranks, 0, 20}, {140 * GB}, [](const Forgone& more) { return more.ordered; },
+      "frontier hubs first");
+  EXPECT_GT(ordered, 1);
+  EXPECT_LT(ordered, 10);
+}
+
+/// A second copy of the edges, in another order, needs room; and what was tried in vain is not tried again.
+TEST(Planner, OrdersOnlyWhereThereIsRoom) {
+  const Asked many{kron24, Kind::ranks, 0, 20, 50};
+  EXPECT_EQ(name_of(chosen(many, {140 * GB}).best()), "frontier hubs first");
+  const Placement tight = chosen(many, {4 * GB});
+  EXPECT_EQ(name_of(tight.best()), "frontier");
+  bool told = false;
+  for (const PlanCandidate& each : tight.candidates)
+    told |= each.order == VertexOrder::degree && each.excluded.find("of GPU memory") != std::string::npos;
+  EXPECT_TRUE(told);
 }
 
 /// Where it is said how many there are, the best is paid from the first on.

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "plan/cache_file.hpp"
-#include "plan/waking.hpp"
+#include "plan/startup.hpp"
 #include "support.hpp"
 
 namespace spillway {
@@ -102,17 +102,18 @@ TEST(CorrectedRates, StayNearWhatWasMeasured) {
 }
 
 TEST_F(KeptRates, TellWhetherAGpuIsWorthWaitingFor) {
-  const WakingFacts guess = waking_facts(path, 8);
+  const StartupFacts guess = startup_facts(path, 8);
   EXPECT_GT(guess.context, 0);
-  EXPECT_GT(guess.host_visited, waking_facts(path, 2).host_visited);
+  EXPECT_GT(guess.host_visited, startup_facts(path, 2).host_visited);
   Rates quick;
   quick.context = 0.123, quick.host_visited_far = 5e8;
   keep_rates(path, "a GPU at 0, 8 threads", {quick, quick});
-  EXPECT_EQ(waking_facts(path, 8).context, 0.123);
-  EXPECT_EQ(waking_facts(path, 8).host_visited, 5e8);
-  EXPECT_NE(waking_facts(path, 4).context, 0.123);
+  keep_rates(path, "another at 1, 8 threads", {});
+  EXPECT_EQ(startup_facts(path, 8).context, 0.123);
+  EXPECT_EQ(startup_facts(path, 8).host_visited, 5e8);
+  EXPECT_NE(startup_facts(path, 4).context, 0.123);
 
-  const WakingFacts facts{.context = 0.3, .host_visited = 1e9, .host_iteration = 20e-6};
+  const StartupFacts facts{.context = 0.3, .host_visited = 1e9, .host_iteration = 20e-6};
   const auto seconds = [&](std::uint64_t vertices, std::uint64_t arcs, bool all_active, std::uint64_t most) {
     return predicted_on_cpu({vertices, arcs, all_active, most}, facts);
   };
@@ -122,6 +123,34 @@ TEST_F(KeptRates, TellWhetherAGpuIsWorthWaitingFor) {
   EXPECT_LT(seconds(1'000'000, 16'000'000, true, 2), facts.context);
   EXPECT_GT(seconds(16'000'000, 520'000'000, false, ~0ull), facts.context);
   EXPECT_GT(seconds(1'000'000, 2'000'000, false, ~0ull), 1000 * facts.host_iteration) << "long paths";
+}
+
+/// Many small runs are worth a GPU, each by itself is not.
+TEST(StartupChoice, StartsAGpuInTime) {
+  const StartupFacts facts{.context = 0.3, .host_visited = 1e9, .host_iteration = 20e-6};
+  StartupChoice      choice;
+  int                left_to_cpu = 0;
+  for (int run = 0; run < 100; ++run) {
+    if (choice.reason(0.05, facts).empty()) break;
+    EXPECT_EQ(choice.reason(0.05, facts), choice.reason(0.05, facts)) << "asking changes nothing";
+    choice.note(0.05);
+    ++left_to_cpu;
+  }
+  EXPECT_EQ(left_to_cpu, 5);
+  EXPECT_EQ(StartupChoice{}.reason(0.31, facts), "");
+  EXPECT_NE(StartupChoice{}.reason(0.29, facts).find("done in 2.9e+02 ms"), std::string::npos)
+      << StartupChoice{}.reason(0.29, facts);
+}
+
+TEST(StartupChoice, IsLeftToThoseWhoAskForNothing) {
+  EXPECT_TRUE(leaves_device_open({}));
+  EXPECT_FALSE(leaves_device_open({.device = {.kind = cuda_kind()}}));
+  EXPECT_FALSE(leaves_device_open({.device = {.kind = cpu_kind()}}));
+  EXPECT_FALSE(leaves_device_open({.cuda = {.filter = Filter::ballot}}));
+  EXPECT_FALSE(leaves_device_open({.method = method_named("zerocopy")}));
+  EXPECT_FALSE(leaves_device_open({.supply = {.compress = Compress::on}}));
+  EXPECT_FALSE(leaves_device_open({.supply = {.resident = 5}}));
+  EXPECT_FALSE(leaves_device_open({.supply = {.async = Async::on}}));
 }
 
 TEST_F(KeptRates, NeedNoPlace) {

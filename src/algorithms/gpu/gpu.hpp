@@ -15,11 +15,20 @@ extern const bool built;
 /// a GPU that is asked for.
 bool wanted(const RunOptions& options);
 
-/// Likewise for this graph: not if the CPU is done before a GPU would be ready that nobody has used yet.
-inline bool wanted(const RunOptions& options, const Graph& graph) {
+/// What an algorithm that is no program does with a graph, about.
+inline Work work_on(const Graph& graph) {
   constexpr std::uint64_t passes = 30;
-  return detail::why_no_gpu_is_woken({graph.vertex_count(), graph.arc_count(), true, passes}, options).empty() &&
-         wanted(options);
+  return {graph.vertex_count(), graph.arc_count(), true, passes};
+}
+
+/// Because it is done before a GPU would be ready that this process has not used yet.
+inline bool is_left_to_cpu(const RunOptions& options, const Graph& graph) {
+  return !detail::why_gpu_is_not_started(work_on(graph), options).empty();
+}
+
+/// Likewise for this graph.
+inline bool wanted(const RunOptions& options, const Graph& graph) {
+  return !is_left_to_cpu(options, graph) && wanted(options);
 }
 
 /// The same run where no GPU is wanted, or was given up.
@@ -34,7 +43,10 @@ bool make_room(const Graph& graph, const RunOptions& options);
 /// `on_gpu()` where it is wanted and can be, else `on_cpu()`.
 template <class OnGpu, class OnCpu>
 auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
-  if (!wanted(options, graph)) return on_cpu();
+  if (!wanted(options, graph)) {
+    if (is_left_to_cpu(options, graph)) detail::note_left_to_cpu(work_on(graph), options);
+    return on_cpu();
+  }
   const auto twice = [&] {
     try {
       return on_gpu();

@@ -47,7 +47,7 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
   const std::scoped_lock lock{mutex_};
   const std::uint64_t    n      = topology.vertices;
   const bool             pushes = !topology.push.empty();
-  const RowBlock&        by     = pushes ? topology.push.front() : topology.pull.front();
+  const RowBlock&        by     = order_block(topology);
   const auto             arcs   = [](const RowBlock& block) { return block.arcs(); };
   if (!insists && unskewed_ == by.rows.offsets) return rows;
   order_locked(by, pushes ? rows.push.front().offsets : rows.pull.front().offsets, n);
@@ -67,8 +67,9 @@ DeviceTopology DeviceGraph::reordered(const Topology& topology, DeviceTopology r
     if (found == reordered_.end()) {
       auto fresh =
           std::make_shared<ResidentRows>(cuda::reordered(device_, here, n, arcs(block), weighted, *order_));
-      fresh->on_host = block.rows;
-      found          = reordered_.insert(reordered_.end(), std::move(fresh));
+      fresh->on_host   = block.rows;
+      forgone_.ordered = 0;
+      found            = reordered_.insert(reordered_.end(), std::move(fresh));
     }
     to.push_back((*found)->on_device());
     moved.held.push_back(*found);
@@ -269,6 +270,30 @@ bool DeviceGraph::has_order(const RowBlock& block, bool weighted) {
   });
 }
 
+bool DeviceGraph::may_reorder(const RowBlock& block) {
+  const std::scoped_lock lock{mutex_};
+  return !cannot_reorder && unskewed_ != block.rows.offsets;
+}
+
+bool DeviceGraph::has_first(const RowBlock& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return std::ranges::any_of(host_rows_, [&](const auto& other) {
+    return other->on_host().targets == block.rows.targets && other->has_first(weighted);
+  });
+}
+
+bool DeviceGraph::has_prefixes(const RowBlock& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  return std::ranges::any_of(host_rows_, [&](const auto& other) {
+    return other->on_host().targets == block.rows.targets && other->has_prefixes(weighted);
+  });
+}
+
+void DeviceGraph::use_gpu() {
+  const std::scoped_lock lock{mutex_};
+  forgone_.on_gpu = 0;
+}
+
 Forgone DeviceGraph::forgone() {
   const std::scoped_lock lock{mutex_};
   return forgone_;
@@ -315,10 +340,10 @@ std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, 
   return fresh;
 }
 
-GraphSample DeviceGraph::sample(const RowBlock& block, std::uint64_t vertices, bool weighted) {
+GraphSample DeviceGraph::sample(const RowBlock& block, std::uint64_t vertices, bool weighted, int threads) {
   const std::scoped_lock lock{mutex_};
   if (sampled_ != block.rows.targets || sampled_weights_ != weighted) {
-    sample_          = sampled(block, vertices, weighted);
+    sample_          = sampled(block, vertices, weighted, threads);
     sampled_         = block.rows.targets;
     sampled_weights_ = weighted;
   }

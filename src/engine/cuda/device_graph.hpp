@@ -14,6 +14,9 @@ Rates known_rates_of(Device& device, int threads);
 /// By what iterations took; `keep`: for other processes, too.
 void correct_rates(Device& device, int threads, std::span<const RateObservation> observations, bool keep);
 
+/// Rows by whose lengths vertices are put in another order.
+const RowBlock& order_block(const Topology& topology);
+
 /// Rows of 2^31 arcs and more are for the CPU.
 void refuse_long_rows(const RowBlock& block);
 
@@ -65,12 +68,18 @@ class DeviceGraph : public Graph::Attachment {
   bool                             has_pinned(const RowBlock& block, bool weighted);
   bool                             has_resident(const Topology& topology, bool weighted);
   bool                             has_order(const RowBlock& block, bool weighted);
+  /// Another order can be made of these rows, and would change something, for all that was tried.
+  bool may_reorder(const RowBlock& block);
+  /// Edges that a run in windows, or in place, has left on the device for the next.
+  bool has_first(const RowBlock& block, bool weighted);
+  bool has_prefixes(const RowBlock& block, bool weighted);
   /// What runs so far would have taken less.
   Forgone           forgone();
   void              forgo(const Forgone& more);
-  std::atomic<bool> cannot_compress = false;  ///< was tried
+  void              use_gpu();                                        ///< what the CPU's runs have forgone is paid
+  std::atomic<bool> cannot_compress = false, cannot_reorder = false;  ///< was tried
   /// What a few of these rows tell of them; looked at once.
-  GraphSample sample(const RowBlock& block, std::uint64_t vertices, bool weighted);
+  GraphSample sample(const RowBlock& block, std::uint64_t vertices, bool weighted, int threads);
   /// Runs over host-resident rows change what is kept of them: one at a time.
   std::unique_lock<std::mutex> exclusive_host_rows() { return std::unique_lock{outside_mutex_}; }
   /// Cached row prefixes that nobody uses now are given up.

@@ -6,8 +6,8 @@
 namespace spillway::cuda {
 
 int    device_count() { return 0; }
-bool   is_awake() { return false; }
-double seconds_to_wake() { return 0; }
+bool   is_started() { return false; }
+double seconds_to_start() { return 0; }
 
 void Device::enter() { throw internal_error("there is no GPU to enter"); }
 void Device::give(void*, std::uint64_t) noexcept {}

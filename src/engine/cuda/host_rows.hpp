@@ -45,6 +45,12 @@ class HostRows {
   void          drop_prefixes();
   std::uint64_t held_bytes() const;  ///< by prefixes, and by what says where they are, or by first edges
   /// Those that the last run in windows has left; they go with prefixes.
+  bool has_first(bool weighted) const {
+    return first_.targets.size() > 0 && (!weighted || first_.weights.size() > 0);
+  }
+  bool has_prefixes(bool weighted) const {
+    return prefix_targets_.size() > 0 && (!weighted || prefix_weights_.size() > 0);
+  }
   FirstEdges    take_first() { return std::exchange(first_, {}); }
   void          leave_first(FirstEdges first) { first_ = std::move(first); }
   std::uint64_t places_bytes() const { return (2 * vertices_ + 1) * sizeof(EdgeIndex); }

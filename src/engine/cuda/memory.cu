@@ -21,20 +21,20 @@ namespace {
 // Left to the driver, the display and fragments.
 constexpr std::uint64_t reserve_bytes = 256u << 20;
 
-std::atomic<double> waking_seconds = 0;  // of calls before the first GPU was ready
-std::atomic<bool>   awake          = false;
+std::atomic<double> startup_seconds = 0;  // of calls before the first GPU was ready
+std::atomic<bool>   started         = false;
 
 }  // namespace
 
 #if defined(SPILLWAY_EMULATED)
-bool is_awake() { return true; }
+bool is_started() { return true; }
 #else
-bool is_awake() { return awake; }
+bool is_started() { return started; }
 #endif
-double seconds_to_wake() { return awake ? waking_seconds.load() : 0.0; }
+double seconds_to_start() { return started ? startup_seconds.load() : 0.0; }
 
-Waking::~Waking() {
-  if (!awake) waking_seconds += clock_.milliseconds() / 1e3;
+StartupTimer::~StartupTimer() {
+  if (!started) startup_seconds += clock_.milliseconds() / 1e3;
 }
 
 void check(int status, std::string_view doing) {
@@ -62,8 +62,8 @@ void check(int status, std::string_view doing) {
 }
 
 int device_count() {
-  const Waking timed;
-  int          count = 0;
+  const StartupTimer timed;
+  int                count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
@@ -164,13 +164,13 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
   cudaMemPool_t pool = nullptr;
   std::size_t   free = 0, total = 0;
   {
-    const Waking timed;
+    const StartupTimer timed;
     check(cudaSetDevice(index), "being chosen");
     check(cudaDeviceGetDefaultMemPool(&pool, index), "being asked for its memory");
     check(cudaMemPoolTrimTo(pool, 0), "being asked for its memory");
     check(cudaMemGetInfo(&free, &total), "being asked for its memory");
   }
-  awake                         = true;
+  started                       = true;
   const std::uint64_t available = free > reserve_bytes ? free - reserve_bytes : 0;
   limit_                        = stated_ > 0 ? memory : available;
   int cache                     = 0;

@@ -116,6 +116,10 @@ SuppliedRows Session::rows() {
   MakeSupply* make = entry_of(chosen.method).on_device;
   if (!make) throw usage_error("--method {} requires the CPU", chosen.method->name);
   make(job);
+  state.device_graph->use_gpu();
+  const bool ordered = std::visit([](const auto& rows) { return rows.order != nullptr; }, made.rows);
+  if (chosen.order == VertexOrder::degree && !ordered)  // it would not have paid, or there was no room
+    state.choice->candidates.front().order = VertexOrder::natural;
   made.so_far.prepare_ms += state.choosing_ms;
   made.so_far.candidates = candidates();
   if (chosen.method->all_resident) return made;
@@ -141,7 +145,8 @@ void Session::predict_iterations(RunStatistics& statistics) {
     if (made.predicted_ms <= 0) made.predicted_ms = 1e3 * prediction.seconds;
     observed.push_back({prediction.rate, prediction.seconds, prediction.by_rate, made.milliseconds / 1e3});
   }
-  if (!state.options.supply.rates && state.options.history != History::off)
+  const bool as_usual = state.options.cuda == CudaTuning{} && state.options.direction == Direction::automatic;
+  if (as_usual && !state.options.supply.rates && state.options.history != History::off)
     correct_rates(device(), thread_count(state.options.threads), observed, state.options.history == History::kept);
 }
 
@@ -149,9 +154,11 @@ void Session::predict_iterations(RunStatistics& statistics) {
 bool Session::falls_back(const Error& error) {
   State& state = *state_;
   if (error.code() != ExitCode::does_not_fit || !state.choice) return false;
-  auto& candidates = state.choice->candidates;
-  // The CPU is who is asked when all others have failed.
-  std::erase_if(candidates, [](const PlanCandidate& each) { return each.on_cpu(); });
+  auto&      candidates = state.choice->candidates;
+  const auto is_cpu     = [](const PlanCandidate& each) { return each.on_cpu(); };
+  const bool was_on_cpu = is_cpu(candidates.front());
+  std::erase_if(candidates, is_cpu);  // it is asked again when all others have failed
+  if (was_on_cpu) return !candidates.empty() && candidates.front().excluded.empty();
   if (candidates.size() < 2 || !candidates[1].excluded.empty()) return false;
   // Compressing failed, unless it is done and what failed came after it.
   const auto& blocks   = state.topology.push.empty() ? state.topology.pull : state.topology.push;
@@ -177,6 +184,7 @@ DeviceTopology chosen_order(const SupplyJob& job, DeviceTopology rows) {
   try {
     return job.device_graph.reordered(job.topology, rows, weighted, false);
   } catch (const DeviceError&) {  // no room for a second copy
+    job.device_graph.cannot_reorder = true;
   }
   return rows;
 }

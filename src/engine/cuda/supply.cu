@@ -115,9 +115,15 @@ const std::vector<RowBlock>& main_blocks(const Topology& topology, const RunFact
 
 }  // namespace
 
+const RowBlock& order_block(const Topology& topology) {
+  return topology.push.empty() ? topology.pull.front() : topology.push.front();
+}
+
 GraphSample sample_of(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run) {
   const auto& blocks = main_blocks(topology, run);
-  return blocks.empty() ? GraphSample{} : device_graph.sample(blocks.front(), topology.vertices, run.weighted);
+  return blocks.empty() ? GraphSample{}
+                        : device_graph.sample(blocks.front(), topology.vertices, run.weighted,
+                                              thread_count(run.options.threads));
 }
 
 namespace {
@@ -135,6 +141,9 @@ GpuFacts facts_of(DeviceGraph& device_graph, const Topology& topology, const Run
           .has_pinned     = !blocks.empty() && device_graph.has_pinned(blocks.front(), run.weighted),
           .has_resident   = device_graph.has_resident(topology, run.weighted),
           .has_order      = !blocks.empty() && device_graph.has_order(blocks.front(), run.weighted),
+          .may_reorder    = !blocks.empty() && device_graph.may_reorder(order_block(topology)),
+          .has_first      = !blocks.empty() && device_graph.has_first(blocks.front(), run.weighted),
+          .has_prefixes   = !blocks.empty() && device_graph.has_prefixes(blocks.front(), run.weighted),
           .cache          = device_graph.device().cache_bytes(),
           .forgone        = device_graph.forgone(),
           .copies =
@@ -156,7 +165,8 @@ Plan planned_supply(DeviceGraph& device_graph, const Topology& topology, const R
 Placement chosen_supply(DeviceGraph& device_graph, const Topology& topology, const RunFacts& run,
                         const std::shared_ptr<MemoryBudget>& host) {
   Placement choice = chosen_placement(run, facts_of(device_graph, topology, run, host), run.options.explain);
-  if (run.options.method.automatic()) device_graph.make_room_for(topology, run.weighted, run.state);
+  if (run.options.method.automatic() && !choice.best().on_cpu())
+    device_graph.make_room_for(topology, run.weighted, run.state);
   device_graph.forgo(choice.forgone);
   return choice;
 }

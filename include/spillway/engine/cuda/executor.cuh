@@ -23,8 +23,8 @@ namespace spillway::cuda {
 /// memory: a long row would be what all others wait for.
 inline EdgeIndex hub_degree_of(const RunOptions& options) {
   constexpr EdgeIndex in_host_memory = 1u << 13;
-  return options.method->reads_in_place ? std::min<EdgeIndex>(options.cuda.hub_degree, in_host_memory)
-                                        : options.cuda.hub_degree;
+  const bool          as_usual       = options.cuda.hub_degree == CudaTuning{}.hub_degree;
+  return as_usual && options.method->reads_in_place ? in_host_memory : options.cuda.hub_degree;
 }
 
 template <class P, class Rows>

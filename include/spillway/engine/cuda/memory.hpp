@@ -105,17 +105,17 @@ class Cancellation {
 /// How many GPUs there are; 0 also without a driver.
 int device_count();
 /// Whether this process has used a GPU; before, the driver takes a while.
-bool is_awake();
+bool is_started();
 /// How long it took; 0 while none has been used.
-double seconds_to_wake();
+double seconds_to_start();
 
 /// Adds what its calls of the driver take to that, while none is ready.
-class Waking {
+class StartupTimer {
  public:
-  Waking() = default;
-  ~Waking();
-  Waking(const Waking&)            = delete;
-  Waking& operator=(const Waking&) = delete;
+  StartupTimer() = default;
+  ~StartupTimer();
+  StartupTimer(const StartupTimer&)            = delete;
+  StartupTimer& operator=(const StartupTimer&) = delete;
 
  private:
   Stopwatch clock_;

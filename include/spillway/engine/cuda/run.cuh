@@ -263,8 +263,7 @@ class CudaDevice final : public RunDevice<P> {
 
   bool may_use_cpu() const {
     const auto& from = request_.continuation;
-    return request_.options.device.kind.automatic() && request_.options.method.automatic() && !from.resident &&
-           !from.keep && !from.replay && !from.record;
+    return leaves_device_open(request_.options) && !from.resident && !from.keep && !from.replay && !from.record;
   }
 
   ProgramNeeds needs() const {
