@@ -38,6 +38,7 @@ struct EdgeText {
   WeightType                   weight_type     = WeightType::none;
   bool                         weights_stated  = false;  ///< the type is fixed: what does not fit it is an error
   bool                         names_if_zeros  = false;  ///< a number with leading zeros makes all ids names
+  bool                         tabs_first      = true;   ///< lines may begin with tabs
   char                         names_delimiter = 0;  ///< EdgeLayout::delimiter, should ids turn out to be names
   std::string header_source, header_target;          ///< words of the header above names; empty: there is none
   std::vector<std::string>

@@ -246,6 +246,13 @@ inline std::string other_columns(std::size_t found, std::size_t expected) {
 inline constexpr const char* remark_hint =
     "; what follows # or % behind numbers is a comment (put it into quotes if it is a column)";
 
+/// A line that begins with tabs, where others do not, is no edge of what follows.
+inline void check_first_tab(const EdgeText& text, const char* line, const char* word) {
+  if (*line == '\t' && !text.tabs_first && *word != '\n')
+    throw LineProblem{
+        line, "the line begins with a tab, as if its first column were empty; remove it, or fill the column"};
+}
+
 /// Lines whose first columns are the ids in order: the fast path, for numbers only.
 template <class Weight>
 class NumberLines {
@@ -258,7 +265,8 @@ class NumberLines {
     std::uint64_t edges = 0;
     for (const char* p = chunk.begin; p < chunk.end;) {
       if (!is_digit(*p)) [[unlikely]] {
-        p = skip_blanks(p);
+        const char* const begin = p;
+        p                       = skip_blanks(p);
         if (*p == '\n') {
           look_at_blank(p, chunk.end, seen);
           ++p;
@@ -269,6 +277,7 @@ class NumberLines {
           p = end_of_line(p) + 1;
           continue;
         }
+        check_first_tab(text_, begin, p);
       }
       const char* const line = p;
       if (layout_.lead) p = past_lead(p);
@@ -434,6 +443,7 @@ class FieldLines {
         look_at_comment(word, seen);
         continue;
       }
+      check_first_tab(text_, line, word);
       if (!split_fields({line, static_cast<std::size_t>(end - line)}, layout_.delimiter, fields, layout_.also))
         throw LineProblem{line, unclosed_quote};
       check_columns(fields, line, seen);
