@@ -95,9 +95,8 @@ TEST(FirstContact, LinesOfNumbersHaveAsManyColumnsAsTheFirst) {
 TEST(FirstContact, AnEmptyFirstColumnBeforeATabIsSeen) {
   for (const char* text : {"source\ttarget\tweight\n1\t2\t5\n\t3\t4\t6\n", "1\t2\t5\n\t3\t4\t6\n",
                            "a\tb\n\tc\td\n", "1\t2\n2\t3\n\t4\t5\n"})
-    expect_says(refusal(text), "the line begins with a tab");
+    expect_says(refusal(text), "but it is empty: the line begins with a tab");
   const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
-  EXPECT_EQ(arcs_of(read("\t1\t2\n\t2\t3\n")), expected) << "all of them do";
   EXPECT_EQ(arcs_of(read("1\t2\n\t\n2\t3\n")), expected) << "a blank line";
   EXPECT_EQ(arcs_of(read("1 2\n\t2 3\n")), expected) << "an indented one";
 }
