@@ -249,8 +249,7 @@ inline constexpr const char* remark_hint =
 /// A line that begins with tabs, where others do not, is no edge of what follows.
 inline void check_first_tab(const EdgeText& text, const char* line, const char* word) {
   if (*line == '\t' && !text.tabs_first && *word != '\n')
-    throw LineProblem{
-        line, "the line begins with a tab, as if its first column were empty; remove it, or fill the column"};
+    throw LineProblem{line, "expected a source in column 1, but it is empty: the line begins with a tab"};
 }
 
 /// Lines whose first columns are the ids in order: the fast path, for numbers only.
