@@ -111,7 +111,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
       cuda::copy_to_host(continuation, frontiers, graph);
       return on_cpu();
     };
-    const auto on_gpu = [&] {
+    const auto on_gpu = [&]() -> decltype(on_cpu()) {
       const auto device = cuda::device_for(request, delta_of(program, graph, true));
       if constexpr (asked == Asked::run)
         if (const auto better = device->better_device()) try {
