@@ -250,15 +250,16 @@ double Pricing::whole_parts(const Activity& active, double kept) const {
 }
 
 /// Parts are sent whole, a few times over, and each is run to a local fixed point while the next is on its way: a
-/// round for every level, and little more work than in order.
+/// round for every level, many more where buckets are settled in each (docs/experiments.md), and little more work
+/// than in order.
 Pricing::Cost Pricing::asynchronously(double kept) const {
-  constexpr double times = 4, again = 1.3, barriers_of_a_round = 3;
+  constexpr double times = 4, again = 1.3, barriers_of_a_round = 3, rounds_a_level = 1.3, with_buckets = 16;
+  const double     rounds = sample_.levels * (run_.prioritised ? with_buckets : rounds_a_level);
   double           shares = 0;
   for (const Activity& each : activity_) shares += each.iterations * each.edges;
-  const double bytes = times * static_cast<double>(run_.edge_bytes()) * (1 - kept);
-  const double bus   = bytes / rates_.sent + times * rates_.step;
-  const double compute =
-      visiting(again * arcs(shares)).seconds + sample_.levels * barriers_of_a_round * rates_.barrier;
+  const double bytes   = times * static_cast<double>(run_.edge_bytes()) * (1 - kept);
+  const double bus     = bytes / rates_.sent + times * rates_.step;
+  const double compute = visiting(again * arcs(shares)).seconds + rounds * barriers_of_a_round * rates_.barrier;
   return {bus, compute, std::max(bus, compute), bytes, {}};
 }
 
