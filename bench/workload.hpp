@@ -58,8 +58,8 @@ Set cpu_set(unsigned scale, bool quick);
 /// kron with 2^scale vertices and a grid with a quarter as many, in memory and beyond it.
 Set gpu_set(unsigned scale, bool quick);
 
-/// What `auto` chooses on a GPU against everything that can be asked for by name: on four graphs, from all of the edges on
-/// the device to none, for one run and for many.
+/// What `auto` chooses on a GPU against everything that can be asked for by name: on four graphs, from all of the
+/// edges on the device to none, for one run and for many.
 Set plan_set(unsigned scale, bool quick);
 
 /// What SIMD-X's figures 8, 11 and 12 and Subway's table 3 compare, on our graphs.

@@ -56,16 +56,16 @@ class VertexInput {
   using Entry = T;
 
   VertexInput() = default;
-  explicit VertexInput(std::span<const T> entries, std::uint32_t a_vertex = 1)
-      : entries_(entries.data()), size_(entries.size()), a_vertex_(a_vertex) {}
+  explicit VertexInput(std::span<const T> entries, std::uint32_t per_vertex = 1)
+      : entries_(entries.data()), size_(entries.size()), per_vertex_(per_vertex) {}
 
   SPILLWAY_HD const T& operator()(Vertex v, std::uint32_t i = 0) const {
-    return entries_[std::uint64_t{v} * a_vertex_ + i];
+    return entries_[std::uint64_t{v} * per_vertex_ + i];
   }
 
   const T*      data() const { return entries_; }
   std::uint64_t size() const { return size_; }  ///< entries of all vertices
-  std::uint32_t a_vertex() const { return a_vertex_; }
+  std::uint32_t per_vertex() const { return per_vertex_; }
 
   /// The same entries, elsewhere.
   VertexInput at(const T* entries) const {
@@ -75,9 +75,9 @@ class VertexInput {
   }
 
  private:
-  const T*      entries_  = nullptr;
-  std::uint64_t size_     = 0;
-  std::uint32_t a_vertex_ = 1;
+  const T*      entries_    = nullptr;
+  std::uint64_t size_       = 0;
+  std::uint32_t per_vertex_ = 1;
 };
 
 /// The message of programs whose updates depend on the edge alone.

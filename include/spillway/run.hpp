@@ -44,7 +44,7 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
 /// Refuses values that are not one a vertex.
 void check_given_values(std::uint64_t given, const Graph& graph);
 /// Refuses an input that does not have so many entries for each vertex.
-void check_input(std::uint64_t entries, std::uint32_t a_vertex, const Graph& graph);
+void check_input(std::uint64_t entries, std::uint32_t per_vertex, const Graph& graph);
 /// Refuses a GPU: this program was compiled without one in mind.
 void refuse_other_devices(const RunOptions& options);
 /// Refuses to record or replay where there are no frontiers as such.
@@ -65,7 +65,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& optio
   using T = Traits<P>;
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   check_given_values(continuation.values.size(), graph);
-  for_each_input(program, [&](const auto& input) { check_input(input.size(), input.a_vertex(), graph); });
+  for_each_input(program, [&](const auto& input) { check_input(input.size(), input.per_vertex(), graph); });
   check_replay(continuation.replay, graph);
   if (continuation.replay || continuation.record) refuse_frontiers(T::all_active, Prioritises<P>);
 

@@ -35,8 +35,8 @@ std::string absence_of(cudaError_t status) {
 
 CudaDevices cuda_devices() {
   const cuda::StartupTimer timed;
-  CudaDevices found;
-  int         count = 0;
+  CudaDevices              found;
+  int                      count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
     found.absence = absence_of(status);
     return found;

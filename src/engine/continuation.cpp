@@ -12,10 +12,10 @@ void detail::check_given_values(std::uint64_t given, const Graph& graph) {
                       given, graph.vertex_count());
 }
 
-void detail::check_input(std::uint64_t entries, std::uint32_t a_vertex, const Graph& graph) {
-  if (entries != graph.vertex_count() * a_vertex)
+void detail::check_input(std::uint64_t entries, std::uint32_t per_vertex, const Graph& graph) {
+  if (entries != graph.vertex_count() * per_vertex)
     throw usage_error("an input of the program has {} entries, {} a vertex, and the graph has {} vertices",
-                      entries, a_vertex, graph.vertex_count());
+                      entries, per_vertex, graph.vertex_count());
 }
 
 void detail::refuse_other_devices(const RunOptions& options) {

@@ -16,8 +16,8 @@ TEST(GpuInputs, AreCountedAsState) {
   const std::uint64_t        n     = graph.vertex_count();
   const auto                 few   = testing::some_factors(n);
   std::vector<std::uint64_t> many(more * n);
-  const auto                 program_with = [](const std::vector<std::uint64_t>& factors, std::uint32_t a_vertex) {
-    return testing::FactoredSums{.factors = VertexInput<std::uint64_t>{factors, a_vertex}};
+  const auto program_with = [](const std::vector<std::uint64_t>& factors, std::uint32_t per_vertex) {
+    return testing::FactoredSums{.factors = VertexInput<std::uint64_t>{factors, per_vertex}};
   };
   const std::uint64_t extra = (many.size() - few.size()) * sizeof(std::uint64_t);
   const RunOptions    on_gpu{.device = {.kind = cuda_kind()}};

@@ -160,7 +160,8 @@ TEST_F(GpuPlan, MeasuresTheMachineOnce) {
   }
   EXPECT_GT(rates.step, 1e-6);
   EXPECT_LT(rates.step, 1e-1);
-  for (const double rate : {rates.visited, rates.visited_far, rates.decoded, rates.reordered, rates.host_visited}) {
+  for (const double rate :
+       {rates.visited, rates.visited_far, rates.decoded, rates.reordered, rates.host_visited}) {
     EXPECT_GT(rate, 1e7);
     EXPECT_LT(rate, 1e12);
   }

@@ -4,11 +4,7 @@
 // device at once, so a barrier cannot wait for a block that has not started.
 #pragma once
 
-#ifndef _CG_LIMIT_INCLUDED_DEPENDENCIES
-#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // only the grid's barrier is used; the rest takes seconds to compile
-#endif
-#include <cooperative_groups.h>
-
+#include <spillway/engine/cuda/grid_barrier.cuh>
 #include <spillway/engine/cuda/launch.cuh>
 #include <spillway/engine/cuda/machine.cuh>
 #include <spillway/engine/direction.hpp>

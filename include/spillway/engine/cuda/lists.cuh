@@ -2,11 +2,7 @@
 // record.
 #pragma once
 
-#ifndef _CG_LIMIT_INCLUDED_DEPENDENCIES
-#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // only the grid's barrier is used; the rest takes seconds to compile
-#endif
-#include <cooperative_groups.h>
-
+#include <spillway/engine/cuda/grid_barrier.cuh>
 #include <spillway/engine/cuda/machine.cuh>
 
 namespace spillway::cuda {
