@@ -103,37 +103,38 @@ Plan plan_bp(const Graph& graph, const ParameterValues& values, const RunOptions
 std::string belief_column(std::uint64_t state) { return fmt::format("belief_{}", state); }
 
 Algorithm bp_algorithm() {
-  return {
-      .name    = "bp",
-      .summary = "belief propagation: the probability of each state at each vertex",
-      .reference =
-          "Pearl, Probabilistic Reasoning in Intelligent Systems, 1988; Yedidia, Freeman & Weiss, "
-          "Understanding Belief Propagation and its Generalizations, 2003",
-      .parameters     = {{"states", "states of a vertex, 2 to 8", "2"},
-                         {"iterations", "most iterations; in each, every message is sent once", "20"},
-                         {"tolerance", "stop when no belief changes by more; 0: never", "1e-6"},
-                         {"damping", "share of the old message in the new one, 0 to 1", "0"},
-                         {"coupling", "how much likelier neighbours are in the same state than in two others", "2"},
-                         {"potentials",
-                          "coupling, or a FILE: a row for each state of u, a column for each of v, for an arc u to v; "
-                              "symmetric unless the graph is directed",
-                          "coupling"},
-                         {"priors",
-                          "random, or a FILE: lines of a vertex and a number for each state; vertices that it leaves "
-                              "out are in all states alike",
-                          "random"},
-                         {"seed", "of the random priors", "1"},
-                         {"form",
-                          "arc: a message for each arc; vertex: state on vertices only, more certain and cheaper",
-                          "arc"}},
-      .columns        = {{"belief_0", "probability of state 0"},
-                         {"belief_1", "probability of state 1, and so on up to the last state"}},
-      .on_gpu         = gpu::built,
-      .vertex_program = false,
-      .run            = run_bp,
-      .plan           = plan_bp,
-      .verify         = verify_bp,
-      .aliases        = {"belief_propagation"}};
+  return {.name    = "bp",
+          .summary = "belief propagation: the probability of each state at each vertex",
+          .reference =
+              "Pearl, Probabilistic Reasoning in Intelligent Systems, 1988; Yedidia, Freeman & Weiss, "
+              "Understanding Belief Propagation and its Generalizations, 2003",
+          .parameters =
+              {{"states", "states of a vertex, 2 to 8", "2"},
+               {"iterations", "most iterations; in each, every message is sent once", "20"},
+               {"tolerance", "stop when no belief changes by more; 0: never", "1e-6"},
+               {"damping", "share of the old message in the new one, 0 to 1", "0"},
+               {"coupling", "how much likelier neighbours are in the same state than in two others", "2"},
+               {"potentials",
+                "coupling, or a FILE: a row for each state of u, a column for each of v, for an arc u to v; "
+                "symmetric unless the graph is directed",
+                "coupling"},
+               {"priors",
+                "random, or a FILE: lines of a vertex and a number for each state; vertices that it leaves "
+                "out are in all states alike",
+                "random"},
+               {"seed", "of the random priors", "1"},
+               {"form",
+                "arc: a message each way of an edge of the simple graph; vertex: state on vertices only, more "
+                "certain and cheaper",
+                "arc"}},
+          .columns        = {{"belief_0", "probability of state 0"},
+                             {"belief_1", "probability of state 1, and so on up to the last state"}},
+          .on_gpu         = gpu::built,
+          .vertex_program = false,
+          .run            = run_bp,
+          .plan           = plan_bp,
+          .verify         = verify_bp,
+          .aliases        = {"belief_propagation"}};
 }
 
 }  // namespace spillway

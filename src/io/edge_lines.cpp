@@ -29,9 +29,10 @@ class EdgeTextReader {
     // Who asked for floats knows what fractions become.
     if (rounded_ && (job_.options.weight_type != WeightType::f32 || rounded_.text.find('.') == std::string::npos))
       job_.notes.push_back(fmt::format(
-          "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} (whole weights up to "
-          "4294967295 are kept as they are, if all are whole)",
-          rounded_.text, line_of(rounded_)));
+          "weights are read as 32-bit floats, which hold about 7 digits: {} in line {} ({})", rounded_.text,
+          line_of(rounded_),
+          text_.weights_stated ? "if all are whole and up to 4294967295, --weight-type u32 keeps them as they are"
+                               : "whole weights up to 4294967295 are kept as they are, if all are whole"));
     if (!text_.edges) note_gap();
     if (text_.layout.comments.find('#') == std::string::npos) return;  // a format that says what a comment is
     if (remark_)
@@ -411,6 +412,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
           break;
         case Finding::quotes:
           text.layout.quoted = true;
+          if (text.names_delimiter) text.layout.delimiter = text.names_delimiter;
           break;
         case Finding::mistake:
         case Finding::no_weight:

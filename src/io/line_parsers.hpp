@@ -246,6 +246,13 @@ inline std::string other_columns(std::size_t found, std::size_t expected) {
 inline constexpr const char* remark_hint =
     "; what follows # or % behind numbers is a comment (put it into quotes if it is a column)";
 
+/// A row of a table in which nothing stands, as spreadsheets leave them: ",,".
+inline bool is_all_empty(const char* p, char delimiter) {
+  if (delimiter == ' ' || *p != delimiter) return false;
+  while (*p == delimiter || is_blank(*p)) ++p;
+  return *p == '\n';
+}
+
 /// A line that begins with tabs, where others do not, is no edge of what follows.
 inline void check_first_tab(const EdgeText& text, const char* line, const char* word) {
   if (*line == '\t' && !text.tabs_first && *word != '\n')
@@ -273,6 +280,11 @@ class NumberLines {
         }
         if (is_comment(*p)) {
           look_at_comment(p, seen);
+          p = end_of_line(p) + 1;
+          continue;
+        }
+        if (is_all_empty(p, layout_.delimiter)) {
+          look_at_blank(p, chunk.end, seen);
           p = end_of_line(p) + 1;
           continue;
         }
@@ -400,6 +412,8 @@ class NumberLines {
   /// first line.
   const char* past_columns(const char* p, unsigned columns, Seen& seen) const {
     if (layout_.delimiter != ' ' || layout_.ragged) return past_fields(p, columns, seen);
+    if (!text_.hint.empty() && std::memchr(p, '"', static_cast<std::size_t>(end_of_line(p) - p))) [[unlikely]]
+      throw LineProblem{p, {}, Finding::quotes};
     if (text_.names_delimiter == '\t') {  // texts between tabs may hold blanks
       const char* const end = end_of_line(p);
       columns += static_cast<unsigned>(std::count(p, end, '\t'));
@@ -440,6 +454,10 @@ class FieldLines {
       }
       if (is_comment(*word)) {
         look_at_comment(word, seen);
+        continue;
+      }
+      if (is_all_empty(word, layout_.delimiter)) {
+        look_at_blank(word, chunk.end, seen);
         continue;
       }
       check_first_tab(text_, line, word);

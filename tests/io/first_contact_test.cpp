@@ -101,6 +101,33 @@ TEST(FirstContact, AnEmptyFirstColumnBeforeATabIsSeen) {
   EXPECT_EQ(arcs_of(read("1 2\n\t2 3\n")), expected) << "an indented one";
 }
 
+/// As spreadsheets leave them at the end of a table.
+TEST(FirstContact, RowsOfNothingAreBlankLines) {
+  const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
+  for (const char* text :
+       {"source,target\n1,2\n2,3\n,\n,\n", "1;2;a\n2;3;b\n;;\n", "source,target,note\n1,2,a\n,,\n2,3,b\n"})
+    EXPECT_EQ(arcs_of(read(text, {}, "list.csv")), expected) << text;
+  EXPECT_EQ(arcs_of(read("a,b\nb,c\n,\n", {}, "list.csv")), (std::vector<NamedArc>{{"a", "b", 0}, {"b", "c", 0}}));
+  expect_says(refusal("source,target,note\n1,2,a\n,,b\n", {}, "list.csv"), "but its column is empty");
+}
+
+TEST(FirstContact, AnEmptyColumnThatNobodyReadsMayBeTheFirst) {
+  const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
+  EXPECT_EQ(arcs_of(read("type\tsource\ttarget\nx\t1\t2\n\t2\t3\n")), expected);
+  EXPECT_EQ(arcs_of(read("type\tsource\ttarget\nx\t1\t2\n\t2\t3\n",
+                         {.source_column = "source", .target_column = "target"})),
+            expected);
+}
+
+/// As pandas and csv.writer write them: where a text needs them.
+TEST(FirstContact, TextsBehindNumbersMayStandInQuotes) {
+  const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
+  EXPECT_EQ(arcs_of(read("source target text\n1 2 ok\n2 3 \"see this\"\n")), expected);
+  EXPECT_EQ(arcs_of(read("source\ttarget\ttext\n1\t2\tok\n2\t3\t\"a\tb\"\n")), expected);
+  EXPECT_EQ(arcs_of(read("1\t2\tJohn Smith\n2\t3\t\"Ann\"\n")), expected);
+  expect_says(refusal("1\t2\tok\n2\t3\t\"see\n3\t4\tabove\"\n"), "a quote is not closed on this line");
+}
+
 TEST(FirstContact, SomeNumbersMayStandInQuotes) {
   const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
   EXPECT_EQ(arcs_of(read("1,2\n2,\"3\"\n", {}, "list.csv")), expected);
