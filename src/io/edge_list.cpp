@@ -133,8 +133,9 @@ void settle_layout(EdgeText& text, const EdgeInspection& inspection) {
   text.names_delimiter = layout.delimiter;
   // Where columns are named, one between tabs may be empty.
   const std::string first = inspection.first_text();
-  // Where the first line has tabs and does not begin with one, another that does lacks its first column, an id.
-  text.tabs_first = first.find('\t') == std::string::npos || first.front() == '\t' || layout.ragged ||
+  // Where the top line has tabs and does not begin with one, another that does lacks its first column, an id.
+  const std::string top = inspection.header().empty() ? first : inspection.header_text();
+  text.tabs_first       = top.find('\t') == std::string::npos || top.front() == '\t' || layout.ragged ||
                     (layout.source != 0 && layout.target != 0);
   if (layout.ragged && layout.delimiter == ' ' && !layout.also && first.find('\t') != std::string::npos &&
       first.find(' ') == std::string::npos)

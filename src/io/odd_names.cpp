@@ -130,6 +130,12 @@ Text text_of(std::string_view name) {
 }
 
 /// One pass over the names; each check is done with once it has found one.
+/// "bob # my friend", "bob % my friend", "bob // my friend".
+bool has_comment(std::string_view name) {
+  constexpr std::string_view marks[] = {" #", " %", " //"};
+  return std::ranges::any_of(marks, [&](std::string_view mark) { return name.find(mark) != name.npos; });
+}
+
 class NamePass {
  public:
   NamePass(const IdMap& ids, std::uint64_t vertices, bool comments)
@@ -170,7 +176,7 @@ class NamePass {
                "if it does)",
                shown);
          });
-    once(comment_, comments_ && (is_comment(name) || name.find(" #") != std::string_view::npos), "ids", [&] {
+    once(comment_, comments_ && (is_comment(name) || has_comment(name)), "ids", [&] {
       return fmt::format(
           "'{}' is the name of a vertex: among names, comments stand at the top of the file (remove "
           "its line if it is one)",

@@ -94,11 +94,17 @@ TEST(FirstContact, LinesOfNumbersHaveAsManyColumnsAsTheFirst) {
 
 TEST(FirstContact, AnEmptyFirstColumnBeforeATabIsSeen) {
   for (const char* text : {"source\ttarget\tweight\n1\t2\t5\n\t3\t4\t6\n", "1\t2\t5\n\t3\t4\t6\n",
-                           "a\tb\n\tc\td\n", "1\t2\n2\t3\n\t4\t5\n"})
+                           "a\tb\n\tc\td\n", "source\ttarget\n\t4\t5\n1\t2\n", "1\t2\n2\t3\n\t4\t5\n"})
     expect_says(refusal(text), "but it is empty: the line begins with a tab");
   const std::vector<NamedArc> expected{{"1", "2", 0}, {"2", "3", 0}};
   EXPECT_EQ(arcs_of(read("1\t2\n\t\n2\t3\n")), expected) << "a blank line";
   EXPECT_EQ(arcs_of(read("1 2\n\t2 3\n")), expected) << "an indented one";
+}
+
+TEST(FirstContact, CommentsBehindNamesAreTold) {
+  for (const char* name : {"c # x", "c % x", "c // x"})
+    expect_says(notes_of(read(std::string{"a,b\nb,"} + name + "\nc,d\n", {}, "list.csv")),
+                std::string{"'"} + name + "' is the name of a vertex");
 }
 
 /// As spreadsheets leave them at the end of a table.
