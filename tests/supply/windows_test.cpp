@@ -379,8 +379,8 @@ TEST_F(Windows, KeepSomeAsynchronously) {
 /// nothing, some and all on the device.
 TEST_F(Windows, AnswerRightlyAsynchronously) {
 #if defined(SPILLWAY_EMULATED)  // which takes its time
-  const Graph directed = generate("kron", {{"scale", "6"}}),
-              road     = generate("grid", {{"rows", "9"}, {"columns", "7"}});
+  const Graph directed = generate("kron", {{"scale", "5"}}),
+              road     = generate("grid", {{"rows", "7"}, {"columns", "6"}});
 #else
   const Graph directed = kron, road = grid;
 #endif
