@@ -92,10 +92,10 @@ inline void look_at_comment(const char* p, Seen& seen) {
 }
 
 /// A blank line: what follows it may be another part of the file.
-inline void look_at_blank(const char* p, const char* end, Seen& seen) {
+inline void look_at_blank(const char* p, const char* end, Seen& seen, char delimiter = ' ') {
   if (seen.gap.found || seen.last_gap.found) return;
   const char* next = p;
-  while (next < end && (is_blank(*next) || *next == '\n')) ++next;
+  while (next < end && (is_blank(*next) || *next == '\n' || *next == delimiter)) ++next;
   if (next < end && (*next == '#' || *next == '%')) return;  // is told, if edges follow
   (next < end ? seen.gap : seen.last_gap).note(p, "blank");
 }
@@ -284,7 +284,7 @@ class NumberLines {
           continue;
         }
         if (is_all_empty(p, layout_.delimiter)) {
-          look_at_blank(p, chunk.end, seen);
+          look_at_blank(p, chunk.end, seen, layout_.delimiter);
           p = end_of_line(p) + 1;
           continue;
         }
@@ -457,7 +457,7 @@ class FieldLines {
         continue;
       }
       if (is_all_empty(word, layout_.delimiter)) {
-        look_at_blank(word, chunk.end, seen);
+        look_at_blank(word, chunk.end, seen, layout_.delimiter);
         continue;
       }
       check_first_tab(text_, line, word);

@@ -114,6 +114,8 @@ TEST(FirstContact, RowsOfNothingAreBlankLines) {
        {"source,target\n1,2\n2,3\n,\n,\n", "1;2;a\n2;3;b\n;;\n", "source,target,note\n1,2,a\n,,\n2,3,b\n"})
     EXPECT_EQ(arcs_of(read(text, {}, "list.csv")), expected) << text;
   EXPECT_EQ(arcs_of(read("a,b\nb,c\n,\n", {}, "list.csv")), (std::vector<NamedArc>{{"a", "b", 0}, {"b", "c", 0}}));
+  EXPECT_EQ(notes_of(read("source,target\n1,2\n2,3\n,\n,\n", {}, "list.csv")), "");
+  expect_says(notes_of(read("source,target\n1,2\n,\n2,3\n", {}, "list.csv")), "line 3 is blank");
   expect_says(refusal("source,target,note\n1,2,a\n,,b\n", {}, "list.csv"), "but its column is empty");
 }
 
