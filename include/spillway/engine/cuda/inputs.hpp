@@ -10,7 +10,7 @@
 namespace spillway::cuda {
 
 /// Room for the inputs of a program, and a copy of the program that reads them there. They are in the order of the
-/// graph whatever the rows are in: programs are told of vertices by their names in the graph.
+/// graph whatever the rows are in: programs know vertices by their numbers in the graph.
 template <class P>
 class DeviceInputs {
  public:

@@ -128,7 +128,7 @@ __device__ bool Machine<P, Rows>::goes_on(Vertex v) {
 }
 
 /// Those with something new whose whole row is here leave the next frontier and are listed; of programs with a
-/// priority those up to the bucket, and the lowest bucket of the others is noted. Meanwhile nobody pushes.
+/// priority those up to the bucket, and the lowest bucket of the others is noted. No vertex pushes meanwhile.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::take_in_window(const WindowBlock& window, const ChunkRange& range,
                                                  const VertexRange& owners, Count bucket, unsigned at,
@@ -198,16 +198,16 @@ __device__ void Machine<P, Rows>::run_to_fixed_point(const WindowBlock& window, 
     grid_barrier();
     const IterationCounters::Lists taken{__ldcg(&now->taken.small), __ldcg(&now->taken.large),
                                          __ldcg(&now->taken.hubs)};
-    const Count                    lowest = __ldcg(&now->lowest);
-    const bool                     nobody = (taken.small | taken.large | taken.hubs) == 0;
-    const bool                     quiet  = nobody && lowest == ~Count{0};
+    const Count                    lowest     = __ldcg(&now->lowest);
+    const bool                     none_taken = (taken.small | taken.large | taken.hubs) == 0;
+    const bool                     settled    = none_taken && lowest == ~Count{0};
     if (thread() == 0) {
       view_.rounds[(round + 1) % 3] = {.taken = {}, .lowest = ~Count{0}};
-      if (quiet) view_.rounds[(round + 2) % 3] = {.taken = {}, .lowest = ~Count{0}};
-      if (!nobody) atomicAdd(&view_.visit_counters->local_rounds, Count{1});
+      if (settled) view_.rounds[(round + 2) % 3] = {.taken = {}, .lowest = ~Count{0}};
+      if (!none_taken) atomicAdd(&view_.visit_counters->local_rounds, Count{1});
     }
-    if (quiet) return;
-    if (nobody)
+    if (settled) return;
+    if (none_taken)
       bucket = lowest;
     else
       push_taken(window, range, taken, at);
