@@ -57,6 +57,25 @@ double kernels_ms(const RunStatistics& statistics) {
   return sum > 0 ? sum : statistics.run_ms;
 }
 
+std::string what_ran(const RunStatistics& ran) {
+  const bool asynchronous = !ran.candidates.empty() && ran.candidates.front().asynchronous;
+  return (ran.method.empty() ? std::string{resident_edges()->name} : ran.method) +
+         (ran.compressed ? " compressed" : "") + (asynchronous ? " asynchronous" : "");
+}
+
+/// Milliseconds to prepare and to run, of each candidate that was possible.
+void add_predicted(Json& entry, const std::vector<PlanCandidate>& candidates) {
+  for (const PlanCandidate& each : candidates)
+    if (each.excluded.empty())
+      entry["predicted_ms"].push_back(
+          {{"candidate",
+            fmt::format("{} {}{}{}{}", each.device, each.method->name, each.compressed ? " compressed" : "",
+                        each.asynchronous ? " asynchronous" : "",
+                        each.order == VertexOrder::degree ? " hubs first" : "")},
+           {"prepare", rounded(each.prepare_ms)},
+           {"run", rounded(each.run_ms)}});
+}
+
 std::string question_of(const Workload& workload) {
   return workload.algorithm + " " + workload.graph + " " + share_name(workload);
 }
@@ -186,9 +205,9 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
     add("prepare_ms", rounded(median(samples.prepare)));
     add("prepare_again_ms", rounded(median(samples.prepare_again)));
     add("transfer_ms", rounded(median(samples.transfer)));
-    if (workload.beyond_memory && workload.method == Method{})
-      entry["ran"] = (ran.method.empty() ? std::string{resident_edges()->name} : ran.method) +
-                     (ran.compressed ? " compressed" : "");
+    if (workload.beyond_memory && workload.method == Method{}) entry["ran"] = what_ran(ran);
+    if (workload.runs > 1) entry["walls_ms"] = samples.wall;
+    if (workload.table == "planning" && workload.method == Method{}) add_predicted(entry, ran.candidates);
     if (workload.runs > 1) entry["runs"] = workload.runs;
     for (const auto& [name, value] : {std::pair{"iterations", ran.iterations},
                                       {"device_bytes", ran.device_bytes},

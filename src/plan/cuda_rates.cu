@@ -254,25 +254,36 @@ class Measuring {
     return {offsets.data(), pinned_.as<Vertex>(), nullptr};
   }
 
+  struct CodingSeconds {
+    double compressing, decoding, reordering;
+  };
+
   /// Compressing, of few and many edges, of short and of long rows: what each adds; decoding; and another order of
-  /// the vertices.
+  /// the vertices. What many take more than few is theirs: the rest is taken by launches and allocations.
   void measure_coding(Rates& rates, int threads, const std::shared_ptr<MemoryBudget>& budget) {
     constexpr std::uint64_t many = 1u << 24, few = 1u << 22;
     constexpr unsigned      short_row = 16, long_row = 256;
     if (many * 2 > edges_ || device_.room() < 12 * many) return;
-    const double of_short = seconds_to_code(many, short_row, threads, budget, nullptr);
-    const double of_few   = seconds_to_code(few, long_row, threads, budget, nullptr);
-    const double of_many  = seconds_to_code(many, long_row, threads, budget, &rates);
-    const double a_row    = std::max((of_short - of_many) / (many / short_row - many / long_row), 1e-10);
-    const double an_edge  = (of_many - of_few) / (many - few) - a_row / long_row;
-    rates.coded_rows      = 1 / a_row;
-    rates.coded_edges     = 1 / std::max(an_edge, 1e-11);
+    const CodingSeconds of_short = seconds_to_code(many, short_row, threads, budget);
+    const CodingSeconds of_few   = seconds_to_code(few, long_row, threads, budget);
+    const CodingSeconds of_many  = seconds_to_code(many, long_row, threads, budget);
+    const auto          an_edge  = [&](double CodingSeconds::*of) {
+      return std::max((of_many.*of - of_few.*of) / (many - few), 1e-12);
+    };
+    const double a_row =
+        std::max((of_short.compressing - of_many.compressing) / (many / short_row - many / long_row), 1e-10);
+    rates.coded_rows  = 1 / a_row;
+    rates.coded_edges = 1 / std::max(an_edge(&CodingSeconds::compressing) - a_row / long_row, 1e-11);
+    rates.decoded     = 1 / an_edge(&CodingSeconds::decoding);
+    rates.reordered   = 1 / an_edge(&CodingSeconds::reordering);
   }
 
-  /// The second time: kernels are loaded when they are first used.
-  double seconds_to_code(std::uint64_t edges, unsigned row, int threads,
-                         const std::shared_ptr<MemoryBudget>& budget, Rates* rates) {
-    const std::uint64_t              rows = edges / row;
+  /// The second time: kernels are loaded when they are first used. In batches as large as those of graphs that are
+  /// worth compressing.
+  CodingSeconds seconds_to_code(std::uint64_t edges, unsigned row, int threads,
+                                const std::shared_ptr<MemoryBudget>& budget) {
+    constexpr std::uint64_t          batch_arcs = 1u << 22;
+    const std::uint64_t              rows       = edges / row;
     DeviceArray<EdgeIndex>           offsets;
     const Rows                       from  = made_rows(rows, row, threads, offsets);
     double                           taken = 0;
@@ -282,40 +293,37 @@ class Measuring {
       block.reset();
       const double start = now();
       order = std::make_shared<VertexMap>(order_by_degree(device_, offsets.data(), rows, EdgeIndex{edges}));
-      block = std::make_shared<CompressedBlock>(device_, from, rows, edges, false, order, budget, 0);
+      block = std::make_shared<CompressedBlock>(device_, from, rows, edges, false, order, budget, batch_arcs);
       device_.wait();
       taken = now() - start;
     }
-    if (rates) {
-      rates->decoded   = edges_decoded_a_second(block, offsets.data(), rows, edges);
-      rates->reordered = edges_reordered_a_second(offsets, rows, edges, *order);
-    }
-    return taken;
+    return {taken, seconds_to_decode(block, offsets.data(), rows, edges),
+            seconds_to_reorder(offsets, rows, edges, *order)};
   }
 
-  double edges_decoded_a_second(const std::shared_ptr<CompressedBlock>& block, const EdgeIndex* offsets,
-                                std::uint64_t rows, std::uint64_t edges) {
+  double seconds_to_decode(const std::shared_ptr<CompressedBlock>& block, const EdgeIndex* offsets,
+                           std::uint64_t rows, std::uint64_t edges) {
     CompressedWindows   windows{device_, block, offsets, rows};
     const auto          cuts = windows.cut({block->words() + 1, edges});
     DeviceArray<Vertex> to{device_, edges, what_for};
     windows.keep(block->words());
-    return static_cast<double>(edges) / usual_seconds([&](unsigned) {
-             for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
-               windows.decode(part, windows.kept(part), {to.data() + windows.edges_of(part).first, nullptr});
-             device_.wait();
-           });
+    return usual_seconds([&](unsigned) {
+      for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
+        windows.decode(part, windows.kept(part), {to.data() + windows.edges_of(part).first, nullptr});
+      device_.wait();
+    });
   }
 
-  double edges_reordered_a_second(const DeviceArray<EdgeIndex>& offsets, std::uint64_t rows, std::uint64_t edges,
-                                  const VertexMap& order) {
+  double seconds_to_reorder(const DeviceArray<EdgeIndex>& offsets, std::uint64_t rows, std::uint64_t edges,
+                            const VertexMap& order) {
     DeviceArray<Vertex> targets{device_, edges, what_for};
     targets.upload(reinterpret_cast<const Vertex*>(memory_.data()));
     const Rows from{offsets.data(), targets.data(), nullptr};
-    return static_cast<double>(edges) / usual_seconds([&](unsigned) {
-             order_by_degree(device_, offsets.data(), rows, EdgeIndex{edges});
-             reordered(device_, from, rows, edges, false, order);
-             device_.wait();
-           });
+    return usual_seconds([&](unsigned) {
+      order_by_degree(device_, offsets.data(), rows, EdgeIndex{edges});
+      reordered(device_, from, rows, edges, false, order);
+      device_.wait();
+    });
   }
 
   /// A fused iteration of next to nothing takes 7.1 us where a grid barrier takes 1.0, and 2.4 more if it reads

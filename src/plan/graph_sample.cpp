@@ -1,10 +1,10 @@
 #include "plan/graph_sample.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <unordered_set>
 #include <vector>
 
 #include "generate/random.hpp"
@@ -19,8 +19,8 @@ constexpr std::uint64_t sampled_rows   = 1u << 14;
 constexpr std::uint64_t sampled_groups = 256;
 constexpr std::uint64_t groups_a_task  = 32;
 constexpr std::uint64_t searches       = 4;
-constexpr std::uint64_t targets_a_row  = 128;  // of which a group's neighbourhood is made
-constexpr unsigned      group          = 32;   // as rows are compressed
+constexpr std::uint64_t targets_a_row  = 64;  // of which a group's neighbourhood is made
+constexpr unsigned      group          = 32;  // as rows are compressed
 constexpr unsigned      most_unary     = 3;
 
 /// Numbers of one task, the same whatever thread has it.
@@ -33,6 +33,28 @@ class Draw {
  private:
   RandomStream  stream_{1, RandomUse::samples};
   std::uint64_t position_;
+};
+
+/// Vertices that a search has seen: some thousands, looked up tens of thousands of times.
+class SeenVertices {
+ public:
+  explicit SeenVertices(std::size_t most) : table_(std::bit_ceil(2 * most), no_vertex) {}
+
+  std::size_t size() const { return size_; }
+
+  /// True the first time.
+  bool insert(Vertex v) {
+    std::size_t at = (v * std::size_t{0x9E3779B97F4A7C15u}) >> 32 & (table_.size() - 1);
+    while (table_[at] != no_vertex && table_[at] != v) at = (at + 1) & (table_.size() - 1);
+    if (table_[at] == v) return false;
+    table_[at] = v;
+    ++size_;
+    return true;
+  }
+
+ private:
+  std::vector<Vertex> table_;
+  std::size_t         size_ = 0;
 };
 
 /// What some groups take.
@@ -71,30 +93,41 @@ class Sampling {
     for (std::uint64_t i = 0; i < count; ++i)
       degrees_.push_back(degree(count == vertices_ ? i : drawn(vertices_)));
     std::ranges::sort(degrees_, std::greater<>{});
+    std::vector<EdgeIndex> from(count + 1);  // edges of this row and the shorter ones
+    for (std::uint64_t i = count; i-- > 0;) from[i] = from[i + 1] + degrees_[i];
     // No row adds more than 2^i to a sum, so hubs that were not drawn do not matter; all edges are counted.
     const double scale = static_cast<double>(vertices_) / static_cast<double>(count);
     for (unsigned i = 0; i < GraphSample::lengths; ++i) {
       const EdgeIndex length = EdgeIndex{1} << i;
-      double          edges = 0, rows = 0;
-      for (const EdgeIndex each : degrees_)
-        edges += static_cast<double>(std::min(each, length)), rows += each > length ? 1 : 0;
+      const auto      rows   = longer_than(length);
+      const double    edges =
+          static_cast<double>(rows) * static_cast<double>(length) + static_cast<double>(from[rows]);
       sample_.within[i] = std::min(1.0, edges * scale / static_cast<double>(block_.arcs()));
-      sample_.longer[i] = rows / static_cast<double>(count);
+      sample_.longer[i] = static_cast<double>(rows) / static_cast<double>(count);
     }
-    const auto with  = std::ranges::count_if(degrees_, [](EdgeIndex each) { return each > 0; });
-    sample_.nonempty = static_cast<double>(with) / static_cast<double>(count);
+    sample_.nonempty = static_cast<double>(longer_than(0)) / static_cast<double>(count);
+    for (EdgeIndex degree = 0; degree < longer_.size(); ++degree) longer_[degree] = longer_than(degree);
+  }
+
+  std::uint64_t longer(EdgeIndex length) const {
+    return length < longer_.size() ? longer_[length] : longer_than(length);
+  }
+  std::uint64_t longer_than(EdgeIndex length) const {
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(degrees_, length, std::greater<>{}) -
+                                      degrees_.begin());
   }
 
   /// Where a vertex comes if those with more edges come first; of equals, in the order of their numbers.
   double place_of(Vertex v) const {
-    const auto [first, last] = std::equal_range(degrees_.begin(), degrees_.end(), degree(v), std::greater<>{});
-    const auto   before      = static_cast<double>(first - degrees_.begin());
-    const double among =
+    const EdgeIndex     own   = degree(v);
+    const std::uint64_t first = longer(own), last = own == 0 ? degrees_.size() : longer(own - 1);
+    const auto          before = static_cast<double>(first);
+    const double        among =
         static_cast<double>(last - first) * static_cast<double>(v) / static_cast<double>(vertices_);
     return (before + among) / static_cast<double>(degrees_.size()) * static_cast<double>(vertices_);
   }
 
-  /// Searches and groups wait for memory nearly all the time: as many as there are threads wait together.
+  /// Searches and groups wait for memory nearly all the time: some threads wait together.
   void sample_places(int threads) {
     constexpr std::uint64_t      coding = sampled_groups / groups_a_task;
     std::array<double, searches> levels{};
@@ -106,7 +139,8 @@ class Sampling {
       else
         sizes[task - searches] = code_size(drawn);
     };
-    for_each_task(threads, searches + coding, act);
+    constexpr int few = 4;  // more would have to be woken, which takes longer than they spare
+    for_each_task(std::min(threads, few), searches + coding, act);
     CodeSize all;
     for (const CodeSize& one : sizes)
       all = {all.words + one.words, all.edges + one.edges, std::max(all.weight_bits, one.weight_bits)};
@@ -151,12 +185,13 @@ class Sampling {
   /// A search from an end of an arc until it has seen enough to tell how balls grow: by a factor with every level,
   /// or like a power of the radius, as in roads.
   double levels_from(Vertex source) const {
-    constexpr std::size_t      enough     = 4096;
-    constexpr EdgeIndex        most_edges = 1u << 15, of_a_row = 1u << 10;
-    std::unordered_set<Vertex> seen{source};
-    std::vector<Vertex>        frontier{source}, next;
-    std::vector<double>        ball{1};
-    EdgeIndex                  looked_at = 0;
+    constexpr std::size_t enough     = 4096;
+    constexpr EdgeIndex   most_edges = 1u << 15, of_a_row = 1u << 10;
+    SeenVertices          seen{2 * enough + of_a_row};
+    std::vector<Vertex>   frontier{source}, next;
+    std::vector<double>   ball{1};
+    EdgeIndex             looked_at = 0;
+    seen.insert(source);
     while (!frontier.empty() && seen.size() < enough && looked_at < most_edges) {
       next.clear();
       for (const Vertex v : frontier) {
@@ -165,7 +200,7 @@ class Sampling {
         const EdgeIndex length = std::min(degree(v), of_a_row);
         looked_at += length;
         for (EdgeIndex k = 0; k < length; ++k)
-          if (const Vertex u = rows_.targets[rows_.offsets[v] + k]; seen.insert(u).second) next.push_back(u);
+          if (const Vertex u = rows_.targets[rows_.offsets[v] + k]; seen.insert(u)) next.push_back(u);
       }
       if (!next.empty()) ball.push_back(static_cast<double>(seen.size()));
       std::swap(frontier, next);
@@ -187,12 +222,13 @@ class Sampling {
     return radius * std::pow(left, 1 / power);
   }
 
-  const RowBlock&        block_;
-  const Rows&            rows_;
-  std::uint64_t          vertices_;
-  bool                   weighted_;
-  std::vector<EdgeIndex> degrees_;  ///< falling
-  GraphSample            sample_;
+  const RowBlock&                 block_;
+  const Rows&                     rows_;
+  std::uint64_t                   vertices_;
+  bool                            weighted_;
+  std::vector<EdgeIndex>          degrees_;   ///< falling
+  std::array<std::uint64_t, 1024> longer_{};  ///< of them, by length
+  GraphSample                     sample_;
 };
 
 }  // namespace

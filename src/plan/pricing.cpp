@@ -131,7 +131,8 @@ Pricing::Term Pricing::visiting(double edges, VertexOrder order) const {
 Pricing::Cost Pricing::cost(const PlanCandidate& candidate, const Activity& active, double kept) const {
   if (candidate.on_cpu()) return on_cpu(active);
   if (candidate.method->all_resident) return resident(candidate, active);
-  if (!candidate.method->transfers) return in_place(candidate.compressed, active, kept, /*prefixes=*/true);
+  if (!candidate.method->transfers)
+    return candidate.compressed ? coded_in_place(active, kept) : in_place(active, kept, /*prefixes=*/true);
   return candidate.compressed ? compressed_windows(candidate, active, kept) : in_windows(candidate, active, kept);
 }
 
@@ -188,58 +189,104 @@ Pricing::Cost Pricing::in_windows(const PlanCandidate& candidate, const Activity
     const Term   pieces{&Rates::gathered_chunks, costs_.gathered(0, chunks)};
     consider(overlapped(larger(bytes, pieces), bytes.seconds + pieces.seconds, active, edges * edge_bytes()));
   }
-  if (candidate.method->reads_in_place && !run_.all_active)
-    consider(in_place(false, active, kept, /*prefixes=*/false));
+  if (candidate.method->reads_in_place && !run_.all_active) consider(in_place(active, kept, /*prefixes=*/false));
   return best;
 }
 
 /// Windows keep the first parts, and not the first edges of every row.
-Pricing::Cost Pricing::in_place(bool compressed, const Activity& active, double kept, bool prefixes) const {
-  if (searches_short_paths()) return votes(compressed, active, kept, prefixes);
-  const double seen = looked_at(active);
-  const double lie =
-      active.edges > 0 ? std::min(1.0, active.rows * std::max(1.0, seen / active.edges)) : active.rows;
-  const double edges = arcs(seen) * (1 - kept);
+Pricing::Cost Pricing::in_place(const Activity& active, double kept, bool prefixes) const {
+  if (searches_short_paths()) return votes(active, kept, prefixes);
+  const double seen = looked_at(active), lie = rows_looked_at(active);
   // Rows that are all active lie one behind the other, and their lines are read once; what is left of them
   // beside cached prefixes lies apart, unless the lines hold all of them anyway.
-  const double begun  = (1 - active.edges) * rows(lie, 0);
-  const double chunks = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
-  // Of a compressed row, the header comes before the words that it tells of.
-  const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0) * (compressed ? 2 : 1);
-  const double bytes   = compressed ? code_bytes_ : edge_bytes();
-  const auto   read    = [&](double read_edges, double pieces) {
-    const double arrays = compressed || !run_.weighted ? 1 : 2;
-    return std::pair{Term{&Rates::read, read_edges * bytes / rates_.read},
+  const double begun   = (1 - active.edges) * rows(lie, 0);
+  const double chunks  = prefixes ? (kept > 0 ? rows(lie, kept) : begun) : begun * (1 - kept);
+  const double waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
+  const auto   read    = [&](double edges, double pieces) {
+    const double arrays = run_.weighted ? 2 : 1;
+    return std::pair{Term{&Rates::read, edges * edge_bytes() / rates_.read},
                      Term{&Rates::read_chunks, pieces * arrays / rates_.read_chunks}};
   };
   const auto   sum    = [](const std::pair<Term, Term>& both) { return both.first.seconds + both.second.seconds; };
-  const auto   beside = read(edges, chunks), with_prefixes = read(arcs(seen), begun);
-  const bool   apart = sum(beside) <= sum(with_prefixes);
-  const auto&  taken = apart ? beside : with_prefixes;
-  const double bus = sum(taken), moved = bytes * (apart ? edges : arcs(seen));
-  const Term   of_bus = larger(taken.first, taken.second);
-  if (!compressed) {
-    const Term visited = visiting(arcs(seen));
-    return {bus, visited.seconds, std::max(bus, visited.seconds) + waiting, moved,
-            bus >= visited.seconds ? of_bus : visited};
-  }
-  const Term decoding{&Rates::decoded, arcs(seen) / rates_.decoded};
-  return {bus, decoding.seconds, bus + decoding.seconds + waiting, moved, larger(of_bus, decoding)};
+  const auto   beside = read(arcs(seen) * (1 - kept), chunks), with_prefixes = read(arcs(seen), begun);
+  const bool   apart   = sum(beside) <= sum(with_prefixes);
+  const auto&  taken   = apart ? beside : with_prefixes;
+  const double bus     = sum(taken);
+  const Term   visited = visiting(arcs(seen));
+  return {bus, visited.seconds, std::max(bus, visited.seconds) + waiting,
+          edge_bytes() * arcs(seen) * (apart ? 1 - kept : 1),
+          bus >= visited.seconds ? larger(taken.first, taken.second) : visited};
+}
+
+namespace {
+
+/// The header of a row comes before the words that it tells of, in a request of its own, and requests are of whole
+/// sectors of 32 bytes.
+constexpr double bytes_beside_a_coded_row = 64;
+
+}  // namespace
+
+/// What rows took says little of how fast the bus is: each waits for its header.
+Pricing::Cost Pricing::coded_in_place(const Activity& active, double kept) const {
+  if (searches_short_paths()) return coded_votes(active, kept);
+  // Shorter rows share sectors with those beside them, if these are active, too.
+  constexpr double fills_sectors = 16;
+  const double     seen = looked_at(active), on_host = coded_rows(rows_looked_at(active), kept);
+  const double     alone = std::min(1.0, sample_.longer_than(fills_sectors) / std::max(sample_.nonempty, 1e-12));
+  const double     apart = on_host * (1 - active.edges + active.edges * alone);
+  const double     bytes = arcs(seen) * (1 - kept) * code_bytes_ + apart * bytes_beside_a_coded_row;
+  const double     bus   = bytes / rates_.read;
+  const Term       decoding{&Rates::decoded, arcs(seen) / rates_.decoded};
+  const double     waiting = rates_.barrier + (kept < 1 ? 2 * rates_.latency : 0);
+  return {bus, decoding.seconds, bus + decoding.seconds + waiting, bytes, larger({nullptr, bus}, decoding)};
+}
+
+/// Share of the rows whose first groups are on the device: those of long rows come first.
+double Pricing::with_first_group(double kept) const {
+  constexpr unsigned group_log = 5;
+  return std::min(1.0, kept / std::max(sample_.within[group_log], 1e-12));
+}
+
+/// Rows of a share of which some groups are not on the device.
+double Pricing::coded_rows(double share, double kept) const {
+  constexpr double group = 32;
+  const double     all = share * static_cast<double>(run_.vertices), first = with_first_group(kept);
+  if (first >= 1)
+    return all * std::min(sample_.nonempty, sample_.longer_than(std::max(group, sample_.prefix_length(kept))));
+  return all * (sample_.nonempty * (1 - first) + std::min(sample_.nonempty * first, sample_.longer_than(group)));
+}
+
+/// Share of the rows that are looked at, which are more than the active ones where kernels pull.
+double Pricing::rows_looked_at(const Activity& active) const {
+  if (active.edges <= 0) return active.rows;
+  return std::min(1.0, active.rows * std::max(1.0, looked_at(active) / active.edges));
 }
 
 /// Whoever looks for one vote finds it among the first edges of a row, mostly: a read for every vertex that
 /// looks. Over a whole search nearly everyone does once; the more edges are active, the more do now.
-Pricing::Cost Pricing::votes(bool compressed, const Activity& active, double kept, bool prefixes) const {
-  constexpr double rest = 0.05, sector = 32;
+Pricing::Cost Pricing::votes(const Activity& active, double kept, bool prefixes) const {
+  // Of bfs over a uniform graph, a third of those who look find nothing in prefixes of four edges, a tenth in
+  // eight.
+  constexpr double rest = 0.05, sector = 32, of_half = 2.5;
   const double     looking = rows(active.edges, 0);
-  const double     found   = std::min(1.0, sample_.prefix_length(kept) / edges_of_a_vote);
-  const double     reads   = looking * (prefixes ? std::max(rest, 1 - found) : 1 - kept);
+  const double     missed  = std::exp2(-sample_.prefix_length(kept) / of_half);
+  const double     reads   = looking * (prefixes && kept > 0 ? std::max(rest, missed) : 1 - kept);
   const Term       bus{&Rates::read_chunks, kept < 1 ? reads / rates_.read_chunks : 0};
-  const Term       compute = compressed ? Term{&Rates::decoded, looking * edges_of_a_vote / rates_.decoded}
-                                        : visiting(looking * edges_of_a_vote);
+  const Term       visited = visiting(looking * edges_of_a_vote);
   const double     waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
-  const double     both    = compressed ? bus.seconds + compute.seconds : std::max(bus.seconds, compute.seconds);
-  return {bus.seconds, compute.seconds, both + waiting, reads * sector, larger(bus, compute)};
+  return {bus.seconds, visited.seconds, std::max(bus.seconds, visited.seconds) + waiting, reads * sector,
+          larger(bus, visited)};
+}
+
+Pricing::Cost Pricing::coded_votes(const Activity& active, double kept) const {
+  constexpr double rest    = 0.05;
+  const double     looking = rows(active.edges, 0);
+  const double     missed  = std::max(rest, 1 - with_first_group(kept));
+  const double     bytes   = kept < 1 ? looking * missed * bytes_beside_a_coded_row : 0;
+  const double     bus     = bytes / rates_.read;
+  const Term       decoding{&Rates::decoded, looking * edges_of_a_vote / rates_.decoded};
+  const double     waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
+  return {bus, decoding.seconds, bus + decoding.seconds + waiting, bytes, larger({nullptr, bus}, decoding)};
 }
 
 double Pricing::whole_parts(const Activity& active, double kept) const {
@@ -249,18 +296,20 @@ double Pricing::whole_parts(const Activity& active, double kept) const {
   return run_.all_active ? bytes : bytes * (1 - std::pow(1 - 1 / parts, std::max(1.0, begun)));
 }
 
-/// Parts are sent whole, a few times over, and each is run to a local fixed point while the next is on its way: a
-/// round for every level, many more where buckets are settled in each (docs/experiments.md), and little more work
-/// than in order.
+/// Parts are sent whole, a few times over, or twice for what is active of them in order, if that is more; and each
+/// is run to a local fixed point while the next is on its way: a round for every level, many more where buckets
+/// are settled in each (docs/experiments.md), and little more work than in order.
 Pricing::Cost Pricing::asynchronously(double kept) const {
-  constexpr double times = 4, again = 1.3, barriers_of_a_round = 3, rounds_a_level = 1.3, with_buckets = 16;
-  const double     rounds = sample_.levels * (run_.prioritised ? with_buckets : rounds_a_level);
-  double           shares = 0;
+  constexpr double least_times = 4, of_active = 2, again = 1.3, barriers_of_a_round = 3, rounds_a_level = 1.3,
+                   with_buckets = 16;
+  const double rounds           = sample_.levels * (run_.prioritised ? with_buckets : rounds_a_level);
+  double       shares           = 0;
   for (const Activity& each : activity_) shares += each.iterations * each.edges;
+  const double times   = std::max(least_times, of_active * shares);
   const double bytes   = times * static_cast<double>(run_.edge_bytes()) * (1 - kept);
   const double bus     = bytes / rates_.sent + times * rates_.step;
   const double compute = visiting(again * arcs(shares)).seconds + rounds * barriers_of_a_round * rates_.barrier;
-  return {bus, compute, std::max(bus, compute), bytes, {}};
+  return {bus, compute, bus + compute, bytes, {}};
 }
 
 }  // namespace spillway

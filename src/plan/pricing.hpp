@@ -52,8 +52,13 @@ class Pricing {
   Cost   cost(const PlanCandidate& candidate, const Activity& active, double kept) const;
   Cost   on_cpu(const Activity& active) const;
   Cost   resident(const PlanCandidate& candidate, const Activity& active) const;
-  Cost   in_place(bool compressed, const Activity& active, double kept, bool prefixes) const;
-  Cost   votes(bool compressed, const Activity& active, double kept, bool prefixes) const;
+  Cost   in_place(const Activity& active, double kept, bool prefixes) const;
+  Cost   coded_in_place(const Activity& active, double kept) const;
+  Cost   votes(const Activity& active, double kept, bool prefixes) const;
+  Cost   coded_votes(const Activity& active, double kept) const;
+  double with_first_group(double kept) const;
+  double coded_rows(double share, double kept) const;
+  double rows_looked_at(const Activity& active) const;
   Cost   in_windows(const PlanCandidate& candidate, const Activity& active, double kept) const;
   Cost   compressed_windows(const PlanCandidate& candidate, const Activity& active, double kept) const;
   /// Bytes of the parts in which somebody is active.

@@ -49,6 +49,15 @@ const GraphSample& grid_sample() {
   return sample;
 }
 
+const GraphSample& uniform_sample() {
+  static const GraphSample sample = [] {
+    GraphSample made = sample_of(undirected("uniform", {{"vertices", "65536"}, {"degree", "16"}}));
+    made.code_bytes  = 2.73;  // as urand22 has it
+    return made;
+  }();
+  return sample;
+}
+
 struct GraphOf {
   const char*   name;
   std::uint64_t vertices, arcs;
@@ -56,6 +65,7 @@ struct GraphOf {
 };
 constexpr GraphOf kron24{"kron24", 16'777'216, 520'800'000, kron_sample};
 constexpr GraphOf grid2048{"grid2048", 4'194'304, 15'100'000, grid_sample};
+constexpr GraphOf urand22{"urand22", 4'194'304, 134'200'000, uniform_sample};
 
 enum class Kind { votes, ranks, buckets, improves };
 
@@ -380,6 +390,16 @@ const Measured measured[] = {
     {{kron24, Kind::buckets, 0, 20, 1, 0, true}, "subgraph", 227.1},
     {{kron24, Kind::improves, 0, 20, 1, 0, true}, "zerocopy", 186.0},
     {{kron24, Kind::improves, 0, 20, 1, 0, true}, "mixed", 157.2},
+    // SET=plan, 2026-11-18
+    {{urand22, Kind::ranks, 0, 10}, "zerocopy compressed", 195.4},
+    {{urand22, Kind::ranks, 0.25, 10}, "zerocopy compressed", 182.8},
+    {{urand22, Kind::ranks, 0, 10}, "partitions", 102.8},
+    {{urand22, Kind::ranks, 0.25, 10}, "partitions compressed", 42.9},
+    {{urand22, Kind::votes, 0}, "zerocopy", 5.36},
+    {{urand22, Kind::votes, 0.125}, "zerocopy", 1.73},
+    {{urand22, Kind::votes, 0}, "zerocopy compressed", 8.17},
+    {{urand22, Kind::votes, 0.125}, "zerocopy compressed", 6.46},
+    {{urand22, Kind::votes, 0.25}, "zerocopy compressed", 5.49},
 };
 
 TEST(Planner, PredictsWhatWasMeasured) {

@@ -386,7 +386,7 @@ CompressedBlock::CompressedBlock(Device& device, const Rows& from, std::uint64_t
   if (arcs * (weighted ? 2 : 1) > 0xF0000000u) shift_ = 1;
   Encoder coder{*this, device, from, budget};
   // Prefixes end where a batch does: there are to be some.
-  constexpr std::uint64_t usual_chunks = 64, small_chunk = 1u << 20;
+  constexpr std::uint64_t usual_chunks = 64, small_chunk = 1u << 22;
   if (coding_batch_arcs == 0)
     coding_batch_arcs = std::max<std::uint64_t>(
         std::min(device.room() / bytes_an_arc, std::max(arcs / usual_chunks, small_chunk)), 1024);

@@ -206,10 +206,14 @@ class Machine {
 
   /// body(base, mine) for every `chunk` words from `base` on; `mine` if this lane has one, base + lane.
   template <class Body>
+  __device__ void for_word_batches(std::uint64_t first, std::uint64_t last, Body&& body) {
+    const std::uint64_t stride = std::uint64_t{warps()} * chunk;
+    for (std::uint64_t base = first + std::uint64_t{warp_index()} * chunk; base < last; base += stride)
+      body(base, lane_index() < chunk && base + lane_index() < last);
+  }
+  template <class Body>
   __device__ void for_word_batches(Body&& body) {
-    const std::uint64_t words = word_count(), stride = std::uint64_t{warps()} * chunk;
-    for (std::uint64_t base = std::uint64_t{warp_index()} * chunk; base < words; base += stride)
-      body(base, lane_index() < chunk && base + lane_index() < words);
+    for_word_batches(0, word_count(), body);
   }
 
   /// body(index, word) for the words of a bitmap that are not empty.

@@ -157,7 +157,7 @@ struct CompressedRows {
     return weight_at(find(place), rest < group ? rest : group, place.k % group);
   }
 
-  /// Groups that lie side by side, read once and in as few requests as there can be: whole lines of 32 words.
+  /// Groups that lie side by side, read once and in as few requests as there can be: lines of 32 words.
   /// Lanes have what there is to know of a group each.
   struct Span {
     std::uint32_t        how;
@@ -181,13 +181,15 @@ struct CompressedRows {
     const std::uint64_t  own   = static_cast<std::uint64_t>(at.words - code);
     const std::uint64_t  line  = __shfl_sync(all, own, 0) / 32 * 32;
     const auto           first = static_cast<unsigned>(own - line);
+    const unsigned       begin = __shfl_sync(all, first, 0);  // what lies before it is not sent
     const unsigned       end   = __shfl_sync(all, first + words, static_cast<int>(there - 1));
     const std::uint32_t* from  = code + line;
     constexpr unsigned   usual = groups + 1;  // lines, without weights
     std::uint32_t        read[usual];
     __syncwarp();  // whoever still reads what was there before
 #pragma unroll
-    for (unsigned i = 0; i < usual; ++i) read[i] = lane + i * 32 < end ? from[lane + i * 32] : 0;
+    for (unsigned i = 0; i < usual; ++i)
+      read[i] = lane + i * 32 >= begin && lane + i * 32 < end ? from[lane + i * 32] : 0;
 #pragma unroll
     for (unsigned i = 0; i < usual; ++i) staged[lane + i * 32] = read[i];
     for (unsigned i = lane + usual * 32; i < end; i += 32) staged[i] = from[i];

@@ -133,32 +133,43 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::take_in_window(const WindowBlock& window, const ChunkRange& range,
                                                  const VertexRange& owners, Count bucket, unsigned at,
                                                  LocalRound& round) {
-  Word* const         next   = view_.bits[(at + 1) % 3];
-  const std::uint64_t last   = (owners.last + warp_lanes - 1) / warp_lanes;
+  Word* const         next  = view_.bits[(at + 1) % 3];
+  const std::uint64_t first = owners.first / warp_lanes, last = (owners.last + warp_lanes - 1) / warp_lanes;
   Count               lowest = ~Count{0};
-  for (std::uint64_t base = owners.first / warp_lanes + std::uint64_t{warp_index()} * warp_lanes; base < last;
-       base += std::uint64_t{warps()} * warp_lanes) {
-    const Word words = base + lane_index() < last ? __ldcg(next + base + lane_index()) : 0;
-    for_each_owner(words != 0, [&](unsigned lane) {
-      const Word      word   = __shfl_sync(all_lanes, words, static_cast<int>(lane));
-      const bool      fresh  = (word >> lane_index()) & 1;
-      const Vertex    v      = fresh ? vertex_at(base + lane) : 0;
-      const EdgeIndex length = fresh ? window.whole_row(v, range).length() : 0;
-      bool            takes  = length > 0;
-      if constexpr (in_buckets)
-        if (takes) {
-          const Count waits_for = Operations<P>::bucket_of(view_.program, view_.values[v], view_.window_width);
-          takes                 = waits_for <= bucket;
-          if (!takes && waits_for < lowest) lowest = waits_for;
-        }
-      const Word taken = __ballot_sync(all_lanes, takes);
-      if (taken == 0) return;
-      if (lane_index() == 0) next[base + lane] = word & ~taken;
-      list(v, length, takes && goes_on(v), at, round.taken);
-    });
+  if constexpr (in_buckets) {
+    if (threadIdx.x == 0) shared_.lowest = ~Count{0};
+    __syncthreads();
   }
-  if constexpr (in_buckets)
-    if (lowest != ~Count{0}) atomicMin(&round.lowest, lowest);
+  for_word_batches(first, last, [&](std::uint64_t base, bool mine) {
+    const Word word = mine ? __ldcg(next + base + lane_index()) : 0;
+    if (!__any_sync(all_lanes, word != 0)) return;
+    const unsigned fresh = across(word);
+    unsigned       taken = 0;
+#pragma unroll
+    for (unsigned k = 0; k < chunk; ++k) {
+      const Vertex v     = (fresh >> k) & 1 ? vertex_at(base + k) : 0;
+      bool         takes = (fresh >> k) & 1 && window.whole_row(v, range).length() > 0;
+      if constexpr (in_buckets) {
+        const Count waits_for = Operations<P>::bucket_of(view_.program, view_.values[v], view_.window_width);
+        if (takes && waits_for > bucket) {
+          takes  = false;
+          lowest = waits_for < lowest ? waits_for : lowest;
+        }
+      }
+      taken |= takes << k;
+    }
+    if (!__any_sync(all_lanes, taken != 0)) return;
+    const Word leave = along(taken);
+    if (mine && leave != 0) next[base + lane_index()] = word & ~leave;
+    for (unsigned k = 0; k < chunk; ++k)
+      if ((taken >> k) & 1 && !goes_on(vertex_at(base + k))) taken &= ~(1u << k);
+    list_word_batch(base, taken, at, round.taken);
+  });
+  if constexpr (in_buckets) {
+    if (lowest != ~Count{0}) atomicMin(&shared_.lowest, lowest);
+    __syncthreads();
+    if (threadIdx.x == 0 && shared_.lowest != ~Count{0}) atomicMin(&round.lowest, shared_.lowest);
+  }
 }
 
 /// By as many as a row is worth: lanes of a warp, a block, all.
