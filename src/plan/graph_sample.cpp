@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generate/random.hpp"
+#include "store/row_code.hpp"
 
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/search.hpp>
@@ -20,8 +21,7 @@ constexpr std::uint64_t sampled_groups = 256;
 constexpr std::uint64_t groups_a_task  = 32;
 constexpr std::uint64_t searches       = 4;
 constexpr std::uint64_t targets_a_row  = 64;  // of which a group's neighbourhood is made
-constexpr unsigned      group          = 32;  // as rows are compressed
-constexpr unsigned      most_unary     = 3;
+constexpr unsigned      group          = RowCode::group;
 
 /// Numbers of one task, the same whatever thread has it.
 class Draw {
@@ -157,7 +157,8 @@ class Sampling {
       const EdgeIndex length = degree(v), first = rows_.offsets[v];
       const auto      count   = static_cast<unsigned>(std::min<EdgeIndex>(length, group));
       const double    headers = length <= group ? 1 : 2;
-      size.words += headers + code_words(count, static_cast<Vertex>(range_of_group(first, length, drawn)));
+      size.words +=
+          headers + GroupCode::of(count, static_cast<Vertex>(range_of_group(first, length, drawn))).words(count);
       size.edges += count;
       if (weighted_ && rows_.weights)
         size.weight_bits = std::max(size.weight_bits,
@@ -232,17 +233,6 @@ class Sampling {
 };
 
 }  // namespace
-
-unsigned code_words(unsigned count, Vertex range) {
-  const unsigned plain = (count * static_cast<unsigned>(std::bit_width(range)) + 31) / 32;
-  unsigned       best  = std::bit_width(range) < 32 ? plain : ~0u;
-  for (unsigned low = 0; low + most_unary <= group; ++low) {
-    const unsigned unary = (count + (range >> low) + 31) / 32;
-    if ((range >> low) <= 32 * most_unary && unary <= most_unary)
-      best = std::min(best, unary + (count * low + 31) / 32);
-  }
-  return best;
-}
 
 double GraphSample::prefix_length(double share) const {
   if (share >= 1) return 1e18;

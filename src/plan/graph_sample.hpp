@@ -30,8 +30,4 @@ struct GraphSample {
 /// The same for the same rows. Looks at some 100,000 places of them, wherever they rest.
 GraphSample sampled(const RowBlock& rows, std::uint64_t vertices, bool weighted, int threads = 1);
 
-/// Words that a group of ascending targets takes whose last is `range` above the first
-/// (engine/cuda/compression.cu).
-unsigned code_words(unsigned count, Vertex range);
-
 }  // namespace spillway
