@@ -33,7 +33,7 @@ std::vector<Workload> beyond_memory(const std::string& algorithm, const std::str
     all.back().method = method, all.back().compress = compress;
   };
   for (const Method method : methods()) {
-    if (method->all_resident) continue;
+    if (method->all_resident || method->streams_pages) continue;
     add(method, Compress::off);
     if (method->compresses && (!method->transfers || algorithm == "pagerank")) add(method, Compress::on);
   }

@@ -16,6 +16,10 @@ namespace spillway {
 
 class MemoryBudget;
 
+namespace store {
+class PagedRows;
+}
+
 /// Compressed sparse rows. Neighbours ascend within a row; parallel arcs ascend by weight.
 struct Csr {
   Array<EdgeIndex>     offsets;  ///< n+1
@@ -70,6 +74,11 @@ class Graph {
   /// returns can be indexed with, and throws Error{bad_input} if it cannot.
   const Csr& out() const;
 
+  /// Edges that rest in pages on disk, from where runs stream them; `out`, `in` and `simple` are
+  /// Error{does_not_fit} then. Null: edges are in memory. `in_pages` of a symmetric graph are its pages.
+  const std::shared_ptr<const store::PagedRows>& pages() const;
+  const std::shared_ptr<const store::PagedRows>& in_pages() const;
+
   /// In-edges: those of the file, or built at the first call.
   const Csr& in() const;
   bool       has_in() const;
@@ -103,15 +112,16 @@ class Graph {
 /// What a graph is made of. `trusted` says that offsets, targets and ids were made here or are
 /// already checked; in-edges may be absent.
 struct Graph::Parts {
-  Csr                           out;
-  Csr                           in;
-  IdMap                         ids;
-  WeightType                    weight_type = WeightType::none;
-  bool                          symmetric   = false;
-  bool                          trusted     = true;
-  std::string                   name;  ///< of the file, for messages
-  LoadReport                    report;
-  std::shared_ptr<MemoryBudget> budget;
+  Csr                                     out;
+  Csr                                     in;
+  std::shared_ptr<const store::PagedRows> pages, in_pages;  ///< instead; `out` has offsets then
+  IdMap                                   ids;
+  WeightType                              weight_type = WeightType::none;
+  bool                                    symmetric   = false;
+  bool                                    trusted     = true;
+  std::string                             name;  ///< of the file, for messages
+  LoadReport                              report;
+  std::shared_ptr<MemoryBudget>           budget;
 };
 
 /// A graph from a file in any format that `formats()` lists; "-" reads standard input.

@@ -19,6 +19,7 @@ struct MethodFacts {
   bool             compresses     = false;  ///< --compress on goes with it
   bool             asynchronous   = false;  ///< --async on goes with it
   bool             chosen_by_auto = false;  ///< priced by these facts
+  bool             streams_pages  = false;  ///< from disk, of graphs that rest in pages
 };
 
 /// One of `methods()`, or auto.
@@ -48,5 +49,6 @@ Method resident_edges();
 Method edges_in_place();
 Method whole_partitions();
 Method least_predicted();  ///< for each part of the graph, in every iteration
+Method pages_from_disk();
 
 }  // namespace spillway

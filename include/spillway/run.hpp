@@ -60,9 +60,10 @@ enum class Asked { run, plan };
 /// act(device, request, milliseconds of preparing) on the device that is to run this; where a GPU cannot,
 /// tell(answer, why, milliseconds lost) of what the CPU gave.
 template <Asked asked, class P, class Act, class Tell>
-auto on_its_device(const P& program, const Graph& graph, const RunOptions& options,
+auto on_its_device(const P& program, const Graph& graph, const RunOptions& given,
                    Continuation<ValueOf<P>> continuation, Act&& act, Tell&& tell) {
-  using T = Traits<P>;
+  using T                  = Traits<P>;
+  const RunOptions options = options_for(graph, given);
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   check_given_values(continuation.values.size(), graph);
   for_each_input(program, [&](const auto& input) { check_input(input.size(), input.per_vertex(), graph); });

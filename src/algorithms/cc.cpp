@@ -42,12 +42,12 @@ constexpr auto& propagate = forms[1];
 /// The form is left to the method: one that transfers edges needs a program, for whose frontiers it does.
 bool is_left_to_method(const ParameterValues& values) { return Parameters{"cc", values}.text("form") == "auto"; }
 
-const Form& form_of(const ParameterValues& values, const RunOptions& options) {
+const Form& form_of(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   std::vector<std::string> names{"auto"};
   for (const Form& form : forms) names.emplace_back(form.name);
   const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
   const bool         transfers = options.method->transfers;
-  if (chosen == "auto") return transfers ? propagate : afforest;
+  if (chosen == "auto") return transfers || graph.pages() ? propagate : afforest;
   if (transfers && chosen == afforest.name)
     throw usage_error("cc: --form {} hooks edges where they lie, and --method {} transfers them; use --form {}",
                       afforest.name, options.method->name, propagate.name);
@@ -55,7 +55,7 @@ const Form& form_of(const ParameterValues& values, const RunOptions& options) {
 }
 
 Plan plan_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
-  const Form& form = form_of(values, options);
+  const Form& form = form_of(graph, values, options);
   Plan        plan = form.plan(graph, options);
   if (is_left_to_method(values) && options.method->transfers)
     plan.why.push_back(
@@ -97,13 +97,13 @@ namespace {
 
 Result run_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const int   threads    = thread_count(options.threads);
-  const Form& form       = form_of(values, options);
+  const Form& form       = form_of(graph, values, options);
   Components  components = form.run(graph, options);
   Stopwatch   clock;
   Result      result;
   const auto  sizes = component_sizes(components.labels.span(), graph, threads);
   result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
-  if (is_left_to_method(values) && options.method->transfers)
+  if (is_left_to_method(values) && (options.method->transfers || graph.pages()))
     result.facts.push_back({"form", std::string{form.name}});
   result.statistics = std::move(components.statistics);
   result.statistics.run_ms += clock.milliseconds();

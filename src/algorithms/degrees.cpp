@@ -72,18 +72,20 @@ Result by_program(const Graph& graph, const RunOptions& options) {
   return result;
 }
 
-/// `on_gpu(options)`, or `on_cpu()`. Where in-edges are at hand lengths of rows are all, which are not worth the
-/// way to a GPU unless it is asked for by name. On the CPU a pass over the targets takes less memory than the
+/// `by_program(options)`, or `on_cpu()`. Where in-edges are at hand lengths of rows are all, which are not worth
+/// the way to a GPU unless it is asked for by name. On the CPU a pass over the targets takes less memory than the
 /// program and half its time (kron20 on 2 cores: 0.5 and 1.1 s).
-template <class OnGpu, class OnCpu, class Tell>
-auto where_it_pays(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu, Tell&& tell) {
+template <class ByProgram, class OnCpu, class Tell>
+auto where_it_pays(const Graph& graph, const RunOptions& options, ByProgram&& by_program, OnCpu&& on_cpu,
+                   Tell&& tell) {
+  if (graph.pages()) return by_program(options);
   RunOptions there           = options;
   const bool lengths_are_all = graph.has_in() && options.device.kind.automatic();
   if (lengths_are_all || gpu::is_left_to_cpu(options, graph) || !cuda::wanted<ArcCounts>(options, {}))
     return on_cpu();
   there.device.kind = cuda_kind();
   return gpu_or_cpu(
-      options, [&] { return on_gpu(there); }, on_cpu, tell);
+      options, [&] { return by_program(there); }, on_cpu, tell);
 }
 
 Result run_degrees(const Graph& graph, const ParameterValues&, const RunOptions& options) {

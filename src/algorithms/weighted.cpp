@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
+#include "store/paged_rows.hpp"
 
 #include <spillway/run.hpp>
 
@@ -22,6 +23,11 @@ void detail::check_weights_for(const Graph& graph, WeightType wanted) {
 
 void refuse_negative_weights(const Graph& graph, const char* algorithm, const RunOptions& options) {
   if (graph.weight_type() != WeightType::f32) return;
+  if (graph.pages()) {
+    if (graph.pages()->least_weight() >= 0) return;
+    throw bad_input("{} takes no negative weights; {} has some, down to {}", algorithm, graph.name(),
+                    graph.pages()->least_weight());
+  }
   const Csr& out = graph.out();
   for_each_row_range(out, thread_count(options.threads), [&](Vertex first, Vertex last, int) {
     for (Vertex v = first; v < last; ++v)

@@ -182,12 +182,45 @@ void write_id_map(const Graph& graph, OutputFile& file) {
 
 }  // namespace
 
+void LayoutArguments::add_to(Command& command) {
+  command.option("--layout", layout, ".spill: rows, or pages that are streamed from disk (default: rows)")
+      .one_of({"rows", "pages"});
+  command.flag("--compress", compress, "Pages: compressed, which is less to read");
+  command.option("--page-size", page_size, "Pages: bytes of each (default: 1MiB, compressed 256KiB)");
+  command.option("--record-ids", record_ids,
+                 "Pages: P,Q, bytes of a page's and a slot's number (default: by size)");
+}
+
+std::optional<store::PageOptions> LayoutArguments::pages(const std::string& output,
+                                                         const std::string& format) const {
+  if (layout != "pages") {
+    if (compress || page_size || !record_ids.empty())
+      throw usage_error("--compress, --page-size and --record-ids are for --layout pages");
+    return std::nullopt;
+  }
+  if (format_to_write(output, format).name != "spill")
+    throw usage_error("--layout pages is for .spill files; {} is none", output);
+  store::PageOptions options{.page_bytes = size_argument("--page-size", page_size), .compressed = compress};
+  if (record_ids.empty()) return options;
+  if (compress) throw usage_error("--record-ids: compressed pages have none");
+  const bool fits = record_ids.size() == 3 && record_ids[1] == ',' && record_ids[0] >= '1' &&
+                    record_ids[0] <= '4' && record_ids[2] >= '1' && record_ids[2] <= '4';
+  if (!fits)
+    throw usage_error("--record-ids takes P,Q, each 1 to 4, such as 3,3, not '{}'", printable(record_ids));
+  options.ids = {static_cast<unsigned>(record_ids[0] - '0'), static_cast<unsigned>(record_ids[2] - '0')};
+  return options;
+}
+
 void save_graph(const Graph& graph, const GraphPlace& place, const Common& common, Progress& progress) {
   const Format&             format = format_to_write(place.path, place.format);
   OutputFile                file{place.path};
   std::optional<OutputFile> id_map;
   if (place.id_map) id_map.emplace(*place.id_map);
-  const auto notes = write_graph(graph, format, file, progress);
+  std::vector<std::string> notes;
+  if (place.pages)
+    store::write(graph, *place.pages, file, progress);
+  else
+    notes = write_graph(graph, format, file, progress);
   if (id_map) write_id_map(graph, *id_map);
   id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
   // With a table of all ids beside it, what the graph's own file leaves out is not lost.

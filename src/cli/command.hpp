@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/parser.hpp"
+#include "store/spill_file.hpp"
 #include "trace/progress_bar.hpp"
 
 #include <spillway/graph.hpp>
@@ -85,9 +86,21 @@ void note_all(const Common& common, const std::vector<std::string>& notes);
 
 /// Where a graph is written to.
 struct GraphPlace {
-  std::string                path;
-  std::string                format = "auto";
-  std::optional<std::string> id_map = {};  ///< file for the user's id of every vertex
+  std::string                       path;
+  std::string                       format = "auto";
+  std::optional<std::string>        id_map = {};  ///< file for the user's id of every vertex
+  std::optional<store::PageOptions> pages  = {};  ///< edges in pages; none: in rows
+};
+
+/// How a .spill file is to hold the graph.
+struct LayoutArguments {
+  std::string                layout = "rows", record_ids;
+  std::optional<std::string> page_size;
+  bool                       compress = false;
+
+  void add_to(Command& command);
+  /// Pages, if they are asked for; Error{usage} where the format has none, or options do not go together.
+  std::optional<store::PageOptions> pages(const std::string& output, const std::string& format) const;
 };
 
 /// Writes a graph and says what the format could not hold.

@@ -19,6 +19,7 @@ namespace {
 
 struct ConvertArguments {
   LoadArguments              load;
+  LayoutArguments            layout;
   std::string                output;
   std::string                to = "auto";
   std::optional<std::string> id_map;
@@ -31,6 +32,7 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (arguments.in_edges && !lower_case(arguments.output).ends_with(".spill") && arguments.to != "spill")
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
   format_to_write(arguments.output, arguments.to);
+  arguments.layout.pages(arguments.output, arguments.to);
   const std::vector<Input> inputs = inputs_of(arguments.load);
   refuse_to_overwrite("OUT", arguments.output, inputs);
   check_can_write(arguments.output);
@@ -66,6 +68,7 @@ void convert(const ConvertArguments& arguments, const Common& common) {
     const InterruptWatch watch{bar};  // until something is written
     try {
       Graph loaded = open(arguments.load.path, arguments.load.options(common, bar));
+      if (loaded.pages()) loaded = store::in_memory(loaded, thread_count(common.threads), bar);
       if (arguments.in_edges) loaded.in();
       return loaded;
     } catch (const LoadRefusal& refusal) {
@@ -75,7 +78,12 @@ void convert(const ConvertArguments& arguments, const Common& common) {
   check_cancelled(bar);
   note_all(common, graph.report().notes);
   const double load_ms = clock.lap();
-  save_graph(graph, {.path = arguments.output, .format = arguments.to, .id_map = arguments.id_map}, common, bar);
+  save_graph(graph,
+             {.path   = arguments.output,
+              .format = arguments.to,
+              .id_map = arguments.id_map,
+              .pages  = arguments.layout.pages(arguments.output, arguments.to)},
+             common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"graph", graph_json(graph)},
@@ -104,6 +112,7 @@ void add_convert(Command& app, Context& context) {
       "--to", arguments->to,
       fmt::format("Format of the output (default: by suffix): {}", joined(format_names(/*written=*/true))));
   command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
+  arguments->layout.add_to(command);
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
   add_common_options(command, context.common);
   command.on_parsed(

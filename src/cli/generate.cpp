@@ -21,6 +21,7 @@ struct GenerateArguments {
   std::optional<std::string> weight_range, host_memory;
   Transform                  transform;
   ParameterValues            values;
+  LayoutArguments            layout;
 };
 
 void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
@@ -48,6 +49,7 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   if (common.json && arguments.output == "-")
     throw usage_error("--json and the graph cannot both go to standard output");
   format_to_write(arguments.output, arguments.to);
+  const auto pages = arguments.layout.pages(arguments.output, arguments.to);
   check_can_write(arguments.output);
   ProgressBar     bar = progress_bar(common);
   GenerateOptions options;
@@ -66,7 +68,7 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   }();
   check_cancelled(bar);
   const double make_ms = clock.lap();
-  save_graph(graph, {.path = arguments.output, .format = arguments.to}, common, bar);
+  save_graph(graph, {.path = arguments.output, .format = arguments.to, .pages = pages}, common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"kind", arguments.kind},
@@ -111,6 +113,7 @@ void add_generate(Command& app, Context& context) {
         .one_of({"none", "u32", "f32"});
     kind.option("--weight-range", arguments->weight_range, "LOW:HIGH of the weights (default: 1:64)");
     add_transform_options(kind, arguments->transform);
+    arguments->layout.add_to(kind);
     kind.option("--host-memory", arguments->host_memory, "Host memory limit, e.g. 4GiB (default: what is free)");
     add_common_options(kind, context.common);
     kind.on_parsed([&context, arguments] {

@@ -3,14 +3,73 @@
 #include <bit>
 #include <cmath>
 
+#include "base/fail.hpp"
 #include "engine/rows.hpp"
+#include "store/paged_rows.hpp"
 
 #include <spillway/engine/executor.hpp>
 #include "engine/building.hpp"
 
 namespace spillway {
+namespace {
+
+RowBlock block_of(const store::PagedRows& pages) {
+  return {.rows  = {pages.offsets().data(), nullptr, nullptr},
+          .first = 0,
+          .last  = static_cast<Vertex>(pages.offsets().size() - 1),
+          .pages = &pages};
+}
+
+/// Of a graph in pages. In-edges are there or not: nobody builds them.
+Topology paged_topology(const Graph& graph, Along along, const RunOptions& options) {
+  if (along == Along::simple) graph.simple();  // refuses
+  const auto&    out = graph.pages();
+  const auto&    in  = graph.in_pages();
+  Topology       topology{.vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {}, .pull = {}};
+  const bool     both    = along == Along::both && !graph.symmetric();
+  const RowBlock sent    = block_of(*out);
+  const auto     need_in = [&] {
+    throw does_not_fit("{}: this needs in-edges, of which it has no pages; convert the graph with --in-edges",
+                           graph.name());
+  };
+  if (both) {
+    if (!in) need_in();
+    topology.arcs *= 2;
+    topology.push = topology.pull = {sent, block_of(*in)};
+  } else if (along == Along::in) {
+    topology.pull = {sent};
+    if (in) topology.push = {block_of(*in)};
+    if (!in && options.direction == Direction::push) need_in();
+  } else {
+    topology.push = {sent};
+    if (in) topology.pull = {block_of(*in)};
+    if (!in && options.direction == Direction::pull) need_in();
+  }
+  return topology;
+}
+
+}  // namespace
+
+RunOptions detail::options_for(const Graph& graph, RunOptions options) {
+  if (!graph.pages()) {
+    if (options.method->streams_pages)
+      throw usage_error("--method {} is for graphs in pages; convert the graph with --layout pages",
+                        options.method->name);
+    return options;
+  }
+  if (!options.method.automatic() && !options.method->streams_pages)
+    throw usage_error("{}: its edges are in pages on disk, which --method {} streams; leave out --method {}",
+                      graph.name(), pages_from_disk()->name, options.method->name);
+  if (options.device.kind == cuda_kind())
+    throw usage_error("{}: pages are streamed to the CPU; leave out --device cuda", graph.name());
+  options.method      = pages_from_disk();
+  options.device.kind = cpu_kind();
+  return options;
+}
+
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
+  if (graph.pages()) return paged_topology(graph, along, options);
   if (along == Along::simple) {
     const Csr& simple = graph.simple();
     return {.vertices = graph.vertex_count(),
@@ -42,7 +101,8 @@ Topology resident_topology(const Graph& graph, Along along, NeededRows needed, c
 double choose_delta(const Graph& graph, bool on_gpu) {
   constexpr std::uint64_t samples    = 4096;
   constexpr double        low_degree = 8;
-  const Csr&              out        = graph.out();
+  if (graph.pages()) return 1;  // in rounds
+  const Csr& out = graph.out();
   if (out.weights.empty() || graph.vertex_count() == 0) return 1;
   double              sum    = 0;
   const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);

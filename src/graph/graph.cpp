@@ -8,6 +8,7 @@
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
+#include "base/text.hpp"
 #include "graph/csr.hpp"
 
 namespace spillway {
@@ -50,11 +51,19 @@ void Graph::attach(const std::string& device, std::shared_ptr<Attachment> attach
   std::swap(state_->attachments[device], attachment);
 }
 
-std::uint64_t     Graph::vertex_count() const { return state_->parts.out.vertex_count(); }
-EdgeIndex         Graph::arc_count() const { return state_->parts.out.arc_count(); }
+std::uint64_t Graph::vertex_count() const { return state_->parts.out.vertex_count(); }
+EdgeIndex     Graph::arc_count() const {
+      const Csr& out = state_->parts.out;
+      return pages() ? out.offsets[out.vertex_count()] : out.arc_count();
+}
 WeightType        Graph::weight_type() const { return state_->parts.weight_type; }
 bool              Graph::symmetric() const { return state_->parts.symmetric; }
 const LoadReport& Graph::report() const { return state_->parts.report; }
+
+const std::shared_ptr<const store::PagedRows>& Graph::pages() const { return state_->parts.pages; }
+const std::shared_ptr<const store::PagedRows>& Graph::in_pages() const {
+  return symmetric() ? state_->parts.pages : state_->parts.in_pages;
+}
 
 const std::string& Graph::name() const { return state_->parts.name; }
 
@@ -71,8 +80,24 @@ const IdMap& Graph::ids() const {
   return state.parts.ids;
 }
 
+namespace {
+
+[[noreturn]] void refuse_paged(const Graph& graph) {
+  const std::uint64_t bytes =
+      graph.vertex_count() * sizeof(EdgeIndex) +
+      graph.arc_count() * (graph.weight_type() == WeightType::none ? 1 : 2) * sizeof(Vertex);
+  throw does_not_fit(
+      "{}: its edges are in pages on disk, and this needs all of them in memory, {}; where that is there, convert "
+      "the "
+      "file with --layout rows",
+      graph.name(), human_bytes(bytes));
+}
+
+}  // namespace
+
 const Csr& Graph::out() const {
   State& state = *state_;
+  if (state.parts.pages) refuse_paged(*this);
   if (!state.out_checked.load(std::memory_order_acquire)) {
     const std::scoped_lock lock{state.mutex};
     if (!state.out_checked) {
@@ -84,7 +109,8 @@ const Csr& Graph::out() const {
 }
 
 bool Graph::has_in() const {
-  return symmetric() || state_->in_given || state_->in_ready.load(std::memory_order_acquire);
+  return symmetric() || state_->parts.in_pages || state_->in_given ||
+         state_->in_ready.load(std::memory_order_acquire);
 }
 
 const Csr& Graph::in() const {

@@ -336,6 +336,8 @@ Graph open(const std::string& path, const LoadOptions& options) {
   Graph::Parts parts;
   parts.out         = std::move(result.csr);
   parts.in          = std::move(result.in);
+  parts.pages       = std::move(result.pages);
+  parts.in_pages    = std::move(result.in_pages);
   parts.ids         = std::move(result.ids);
   parts.weight_type = result.weight_type;
   parts.symmetric   = result.symmetric;

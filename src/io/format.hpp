@@ -56,13 +56,14 @@ struct ReadJob {
 };
 
 struct ReadResult {
-  Csr        csr;
-  Csr        in;
-  IdMap      ids;
-  WeightType weight_type = WeightType::none;
-  bool       symmetric   = false;
-  bool       trusted     = true;
-  double     build_ms    = 0;
+  Csr                                     csr;
+  Csr                                     in;
+  std::shared_ptr<const store::PagedRows> pages = {}, in_pages = {};
+  IdMap                                   ids;
+  WeightType                              weight_type = WeightType::none;
+  bool                                    symmetric   = false;
+  bool                                    trusted     = true;
+  double                                  build_ms    = 0;
 };
 
 struct Format {

@@ -1,4 +1,5 @@
 // Spillway's own format, as one entry of the table; the file itself is the store's business.
+#include "base/fail.hpp"
 #include "io/format.hpp"
 #include "store/spill_file.hpp"
 
@@ -17,6 +18,8 @@ Format spill_format() {
               [](ReadJob& job) {
                 job.require_plain_file("a .spill file");
                 Graph::Parts parts = store::SpillFile{job.path(), job.context.budget}.parts();
+                if (parts.pages && job.options.transform.any())
+                  throw usage_error("{}: its edges are in pages; convert it with --layout rows first", job.path());
                 if (job.options.transform.any()) {
                   const Graph stored{std::move(parts)};  // checks what is about to be indexed with
                   return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);
@@ -24,6 +27,8 @@ Format spill_format() {
                 ReadResult result;
                 result.csr         = std::move(parts.out);
                 result.in          = std::move(parts.in);
+                result.pages       = std::move(parts.pages);
+                result.in_pages    = std::move(parts.in_pages);
                 result.ids         = std::move(parts.ids);
                 result.weight_type = parts.weight_type;
                 result.symmetric   = parts.symmetric;

@@ -27,7 +27,14 @@ enum class SectionKind : std::uint32_t {
   in_weights  = 6,
   id_numbers  = 7,  ///< u64 a vertex, or where each vertex's name ends
   id_bytes    = 8,  ///< names, one after the other
-  // 16 and up: slotted pages. A reader passes over kinds it does not know.
+  // Rows in slotted pages (store/slotted_pages.hpp), instead of 1 to 6. A reader passes over kinds it does not
+  // know.
+  page_table    = 16,
+  pages         = 17,
+  in_page_table = 18,
+  in_pages      = 19,
+  degrees       = 20,  ///< coded (store/paged_rows.hpp)
+  in_degrees    = 21,
 };
 
 std::string_view to_string(SectionKind kind);

@@ -95,22 +95,24 @@ void encode_row(std::span<const Vertex> targets, std::span<const std::uint32_t> 
   if (groups == 0) return;
   const std::size_t row    = code.size();
   const bool        single = groups == 1, far = single && targets[0] > RowCode::most_near;
-  std::size_t       at     = row + (single ? (far ? 2 : 1) : 2 * groups);
+  std::size_t       at = row + (single ? (far ? 2 : 1) : 2 * groups);
   code.resize(at);
   for (std::uint64_t g = 0; g < groups; ++g) {
     const std::uint64_t first = g * RowCode::group;
-    const auto          count = static_cast<unsigned>(std::min<std::uint64_t>(targets.size() - first, RowCode::group));
-    const auto          some  = targets.subspan(first, count);
-    const GroupCode     how   = GroupCode::of(count, some[count - 1] - some[0]);
+    const auto      count = static_cast<unsigned>(std::min<std::uint64_t>(targets.size() - first, RowCode::group));
+    const auto      some  = targets.subspan(first, count);
+    const GroupCode how   = GroupCode::of(count, some[count - 1] - some[0]);
     code.resize(at + how.words(count, weight_bits));
-    encode_group(some, weight_bits > 0 ? weights.subspan(first, count) : weights, weight_bits, how, code.data() + at);
+    encode_group(some, weight_bits > 0 ? weights.subspan(first, count) : weights, weight_bits, how,
+                 code.data() + at);
     const std::uint32_t bits = how.low | how.unary << 5;
     if (single) {
       code[row] = bits | (far ? RowCode::far_bit : some[0] << RowCode::target_at);
       if (far) code[row + 1] = some[0];
     } else {
       const std::uint64_t entry = row + 2 * g, where = at - entry;
-      if (where > RowCode::most_where) throw does_not_fit("a row of {} edges is too long to be compressed", targets.size());
+      if (where > RowCode::most_where)
+        throw does_not_fit("a row of {} edges is too long to be compressed", targets.size());
       code[entry]     = some[0];
       code[entry + 1] = bits | static_cast<std::uint32_t>(where) << RowCode::where_at;
     }

@@ -1,5 +1,5 @@
-// Rows of ascending targets, compressed as GPUs read them (engine/cuda/rows.cuh says how): coded and decoded on the
-// host.
+// Rows of ascending targets, compressed as GPUs read them (engine/cuda/rows.cuh says how): coded and decoded on
+// the host.
 #pragma once
 
 #include <cstdint>

@@ -69,9 +69,10 @@ RecordIds::RecordIds(const PageFormat& format, std::uint64_t vertices,
       space.add(record);
     }
     if (starts_.size() > width_.most_pages())
-      throw does_not_fit("the graph needs more than {} pages of {} bytes, which is all that record ids with {} bytes "
-                         "for the page can address; use larger pages, or more bytes",
-                         width_.most_pages(), format.page_bytes, width_.page);
+      throw does_not_fit(
+          "the graph needs more than {} pages of {} bytes, which is all that record ids with {} bytes "
+          "for the page can address; use larger pages, or more bytes",
+          width_.most_pages(), format.page_bytes, width_.page);
   }
 }
 
@@ -144,7 +145,8 @@ void PageWriter::add(std::span<const EdgeIndex> offsets, const Vertex* targets, 
     const std::uint64_t tasks = (end - begin + rows_a_task - 1) / rows_a_task;
     for_each_task(threads, tasks, [&](std::uint64_t task, int) {
       coded[task].bytes.clear(), coded[task].ends.clear();
-      for (std::uint64_t i = begin + task * rows_a_task; i < std::min(end, begin + (task + 1) * rows_a_task); ++i) {
+      for (std::uint64_t i = begin + task * rows_a_task; i < std::min(end, begin + (task + 1) * rows_a_task);
+           ++i) {
         const auto [to, by] = row(i);
         if (to.size() <= most) encode(to, by, to.size(), coded[task].bytes);
         coded[task].ends.push_back(to.size() <= most ? coded[task].bytes.size() : ~std::uint64_t{0});
@@ -153,7 +155,7 @@ void PageWriter::add(std::span<const EdgeIndex> offsets, const Vertex* targets, 
     for (std::uint64_t task = 0; task < tasks; ++task) {
       std::uint64_t at = 0;
       for (std::uint64_t k = 0; k < coded[task].ends.size(); ++k) {
-        const auto [to, by]    = row(begin + task * rows_a_task + k);
+        const auto [to, by]        = row(begin + task * rows_a_task + k);
         const std::uint64_t to_end = coded[task].ends[k];
         const bool          known  = to_end != ~std::uint64_t{0};
         if (known && to_end - at <= format_.largest_record())
@@ -179,7 +181,8 @@ void PageWriter::add_record(std::span<const std::byte> record, EdgeIndex degree)
 void PageWriter::add_large(std::span<const Vertex> targets, std::span<const std::uint32_t> weights) {
   flush();
   if (targets.size() > UINT32_MAX)
-    throw does_not_fit("vertex {} has {} edges; a record counts up to {}", next_vertex_, targets.size(), UINT32_MAX);
+    throw does_not_fit("vertex {} has {} edges; a record counts up to {}", next_vertex_, targets.size(),
+                       UINT32_MAX);
   const std::size_t      first_page = entries_.size();
   const std::int32_t     first      = large_pages_;
   std::vector<std::byte> record;
@@ -198,7 +201,8 @@ void PageWriter::add_large(std::span<const Vertex> targets, std::span<const std:
       }
     }
     record.clear();
-    encode(targets.subspan(at, count), weights.empty() ? weights : weights.subspan(at, count), targets.size(), record);
+    encode(targets.subspan(at, count), weights.empty() ? weights : weights.subspan(at, count), targets.size(),
+           record);
     write_large(record, count);
     at += count;
   }
@@ -261,7 +265,8 @@ PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, s
       refuse(i, "the table of pages says that it is of other vertices than follow");
     next                 = at.first_vertex + at.vertices;
     const EdgeIndex last = at.large && i + 1 < entries_.size() ? entries_[i + 1].first_edge : offsets[next];
-    if (last < edge || last > offsets[next]) refuse(i, "the table of pages gives it more edges than its vertices have");
+    if (last < edge || last > offsets[next])
+      refuse(i, "the table of pages gives it more edges than its vertices have");
     if (!at.large && offsets[at.first_vertex] != edge) refuse(i, "the row before it is not complete");
     most_edges_ = std::max(most_edges_, last - edge);
     edge        = last;
@@ -281,8 +286,8 @@ EdgeRange PageTable::edges(std::uint64_t page) const {
 }
 
 std::uint64_t PageTable::page_of(Vertex v) const {
-  const std::uint64_t next = partition_point(std::uint64_t{0}, size(),
-                                             [&](std::uint64_t i) { return entries_[i].first_vertex < v; });
+  const std::uint64_t next =
+      partition_point(std::uint64_t{0}, size(), [&](std::uint64_t i) { return entries_[i].first_vertex < v; });
   const bool begins = next < size() && entries_[next].first_vertex == v;
   return begins ? next : next - 1;
 }
@@ -320,7 +325,8 @@ void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Ver
     const std::uint64_t code = at + PageFormat::degree_bytes;
     const std::span     words{reinterpret_cast<const std::uint32_t*>(bytes.data() + code),
                           (slots - code) / sizeof(std::uint32_t)};
-    if (!decode_row(words, count, format_.weight_bits, n, to, by)) refuse(page, "a record is not the code of its row");
+    if (!decode_row(words, count, format_.weight_bits, n, to, by))
+      refuse(page, "a record is not the code of its row");
   }
 }
 

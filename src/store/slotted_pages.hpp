@@ -1,10 +1,11 @@
-// Slotted pages (GTS, sections 2 and 6.1): rows in pages of one size, so that a graph can be read from disk a page at a
-// time. Records grow forward from the start of a page, slots backward from its end; a slot says where the record of a
-// vertex is. A vertex whose record does not fit a page has large pages of its own.
+// Slotted pages (GTS, sections 2 and 6.1): rows in pages of one size, so that a graph can be read from disk a page
+// at a time. Records grow forward from the start of a page, slots backward from its end; a slot says where the
+// record of a vertex is. A vertex whose record does not fit a page has large pages of its own.
 //
-// As the paper has it, a record is the vertex's degree and the record ids of its neighbours: the number of a page and of
-// a slot in it. A table of the pages (the paper's RVT) turns them into vertices. Compressed, a record is the degree and
-// the code of the row (store/row_code.hpp), and a slot is a place alone: vertices of a page are consecutive.
+// As the paper has it, a record is the vertex's degree and the record ids of its neighbours: the number of a page
+// and of a slot in it. A table of the pages (the paper's RVT) turns them into vertices. Compressed, a record is
+// the degree and the code of the row (store/row_code.hpp), and a slot is a place alone: vertices of a page are
+// consecutive.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +52,14 @@ std::uint64_t expected_pages(const PageFormat& format, std::uint64_t vertices, s
 
 /// A page in the table.
 struct PageEntry {
-  std::uint64_t first_vertex = 0;   ///< the paper's START_VID
-  std::uint64_t first_edge   = 0;   ///< among the edges of all rows
-  std::uint64_t checksum     = 0;   ///< XXH3 of the page
-  std::uint32_t vertices     = 0;   ///< slots; a large page has one
-  std::uint32_t large        = 0;   ///< 1: of one vertex, whose row goes on in the next page or has begun before
-  std::int32_t  large_first  = -1;  ///< the paper's LP_RANGE: of the large pages, those of the vertex that begins here
-  std::int32_t  large_last   = -1;
+  std::uint64_t first_vertex = 0;  ///< the paper's START_VID
+  std::uint64_t first_edge   = 0;  ///< among the edges of all rows
+  std::uint64_t checksum     = 0;  ///< XXH3 of the page
+  std::uint32_t vertices     = 0;  ///< slots; a large page has one
+  std::uint32_t large        = 0;  ///< 1: of one vertex, whose row goes on in the next page or has begun before
+  std::int32_t  large_first =
+      -1;  ///< the paper's LP_RANGE: of the large pages, those of the vertex that begins here
+  std::int32_t large_last = -1;
 };
 static_assert(sizeof(PageEntry) == 40);
 
@@ -163,8 +165,9 @@ class PageTable {
     return entries_[page].first_vertex + slot;
   }
 
-  /// The edges of a page, one behind the other; `weights` null: they are left out. Throws Error{bad_input} with the
-  /// page where the bytes are not what they were, or not a page. RowCode::bytes_behind may be read behind them.
+  /// The edges of a page, one behind the other; `weights` null: they are left out. Throws Error{bad_input} with
+  /// the page where the bytes are not what they were, or not a page. RowCode::bytes_behind may be read behind
+  /// them.
   void decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets, std::uint32_t* weights) const;
 
  private:

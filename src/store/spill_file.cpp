@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
+#include "store/row_code.hpp"
 
 namespace spillway::store {
 
@@ -30,6 +31,18 @@ std::string_view to_string(SectionKind kind) {
       return "vertex ids";
     case SectionKind::id_bytes:
       return "vertex names";
+    case SectionKind::page_table:
+      return "table of pages";
+    case SectionKind::pages:
+      return "pages";
+    case SectionKind::in_page_table:
+      return "table of pages of in-edges";
+    case SectionKind::in_pages:
+      return "pages of in-edges";
+    case SectionKind::degrees:
+      return "degrees";
+    case SectionKind::in_degrees:
+      return "in-degrees";
   }
   return "unknown section";
 }
@@ -76,7 +89,9 @@ std::uint64_t section_checksum(std::span<const std::byte> bytes, int threads, Pr
 // --- reading ---
 
 SpillFile::SpillFile(const std::string& path, std::shared_ptr<MemoryBudget> budget)
-    : path_(path), file_(std::make_shared<MappedFile>(path, std::move(budget))) {
+    : path_(path),
+      budget_(budget ? budget : std::make_shared<MemoryBudget>()),
+      file_(std::make_shared<MappedFile>(path, std::move(budget))) {
   load_header();
   check_sections();
 }
@@ -146,34 +161,77 @@ Array<T> SpillFile::array(SectionKind kind, std::uint64_t count) const {
 Graph::Parts SpillFile::parts() const {
   const std::uint64_t n = header_.vertices, m = header_.arcs;
   Graph::Parts        parts;
+  parts.budget        = budget_;
   parts.weight_type   = static_cast<WeightType>(header_.weight_type);
   parts.symmetric     = header_.symmetric != 0;
   parts.trusted       = false;
   parts.name          = path_;
   const bool weighted = parts.weight_type != WeightType::none;
-  parts.out.offsets   = array<EdgeIndex>(SectionKind::out_offsets, n + 1);
-  parts.out.targets   = array<Vertex>(SectionKind::out_targets, m);
+  parts.ids           = ids();
+  if (is_paged()) {
+    parts.pages       = paged(SectionKind::page_table, SectionKind::pages, SectionKind::degrees);
+    parts.out.offsets = parts.pages->offsets();
+    if (find(SectionKind::in_page_table))
+      parts.in_pages = paged(SectionKind::in_page_table, SectionKind::in_pages, SectionKind::in_degrees);
+    return parts;
+  }
+  parts.out.offsets = array<EdgeIndex>(SectionKind::out_offsets, n + 1);
+  parts.out.targets = array<Vertex>(SectionKind::out_targets, m);
   if (weighted) parts.out.weights = array<std::uint32_t>(SectionKind::out_weights, m);
   if (find(SectionKind::in_offsets)) {
     parts.in.offsets = array<EdgeIndex>(SectionKind::in_offsets, n + 1);
     parts.in.targets = array<Vertex>(SectionKind::in_targets, m);
     if (weighted) parts.in.weights = array<std::uint32_t>(SectionKind::in_weights, m);
   }
+  return parts;
+}
+
+IdMap SpillFile::ids() const {
+  const std::uint64_t n = header_.vertices;
   switch (static_cast<IdMap::Kind>(header_.id_kind)) {
-    case IdMap::Kind::consecutive:
-      parts.ids = IdMap::consecutive(header_.first_id);
-      break;
     case IdMap::Kind::numbers:
-      parts.ids = IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n));
-      break;
+      return IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n));
     case IdMap::Kind::strings: {
       const Section* names = find(SectionKind::id_bytes);
-      parts.ids            = IdMap::strings(array<std::uint64_t>(SectionKind::id_numbers, n),
-                                            array<char>(SectionKind::id_bytes, names ? names->bytes : 0));
-      break;
+      return IdMap::strings(array<std::uint64_t>(SectionKind::id_numbers, n),
+                            array<char>(SectionKind::id_bytes, names ? names->bytes : 0));
     }
+    case IdMap::Kind::consecutive:
+      break;
   }
-  return parts;
+  return IdMap::consecutive(header_.first_id);
+}
+
+std::shared_ptr<const PagedRows> SpillFile::paged(SectionKind table, SectionKind pages,
+                                                  SectionKind degrees) const {
+  const Section* const all = find(pages);
+  const Section* const of  = find(degrees);
+  if (!all || !of) throw bad_input("{}: the section of {} is missing", path_, to_string(all ? degrees : pages));
+  const auto      bytes = bytes_of(*find(table));
+  PageTableHeader header;
+  if (bytes.size() < sizeof header) throw bad_input("{}: the {} was cut off", path_, to_string(table));
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const PageFormat format{.ids         = {header.page_id, header.slot_id},
+                          .page_bytes  = header.page_bytes,
+                          .compressed  = header.compressed != 0,
+                          .weight_bits = header.weight_bits};
+  const bool       weighted = header_.weight_type != 0;
+  const bool       fits     = header.page_bytes >= 64 && header.page_bytes % section_alignment == 0 &&
+                    header.compressed <= 1 && header.weight_bits <= 32 && (header.weight_bits > 0) == weighted &&
+                    (format.compressed || header.weight_bits % 32 == 0) && header.page_id >= 1 &&
+                    header.page_id <= 4 && header.slot_id >= 1 && header.slot_id <= 4;
+  if (!fits) throw bad_input("{}: the {} holds values that no version writes", path_, to_string(table));
+  if ((bytes.size() - sizeof header) / sizeof(PageEntry) != header.pages ||
+      (bytes.size() - sizeof header) % sizeof(PageEntry) != 0 || all->bytes / header.page_bytes != header.pages ||
+      all->bytes % header.page_bytes != 0)
+    throw bad_input("{}: {} pages of {} bytes do not fit the sections that hold them", path_, header.pages,
+                    header.page_bytes);
+  std::vector<PageEntry> entries(header.pages);
+  if (header.pages > 0)
+    std::memcpy(entries.data(), bytes.data() + sizeof header, header.pages * sizeof(PageEntry));
+  return std::make_shared<PagedRows>(path_, all->offset, format, std::move(entries),
+                                     offsets_of(bytes_of(*of), header_.vertices, header_.arcs, budget_, path_),
+                                     header.least_weight);
 }
 
 // --- writing ---
@@ -190,6 +248,15 @@ Content content(SectionKind kind, const Array<T>& array) {
   return {kind, std::as_bytes(array.span())};
 }
 
+std::vector<Content> id_contents(const Graph& graph) {
+  std::vector<Content> contents;
+  if (graph.ids().kind() != IdMap::Kind::consecutive)
+    contents.push_back(content(SectionKind::id_numbers, graph.ids().number_table()));
+  if (graph.ids().kind() == IdMap::Kind::strings)
+    contents.push_back(content(SectionKind::id_bytes, graph.ids().string_bytes()));
+  return contents;
+}
+
 std::vector<Content> contents_of(const Graph& graph) {
   const bool           weighted = graph.weight_type() != WeightType::none;
   std::vector<Content> contents{content(SectionKind::out_offsets, graph.out().offsets),
@@ -200,10 +267,7 @@ std::vector<Content> contents_of(const Graph& graph) {
     contents.push_back(content(SectionKind::in_targets, graph.in().targets));
     if (weighted) contents.push_back(content(SectionKind::in_weights, graph.in().weights));
   }
-  if (graph.ids().kind() != IdMap::Kind::consecutive)
-    contents.push_back(content(SectionKind::id_numbers, graph.ids().number_table()));
-  if (graph.ids().kind() == IdMap::Kind::strings)
-    contents.push_back(content(SectionKind::id_bytes, graph.ids().string_bytes()));
+  std::ranges::copy(id_contents(graph), std::back_inserter(contents));
   return contents;
 }
 
@@ -222,16 +286,70 @@ std::uint64_t write_section(const Content& content, std::uint64_t offset, Output
 
 }  // namespace
 
+namespace {
+
+Header header_of(const Graph& graph) {
+  Header header;
+  header.vertices    = graph.vertex_count();
+  header.arcs        = graph.arc_count();
+  header.weight_type = static_cast<std::uint32_t>(graph.weight_type());
+  header.symmetric   = graph.symmetric();
+  header.id_kind     = static_cast<std::uint32_t>(graph.ids().kind());
+  header.first_id    = graph.ids().first();
+  return header;
+}
+
+/// Last: without it the file is not a .spill.
+void write_header(Header header, const std::vector<Section>& sections, OutputFile& file) {
+  header.section_count = static_cast<std::uint32_t>(sections.size());
+  header.checksum      = header_checksum(header, sections);
+  file.resize(header.file_bytes);
+  file.write_at(sizeof(Header), sections.data(), sections.size() * sizeof(Section));
+  file.write_at(0, &header, sizeof header);
+}
+
+/// The sections of one side, and where the next begins.
+std::uint64_t write_side(const Csr& rows, WeightType weight_type, bool in, const PageOptions& options,
+                         std::uint64_t offset, OutputFile& file, std::vector<Section>& sections,
+                         Progress& progress) {
+  const WrittenPages  pages = write_pages(rows, weight_type, options, file, offset, progress);
+  const std::uint64_t bytes = pages.entries.size() * std::uint64_t{pages.format.page_bytes};
+  // Pages have checksums of their own, in the table.
+  sections.push_back({.kind = in ? SectionKind::in_pages : SectionKind::pages, .offset = offset, .bytes = bytes});
+  offset         = align(offset + bytes);
+  const auto add = [&](SectionKind kind, const std::vector<std::byte>& content) {
+    const Content some{kind, content};
+    sections.push_back({.kind = kind, .offset = offset, .bytes = content.size()});
+    sections.back().checksum = write_section(some, offset, file, progress);
+    offset                   = align(offset + content.size());
+  };
+  add(in ? SectionKind::in_page_table : SectionKind::page_table, pages.table());
+  add(in ? SectionKind::in_degrees : SectionKind::degrees, coded_degrees(rows.offsets.span()));
+  return offset;
+}
+
+}  // namespace
+
+void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress) {
+  constexpr std::uint32_t most = 8;
+  std::vector<Section>    sections;
+  std::uint64_t           offset = align(sizeof(Header) + most * sizeof(Section));
+  offset = write_side(graph.out(), graph.weight_type(), false, options, offset, file, sections, progress);
+  if (!graph.symmetric() && graph.has_in())
+    offset = write_side(graph.in(), graph.weight_type(), true, options, offset, file, sections, progress);
+  for (const Content& each : id_contents(graph)) {
+    sections.push_back({.kind = each.kind, .offset = offset, .bytes = each.bytes.size()});
+    sections.back().checksum = write_section(each, offset, file, progress);
+    offset                   = align(offset + each.bytes.size());
+  }
+  Header header     = header_of(graph);
+  header.file_bytes = offset;
+  write_header(header, sections, file);
+}
+
 void write(const Graph& graph, OutputFile& file, Progress& progress) {
   const std::vector<Content> contents = contents_of(graph);
-  Header                     header;
-  header.section_count = static_cast<std::uint32_t>(contents.size());
-  header.vertices      = graph.vertex_count();
-  header.arcs          = graph.arc_count();
-  header.weight_type   = static_cast<std::uint32_t>(graph.weight_type());
-  header.symmetric     = graph.symmetric();
-  header.id_kind       = static_cast<std::uint32_t>(graph.ids().kind());
-  header.first_id      = graph.ids().first();
+  Header                     header   = header_of(graph);
 
   std::vector<Section> sections;
   std::uint64_t        offset = align(sizeof(Header) + contents.size() * sizeof(Section));
@@ -244,10 +362,7 @@ void write(const Graph& graph, OutputFile& file, Progress& progress) {
   progress.begin("writing", offset, ProgressUnit::bytes);
   for (std::size_t i = 0; i < contents.size(); ++i)
     sections[i].checksum = write_section(contents[i], sections[i].offset, file, progress);
-  header.checksum = header_checksum(header, sections);
-  file.resize(offset);
-  file.write_at(sizeof(Header), sections.data(), sections.size() * sizeof(Section));
-  file.write_at(0, &header, sizeof header);  // last: without it the file is not a .spill
+  write_header(header, sections, file);
   progress.end();
 }
 
@@ -269,11 +384,46 @@ std::string complaint_of(Check&& check) {
 
 }  // namespace
 
+namespace {
+
+/// Every page, without holding more than one a thread.
+SectionVerdict verified(const PagedRows& pages, const char* what, Progress& progress) {
+  const PageTable& table = pages.table();
+  const FileHandle file  = open_for_reading(pages.path());
+  progress.begin("verifying pages", pages.bytes(), ProgressUnit::bytes);
+  const std::string problem = complaint_of([&] {
+    for_each_task(thread_count(), table.size(), [&](std::uint64_t page, int) {
+      check_cancelled(progress);
+      std::vector<std::byte>     bytes(table.format().page_bytes + RowCode::bytes_behind);
+      std::vector<Vertex>        targets(table.most_edges());
+      std::vector<std::uint32_t> weights(table.format().weight_bits > 0 ? table.most_edges() : 0);
+      read_at(file, pages.path(), pages.place_of(page), bytes.data(), table.format().page_bytes);
+      table.decode(page, bytes, targets.data(), weights.empty() ? nullptr : weights.data());
+      progress.advance(table.format().page_bytes);
+    });
+  });
+  progress.end();
+  return {what, pages.bytes(), problem};
+}
+
+void verify_pages(const SpillFile& file, std::vector<SectionVerdict>& verdicts, Progress& progress) {
+  Graph::Parts parts;
+  verdicts.push_back({"table", 0, complaint_of([&] { parts = file.parts(); })});
+  if (!verdicts.back().problem.empty()) return;
+  verdicts.push_back(verified(*parts.pages, "pages", progress));
+  if (parts.in_pages) verdicts.push_back(verified(*parts.in_pages, "pages of in-edges", progress));
+  const Graph graph{std::move(parts)};
+  verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
+}
+
+}  // namespace
+
 std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) {
   const SpillFile             file{path};
   std::vector<SectionVerdict> verdicts{{"header", sizeof(Header) + file.sections().size_bytes(), {}}};
   progress.begin("verifying", file.header().file_bytes, ProgressUnit::bytes);
   for (const Section& section : file.sections()) {
+    if (section.kind == SectionKind::pages || section.kind == SectionKind::in_pages) continue;  // below
     SectionVerdict verdict{std::string{to_string(section.kind)}, section.bytes, {}};
     if (section_checksum(file.bytes_of(section), thread_count(), progress) != section.checksum)
       verdict.problem = fmt::format("bytes {} to {} do not match their checksum", section.offset,
@@ -282,6 +432,12 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
   }
   progress.end();
 
+  const bool whole = std::ranges::all_of(verdicts, [](const auto& verdict) { return verdict.problem.empty(); });
+  if (file.is_paged()) {
+    if (whole) verify_pages(file, verdicts, progress);
+    check_mapped_files(path);
+    return verdicts;
+  }
   const Graph graph{file.parts()};
   verdicts.push_back({"rows", graph.arc_count() * sizeof(Vertex), complaint_of([&] { graph.out(); })});
   verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});

@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "store/layout.hpp"
+#include "store/paged_rows.hpp"
 
 #include <spillway/graph.hpp>
 
@@ -23,8 +24,10 @@ class SpillFile {
   std::span<const Section>   sections() const { return sections_; }
   std::span<const std::byte> bytes_of(const Section& section) const;
 
-  /// The graph over the mapped sections, indices unchecked (Graph::out checks them).
+  /// The graph over the mapped sections, indices unchecked (Graph::out checks them); or over pages, whose table is
+  /// checked, with offsets that are counted in the budget.
   Graph::Parts parts() const;
+  bool         is_paged() const { return find(SectionKind::page_table) != nullptr; }
 
  private:
   template <class T>
@@ -32,14 +35,20 @@ class SpillFile {
   const Section* find(SectionKind kind) const;
   void           load_header();
   void           check_sections() const;
+  IdMap          ids() const;
 
-  std::string                 path_;
-  std::shared_ptr<MappedFile> file_;
-  Header                      header_;
-  std::vector<Section>        sections_;
+  std::shared_ptr<const PagedRows> paged(SectionKind table, SectionKind pages, SectionKind degrees) const;
+
+  std::string                   path_;
+  std::shared_ptr<MemoryBudget> budget_;
+  std::shared_ptr<MappedFile>   file_;
+  Header                        header_;
+  std::vector<Section>          sections_;
 };
 
 void write(const Graph& graph, OutputFile& file, Progress& progress);
+/// In pages.
+void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress);
 
 /// Of header and section table; the checksum field itself counts as zero.
 std::uint64_t header_checksum(Header header, std::span<const Section> sections);

@@ -9,8 +9,8 @@ namespace spillway {
 namespace {
 
 std::vector<const SupplyMethod*>& table() {
-  static std::vector<const SupplyMethod*> all{&resident_method(), &in_place_method(), &gathered_method(),
-                                              &partitions_method(), &least_predicted_method()};
+  static std::vector<const SupplyMethod*> all{&resident_method(),   &in_place_method(),        &gathered_method(),
+                                              &partitions_method(), &least_predicted_method(), &pages_method()};
   return all;
 }
 

@@ -38,6 +38,7 @@ const SupplyMethod& in_place_method();
 const SupplyMethod& gathered_method();
 const SupplyMethod& partitions_method();
 const SupplyMethod& least_predicted_method();
+const SupplyMethod& pages_method();
 
 /// For the life of the process.
 void add_method(const SupplyMethod& method);

@@ -128,7 +128,8 @@ TEST(SlottedPages, HaveTheSizesOfThePapersTables) {
   near(expected_pages(large, 2048 * million, 32768 * million), 3584);
   near(expected_pages(large, 4096 * million, 65536 * million), 7175);
   // Table 4, in GB.
-  EXPECT_NEAR(static_cast<double>(expected_pages(large, 4096 * million, 65536 * million)) * 64 / 1024, 459, 0.05 * 459);
+  EXPECT_NEAR(static_cast<double>(expected_pages(large, 4096 * million, 65536 * million)) * 64 / 1024, 459,
+              0.05 * 459);
 }
 
 std::vector<PageFormat> formats(bool weighted) {
@@ -174,7 +175,8 @@ TEST(SlottedPages, HoldHubsAndWideGaps) {
   std::vector<Vertex> sources, targets;
   const auto          add = [&](Vertex from, Vertex to) { sources.push_back(from), targets.push_back(to); };
   for (Vertex v = 0; v < 50'000; v += 1 + random() % 3) add(9, v), add(v, 9);
-  for (int i = 0; i < 20'000; ++i) add(static_cast<Vertex>(random() % 100'000), static_cast<Vertex>(random() % 100'000));
+  for (int i = 0; i < 20'000; ++i)
+    add(static_cast<Vertex>(random() % 100'000), static_cast<Vertex>(random() % 100'000));
   for (Vertex v = 99'000; v < 99'100; ++v) add(99'999, v), add(99'999, v);  // parallel arcs
   const Graph graph = from_arcs(sources, targets, {}, WeightType::none, 100'000);
   for (const PageFormat& format : formats(false)) expect_the_same(graph.out(), format);
@@ -199,10 +201,11 @@ TEST(SlottedPages, SayWhenIdsAreUsedUp) {
 
 /// Whatever is in a page, it is refused or read within its bounds; with a checksum that fits, too.
 TEST(SlottedPages, ThatLieAreRefused) {
-  const Graph     graph = from_arcs(std::vector<Vertex>{0, 0, 0, 1, 2, 2, 3, 3, 3, 3}, std::vector<Vertex>{1, 2, 3, 0, 0, 3, 0, 1, 2, 3});
+  const Graph     graph = from_arcs(std::vector<Vertex>{0, 0, 0, 1, 2, 2, 3, 3, 3, 3},
+                                    std::vector<Vertex>{1, 2, 3, 0, 0, 3, 0, 1, 2, 3});
   std::mt19937_64 random{11};
   for (const bool compressed : {false, true}) {
-    const Written whole = written(graph.out(), {.page_bytes = 128, .compressed = compressed});
+    const Written whole   = written(graph.out(), {.page_bytes = 128, .compressed = compressed});
     int           refused = 0;
     for (int trial = 0; trial < 4000; ++trial) {
       Written made = whole;
@@ -212,7 +215,8 @@ TEST(SlottedPages, ThatLieAreRefused) {
         if (made.pages != whole.pages) EXPECT_THROW(made.read(), Error);
         continue;
       }
-      for (std::size_t i = 0; i < made.pages.size(); ++i) made.entries[i].checksum = XXH3_64bits(made.pages[i].data(), 128);
+      for (std::size_t i = 0; i < made.pages.size(); ++i)
+        made.entries[i].checksum = XXH3_64bits(made.pages[i].data(), 128);
       try {
         for (const Vertex to : made.read().first) EXPECT_LT(to, graph.vertex_count());
       } catch (const Error& error) {

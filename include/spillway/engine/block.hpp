@@ -12,6 +12,10 @@
 
 namespace spillway {
 
+namespace store {
+class PagedRows;
+}
+
 /// Rows of adjacency, wherever they rest. `weights` are raw bits, or null.
 struct Rows {
   const EdgeIndex*     offsets = nullptr;
@@ -32,6 +36,8 @@ struct RowBlock {
   Vertex      first  = 0;
   Vertex      last   = 0;
   BlockMemory memory = BlockMemory::host;
+  /// Where the edges rest if there are offsets alone: they come as pages.
+  const store::PagedRows* pages = nullptr;
 
   /// Offsets are in host memory, wherever the edges are.
   EdgeIndex     arcs() const { return rows.offsets[last] - rows.offsets[first]; }
@@ -180,7 +186,40 @@ struct WindowBlock {
   }
 };
 
-using Block = std::variant<RowBlock, ChunkBlock, WindowBlock>;
+/// The rows of a page, decoded; or of a row that takes several pages, the part that is in one.
+struct PageRows {
+  Rows          rows    = {};  ///< offsets of all rows; edges are where they would be among all edges
+  Vertex        first   = 0;
+  Vertex        last    = 0;
+  EdgeRange     edges   = {};
+  bool          in_part = false;
+  std::uint64_t number  = 0;  ///< below PageFeed::count
+
+  EdgeRange row(Vertex v) const {
+    const EdgeIndex begin = rows.offsets[v], end = rows.offsets[v + 1];
+    return {begin < edges.first ? edges.first : begin, end < edges.last ? end : edges.last, false};
+  }
+};
+
+/// Hands pages out as they come from disk, to whatever thread asks.
+class PageFeed {
+ public:
+  virtual ~PageFeed()                 = default;
+  virtual std::uint64_t count() const = 0;
+  /// The next page, in place of the one that this thread had before; false: there are no more.
+  virtual bool next(int thread, PageRows& page) = 0;
+};
+
+/// The pages of an iteration.
+struct PagedBlock {
+  PageFeed*     feed   = nullptr;
+  std::uint64_t size   = 0;
+  BlockMemory   memory = BlockMemory::staging;
+
+  std::uint64_t bytes() const { return size; }
+};
+
+using Block = std::variant<RowBlock, ChunkBlock, WindowBlock, PagedBlock>;
 
 /// An executor cannot process a block of this kind for the program at hand: a supply's mistake.
 [[noreturn]] void refuse_block(const char* kind);

@@ -114,6 +114,8 @@ class CpuExecutor : public Executor {
  public:
   /// Of a push that has begun: who is active. Nobody is listed where everyone is.
   virtual std::span<const Vertex> active() = 0;
+  /// Of an iteration that has begun: whether rows of these vertices are needed for it.
+  virtual bool wants_rows(Vertex first, Vertex last) = 0;
 
   // Several executors of one run push along different edges, and go on from the same state. Between a push and
   // `finish`:
@@ -187,6 +189,12 @@ struct NeededRows {
   bool push = false;
   bool pull = false;
 };
+
+namespace detail {
+/// As they apply to this graph: one in pages is streamed to the CPU. Error{usage} where something else was asked
+/// for.
+RunOptions options_for(const Graph& graph, RunOptions options);
+}  // namespace detail
 
 /// The graph in memory as one block for each side. In-edges that are not at hand are built only where they are
 /// needed.

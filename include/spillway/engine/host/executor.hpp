@@ -137,6 +137,7 @@ class HostExecutor final : public CpuExecutor {
     return {};
   }
 
+  bool        wants_rows(Vertex first, Vertex last) override;
   Accumulated accumulated() const override;
   void        merge(const Accumulated& other) override;
   void        adopt(const Accumulated& merged) override;
@@ -267,6 +268,23 @@ class HostExecutor final : public CpuExecutor {
     else
       push_window(block);
     return take_work();
+  }
+
+  BlockWork visit(const PagedBlock& block) {
+    if constexpr (in_buckets) {
+      refuse_block("pages");
+    } else {
+      if (direction_ == Direction::push)
+        push_pages(*block.feed);
+      else if (sweeps()) {
+        if constexpr (may_sweep) sweep_pages(*block.feed);
+      } else
+        pull_pages(*block.feed);
+      ++blocks_done_;
+    }
+    BlockWork work = take_work();
+    if (direction_ == Direction::pull) work.active_edges = T::all_active ? work.looked_at : frontier_.edges;
+    return work;
   }
 
   // --- state ---
@@ -519,16 +537,39 @@ class HostExecutor final : public CpuExecutor {
   void                      count_active_edges(const Rows& rows, std::uint64_t index, Counts& counts);
   bool                      is_active(Vertex v) const { return T::all_active || everyone_ || active_.test(v); }
   EdgeOf<P>                 edge_to(Vertex v, const Rows& rows, EdgeIndex i) const;
-  bool                      pull_row(const Rows& rows, Vertex v, Counts& counts, int thread);
-  bool                      pull_vote(const Rows& rows, Vertex v, Counts& counts);
-  bool                      pull_in_place(const Rows& rows, Vertex v, Counts& counts);
-  void                      publish_value(Vertex v, const Value& value);
-  bool                      pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread);
+  /// `shared`: others may be at vertices of the same word.
+  template <bool shared = false>
+  bool pull_row(const Rows& rows, Vertex v, Counts& counts, int thread);
+  template <bool shared>
+  bool pull_vote(const Rows& rows, Vertex v, Counts& counts);
+  template <bool shared>
+  bool        close_by_vote(Vertex v, const Update& update, Counts& counts);
+  bool        pull_in_place(const Rows& rows, Vertex v, Counts& counts);
+  void        publish_value(Vertex v, const Value& value);
+  bool        pull_gather(const Rows& rows, Vertex v, Counts& counts, int thread);
   Accumulator gather_active(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last, bool& hit) const;
   Accumulator gather_all(const Rows& rows, Vertex v, EdgeIndex first, EdgeIndex last) const;
   static constexpr EdgeIndex row_block = 8;  ///< longer chains of floats lose digits that a rank needs to settle
   template <class At>
   static Accumulator combined(EdgeIndex first, EdgeIndex last, const At& at);
+
+  // --- pages (pages.hpp) ---
+
+  /// What a part of a row adds up to.
+  struct RowPart {
+    std::uint64_t number;
+    Vertex        vertex;
+    Accumulator   sum;
+  };
+  template <class Body>
+  void for_pages(PageFeed& feed, Body&& body);
+  void push_pages(PageFeed& feed);
+  void pull_pages(PageFeed& feed);
+  void pull_part(const PageRows& page, Counts& counts);
+  template <class Settle>
+  void end_parts(Settle&& settle);
+  void sweep_pages(PageFeed& feed);
+  void settle_swept(Vertex v, const Accumulator& sum, Counts& now, Counts& ahead);
 
   // --- buckets (process_buckets.hpp) ---
 
@@ -569,6 +610,7 @@ class HostExecutor final : public CpuExecutor {
   std::vector<Global>              partial_, partial_ahead_, history_;
   std::mutex                       hub_mutex_;
   std::vector<Vertex>              hubs_;
+  std::vector<RowPart>             parts_;
 
   RunCounters   counters_;
   FrontierSize  frontier_;
@@ -589,6 +631,7 @@ class HostExecutor final : public CpuExecutor {
 #include <spillway/engine/host/apply.hpp>
 #include <spillway/engine/host/exchange.hpp>
 #include <spillway/engine/host/frontier.hpp>
+#include <spillway/engine/host/pages.hpp>
 #include <spillway/engine/host/process_buckets.hpp>
 #include <spillway/engine/host/pull.hpp>
 #include <spillway/engine/host/push.hpp>

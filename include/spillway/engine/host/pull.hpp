@@ -139,9 +139,10 @@ auto HostExecutor<P, bucketed>::edge_to(Vertex v, const Rows& rows, EdgeIndex i)
 
 /// True if the vertex becomes active.
 template <class P, bool bucketed>
+template <bool shared>
 bool HostExecutor<P, bucketed>::pull_row(const Rows& rows, Vertex v, Counts& counts, int thread) {
   if constexpr (T::voting)
-    return pull_vote(rows, v, counts);
+    return pull_vote<shared>(rows, v, counts);
   else if constexpr (T::in_place)
     return pull_in_place(rows, v, counts);
   else
@@ -149,19 +150,28 @@ bool HostExecutor<P, bucketed>::pull_row(const Rows& rows, Vertex v, Counts& cou
 }
 
 template <class P, bool bucketed>
+template <bool shared>
 bool HostExecutor<P, bucketed>::pull_vote(const Rows& rows, Vertex v, Counts& counts) {
-  std::uint64_t&      word  = open_.word(v / Bitmap::bits);
-  const std::uint64_t bit   = std::uint64_t{1} << (v % Bitmap::bits);
-  const EdgeIndex     first = rows.offsets[v], last = rows.offsets[v + 1];
-  EdgeIndex           i = first;
+  const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
+  EdgeIndex       i = first;
   while (i < last && !is_active(rows.targets[i])) ++i;
   counts.looked_at += i - first;
   if (i == last) return false;
+  return close_by_vote<shared>(v, compute(message_of(rows.targets[i]), edge_to(v, rows, i)), counts);
+}
+
+template <class P, bool bucketed>
+template <bool shared>
+bool HostExecutor<P, bucketed>::close_by_vote(Vertex v, const Update& update, Counts& counts) {
+  if constexpr (shared) {
+    if (!open_.take(v)) return false;
+  } else {
+    open_.word(v / Bitmap::bits) &= ~(std::uint64_t{1} << (v % Bitmap::bits));
+  }
   const EdgeIndex edges = degree(v);
-  word &= ~bit;
   ++counts.closed_vertices;
   counts.closed_edges += edges;
-  if (!apply(v, compute(message_of(rows.targets[i]), edge_to(v, rows, i)), counts)) return false;
+  if (!apply(v, update, counts)) return false;
   ++counts.vertices;
   counts.edges += edges;
   return true;

@@ -1,0 +1,181 @@
+#include "store/paged_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "graph/csr.hpp"
+#include "store/row_code.hpp"
+
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
+#include <spillway/progress.hpp>
+
+namespace spillway::store {
+namespace {
+
+constexpr std::uint64_t disk_block       = 4096;  // unbuffered reads are of whole ones
+constexpr std::uint64_t plain_page_bytes = 1u << 20, coded_page_bytes = 1u << 18;
+
+/// As many as the largest weight has; floats are kept as they are.
+unsigned bits_of_weights(const Csr& rows, WeightType type) {
+  if (type == WeightType::none) return 0;
+  if (type == WeightType::f32) return 32;
+  std::uint32_t most = 1;
+  for (const std::uint32_t weight : rows.weights) most = std::max(most, weight);
+  return static_cast<unsigned>(std::bit_width(most));
+}
+
+PageFormat format_for(const Csr& rows, WeightType type, const PageOptions& options) {
+  PageFormat format{.ids = options.ids, .compressed = options.compressed};
+  if (options.compressed) format.ids = {4, 4};  // none are written: nothing is to run out of them
+  format.weight_bits = options.compressed ? bits_of_weights(rows, type) : type == WeightType::none ? 0 : 32;
+  const std::uint64_t bytes =
+      options.page_bytes > 0 ? options.page_bytes : options.compressed ? coded_page_bytes : plain_page_bytes;
+  if (bytes % disk_block != 0 || bytes > (1u << 30))
+    throw usage_error("pages of {} bytes: a multiple of {} up to 1 GiB is possible", bytes, disk_block);
+  format.page_bytes = static_cast<std::uint32_t>(bytes);
+  return format;
+}
+
+/// The shortest ids that all records can be called by.
+RecordIds ids_for(const Csr& rows, PageFormat& format, bool asked) {
+  const auto degree = [&](Vertex v) { return rows.degree(v); };
+  for (const RecordIdWidth width : {RecordIdWidth{2, 2}, RecordIdWidth{3, 2}, RecordIdWidth{3, 3}}) {
+    if (asked) break;
+    format.ids = width;
+    if (format.page_bytes > width.largest_page() ||
+        expected_pages(format, rows.vertex_count(), rows.arc_count()) >= width.most_pages())
+      continue;
+    try {
+      return {format, rows.vertex_count(), degree};
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::does_not_fit) throw;  // rows of very different lengths leave gaps
+    }
+  }
+  return {format, rows.vertex_count(), degree};
+}
+
+}  // namespace
+
+PagedRows::PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
+                     Array<EdgeIndex> offsets, float least_weight)
+    : path_(std::move(path)),
+      at_(at),
+      offsets_(std::move(offsets)),
+      table_(format, std::move(entries), offsets_.span(), path_),
+      least_weight_(least_weight) {}
+
+Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress) {
+  const PageTable&      table    = pages.table();
+  const bool            weighted = table.format().weight_bits > 0;
+  const FileHandle      file     = open_for_reading(pages.path());
+  Buffer<Vertex>        targets{pages.arcs(), budget, "the targets of all arcs"};
+  Buffer<std::uint32_t> weights{weighted ? pages.arcs() : 0, budget, "the weights of all arcs"};
+  progress.begin("reading pages", pages.bytes(), ProgressUnit::bytes);
+  for_each_task(threads, table.size(), [&](std::uint64_t page, int) {
+    check_cancelled(progress);
+    thread_local std::vector<std::byte> bytes;
+    bytes.resize(table.format().page_bytes + RowCode::bytes_behind);
+    read_at(file, pages.path(), pages.place_of(page), bytes.data(), table.format().page_bytes);
+    const EdgeIndex at = table.edges(page).first;
+    table.decode(page, bytes, targets.data() + at, weighted ? weights.data() + at : nullptr);
+    progress.advance(table.format().page_bytes);
+  });
+  progress.end();
+  return {pages.offsets(), std::move(targets).freeze(), weighted ? std::move(weights).freeze() : Array<std::uint32_t>{}};
+}
+
+Graph in_memory(const Graph& graph, int threads, Progress& progress) {
+  Graph::Parts parts;
+  parts.out = loaded(*graph.pages(), graph.budget(), threads, progress);
+  if (!graph.symmetric() && graph.in_pages()) parts.in = loaded(*graph.in_pages(), graph.budget(), threads, progress);
+  if (graph.weight_type() == WeightType::none) parts.out.weights = parts.in.weights = {};
+  parts.ids         = graph.ids();
+  parts.weight_type = graph.weight_type();
+  parts.symmetric   = graph.symmetric();
+  parts.trusted     = false;
+  parts.name        = graph.name();
+  parts.report      = graph.report();
+  parts.budget      = graph.budget();
+  return Graph{std::move(parts)};
+}
+
+std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets) {
+  std::vector<std::byte> coded;
+  coded.reserve(offsets.size() + offsets.size() / 8);
+  for (std::size_t v = 0; v + 1 < offsets.size(); ++v) {
+    EdgeIndex degree = offsets[v + 1] - offsets[v];
+    for (; degree >= 128; degree >>= 7) coded.push_back(static_cast<std::byte>(degree | 128));
+    coded.push_back(static_cast<std::byte>(degree));
+  }
+  return coded;
+}
+
+Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
+                            const std::shared_ptr<MemoryBudget>& budget, const std::string& name) {
+  Buffer<EdgeIndex> offsets{vertices + 1, budget, "the offsets of the rows"};
+  std::size_t       at   = 0;
+  EdgeIndex         next = 0;
+  bool              good = true;
+  for (std::uint64_t v = 0; v < vertices && good; ++v) {
+    offsets[v]       = next;
+    EdgeIndex degree = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      if (at == degrees.size() || shift > 35) {
+        good = false;
+        break;
+      }
+      const auto byte = static_cast<std::uint64_t>(degrees[at++]);
+      degree |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    good &= degree <= arcs - next;
+    if (good) next += degree;
+  }
+  if (!good || next != arcs || at != degrees.size())
+    throw bad_input("{}: the degrees of its vertices do not add up to {} arcs; the file is damaged", name, arcs);
+  offsets[vertices] = next;
+  return std::move(offsets).freeze();
+}
+
+std::vector<std::byte> WrittenPages::table() const {
+  const PageTableHeader  header{.page_bytes  = format.page_bytes,
+                                .page_id     = static_cast<std::uint8_t>(format.ids.page),
+                                .slot_id     = static_cast<std::uint8_t>(format.ids.slot),
+                                .compressed  = format.compressed,
+                                .weight_bits = static_cast<std::uint8_t>(format.weight_bits),
+                                .pages       = entries.size(),
+                                .least_weight = least_weight};
+  std::vector<std::byte> bytes(sizeof header + entries.size() * sizeof(PageEntry));
+  std::memcpy(bytes.data(), &header, sizeof header);
+  if (!entries.empty()) std::memcpy(bytes.data() + sizeof header, entries.data(), entries.size() * sizeof(PageEntry));
+  return bytes;
+}
+
+WrittenPages write_pages(const Csr& rows, WeightType weight_type, const PageOptions& options, OutputFile& file,
+                         std::uint64_t at, Progress& progress) {
+  constexpr std::uint64_t rows_at_once = 1u << 20;
+  PageFormat              format       = format_for(rows, weight_type, options);
+  RecordIds               ids;
+  if (!format.compressed) ids = ids_for(rows, format, options.ids.bytes() > 0);
+  PageWriter writer{format, rows.vertex_count(), &ids, [&](std::uint64_t page, std::span<const std::byte> bytes) {
+                      file.write_at(at + page * format.page_bytes, bytes.data(), bytes.size());
+                    }};
+  progress.begin("writing pages", rows.arc_count(), ProgressUnit::edges);
+  for (std::uint64_t v = 0; v < rows.vertex_count(); v += rows_at_once) {
+    check_cancelled(progress);
+    const std::uint64_t last  = std::min(rows.vertex_count(), v + rows_at_once);
+    const EdgeIndex     first = rows.offsets[v];
+    writer.add(rows.offsets.span().subspan(v, last - v + 1), rows.targets.data() + first,
+               format.weight_bits > 0 ? rows.weights.data() + first : nullptr, thread_count());
+    progress.advance(rows.offsets[last] - first);
+  }
+  progress.end();
+  const bool real = weight_type == WeightType::f32 && rows.arc_count() > 0;
+  return {format, writer.finish(),
+          real ? static_cast<float>(weight_range(rows, weight_type, thread_count()).least) : 0};
+}
+
+}  // namespace spillway::store

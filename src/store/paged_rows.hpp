@@ -1,0 +1,82 @@
+// Rows that rest in pages of a .spill file: what they are, without reading them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "store/slotted_pages.hpp"
+
+#include <spillway/graph.hpp>
+
+namespace spillway::store {
+
+/// Written before the entries of a table of pages.
+struct PageTableHeader {
+  std::uint32_t page_bytes   = 0;
+  std::uint8_t  page_id      = 0;  ///< bytes of a record id that are the page's…
+  std::uint8_t  slot_id      = 0;  ///< …and the slot's
+  std::uint8_t  compressed   = 0;
+  std::uint8_t  weight_bits  = 0;
+  std::uint64_t pages        = 0;
+  float         least_weight = 0;  ///< of floats
+  std::uint32_t reserved     = 0;
+};
+static_assert(sizeof(PageTableHeader) == 24);
+
+class PagedRows {
+ public:
+  /// `at`: where the pages begin in the file.
+  PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
+            Array<EdgeIndex> offsets, float least_weight);
+
+  const PageTable&        table() const { return table_; }
+  const Array<EdgeIndex>& offsets() const { return offsets_; }
+  const std::string&      path() const { return path_; }
+  float                   least_weight() const { return least_weight_; }
+  EdgeIndex               arcs() const { return offsets_[offsets_.size() - 1]; }
+  /// Of all pages, on disk.
+  std::uint64_t bytes() const { return table_.size() * table_.format().page_bytes; }
+  std::uint64_t place_of(std::uint64_t page) const { return at_ + page * table_.format().page_bytes; }
+
+ private:
+  std::string      path_;
+  std::uint64_t    at_;
+  Array<EdgeIndex> offsets_;
+  PageTable        table_;
+  float            least_weight_;
+};
+
+/// All of them, in memory.
+Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress);
+
+/// The same graph with its edges in memory.
+Graph in_memory(const Graph& graph, int threads, Progress& progress);
+
+/// What pages are to be like; what is left out is chosen.
+struct PageOptions {
+  std::uint64_t page_bytes = 0;
+  RecordIdWidth ids        = {0, 0};
+  bool          compressed = false;
+};
+
+/// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the highest
+/// bit set.
+std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets);
+/// Offsets of so many rows; Error{bad_input} where these are other bytes.
+Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
+                            const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
+
+/// The pages of some rows, written to a file from `at` on.
+struct WrittenPages {
+  PageFormat             format;
+  std::vector<PageEntry> entries;
+  float                  least_weight = 0;
+
+  std::vector<std::byte> table() const;
+};
+WrittenPages write_pages(const Csr& rows, WeightType weight_type, const PageOptions& options, OutputFile& file,
+                         std::uint64_t at, Progress& progress);
+
+}  // namespace spillway::store

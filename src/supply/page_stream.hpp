@@ -1,0 +1,116 @@
+// Pages from disk: read unbuffered, several reads under way, while others are decoded and processed. What fits stays.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/files.hpp"
+#include "store/paged_rows.hpp"
+
+#include <spillway/engine/block.hpp>
+#include <spillway/engine/memory.hpp>
+
+namespace spillway {
+
+/// Memory for pages, all of a size, that unbuffered reads can use.
+class PageMemory {
+ public:
+  PageMemory() = default;
+  PageMemory(std::uint64_t pages, std::uint64_t page_bytes, const std::shared_ptr<MemoryBudget>& budget,
+             std::string_view what);
+
+  std::byte*    page(std::uint64_t i) const { return first_ + i * page_bytes_; }
+  std::uint64_t size() const { return count_; }
+
+ private:
+  Buffer<std::byte> memory_;
+  std::byte*        first_ = nullptr;
+  std::uint64_t     count_ = 0, page_bytes_ = 0;
+};
+
+/// What a run holds beside its state to stream pages.
+struct PageStreamSizes {
+  std::uint64_t ring_pages = 0;  ///< that reads and processing share
+  std::uint64_t kept_pages = 0;  ///< that stay once they have been read
+
+  /// With what a budget has left; Error{does_not_fit} where that is not enough for a ring and decoded pages.
+  static PageStreamSizes of(const store::PagedRows& rows, int threads, bool weighted,
+                            const std::optional<std::uint64_t>& resident, const MemoryBudget& budget);
+  static std::uint64_t decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
+};
+
+struct PageCounts {
+  std::uint64_t read = 0, kept = 0;  ///< pages from disk, and of those that had stayed
+};
+
+class PageStream final : public PageFeed {
+ public:
+  PageStream(const store::PagedRows& rows, int threads, bool weighted, const PageStreamSizes& sizes,
+             const std::shared_ptr<MemoryBudget>& budget);
+  PageStream(const PageStream&)            = delete;
+  PageStream& operator=(const PageStream&) = delete;
+  ~PageStream() override;
+
+  /// From now on these come, in about this order; those before have all been taken.
+  void begin(std::vector<std::uint64_t> pages);
+  /// After an error, what is under way ends first.
+  void end();
+
+  std::uint64_t     count() const override { return wanted_.size(); }
+  bool              next(int thread, PageRows& page) override;
+  const PageCounts& counts() const { return counts_; }
+
+ private:
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  /// Pages that lie together, read at once.
+  struct Read {
+    std::uint64_t first, count;  ///< among the wanted ones
+    bool          stays;
+    std::uint64_t place;  ///< in the ring, or among those that stay
+  };
+  /// A page that is at hand.
+  struct Ready {
+    std::uint64_t    number;  ///< among the wanted ones
+    const std::byte* bytes;
+    std::uint64_t    place;  ///< in the ring; nowhere: it stays
+  };
+
+  void                work();
+  bool                take_read(std::unique_lock<std::mutex>& lock, Read& read);
+  void                perform(const Read& read) const;
+  void                give_back(std::uint64_t place);
+  std::byte*          memory_of(const Read& read) const;
+  static std::uint64_t read_bytes() { return 4u << 20; }
+
+  const store::PagedRows&    rows_;
+  FileHandle                 file_;
+  PageMemory                 ring_, kept_;
+  std::vector<std::uint64_t> kept_at_;  ///< of each page, where it stays; nowhere: it does not
+  std::uint64_t              kept_count_ = 0;
+
+  struct Decoded {
+    Buffer<Vertex>        targets;
+    Buffer<std::uint32_t> weights;
+    std::uint64_t         held = nowhere;  ///< place in the ring that is being looked at
+  };
+  std::vector<Decoded> decoded_;  ///< of each thread
+
+  std::mutex                 mutex_;
+  std::condition_variable    ready_changed_, ring_changed_;
+  std::vector<std::uint64_t> wanted_;
+  std::uint64_t              next_read_ = 0, under_way_ = 0, handed_out_ = 0;
+  std::deque<Ready>          ready_;
+  std::vector<bool>          ring_used_;
+  std::exception_ptr         failure_;
+  bool                       ends_ = false;
+  PageCounts                 counts_;
+  std::vector<std::thread>   readers_;
+};
+
+}  // namespace spillway

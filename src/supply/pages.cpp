@@ -1,0 +1,111 @@
+// Edges that rest in pages on disk (GTS): streamed, only those whose vertices are active.
+#include "base/fail.hpp"
+#include "supply/methods.hpp"
+#include "supply/page_stream.hpp"
+
+#include <spillway/engine/parallel.hpp>
+
+namespace spillway {
+namespace {
+
+class PagesSupply final : public EdgeSupply {
+ public:
+  PagesSupply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts, const RunOptions& options,
+              const std::shared_ptr<MemoryBudget>& budget)
+      : executor_(executor), topology_(topology), all_active_(facts.all_active) {
+    const int threads = thread_count(options.threads);
+    for (const auto* side : {&topology.push, &topology.pull})
+      for (const RowBlock& block : *side) {
+        if (!block.pages) throw internal_error("rows in memory were to be streamed");
+        if (stream_of(block)) continue;
+        const auto sizes = PageStreamSizes::of(*block.pages, threads, facts.weighted, options.supply.resident, *budget);
+        streams_.push_back({block.pages, std::make_unique<PageStream>(*block.pages, threads, facts.weighted, sizes, budget)});
+        state_bytes_ = executor.state_bytes();
+      }
+  }
+
+  bool may_fuse() const override { return false; }
+
+  BlockWork bring(Executor& executor, Direction direction, IterationStatistics& made,
+                  RunStatistics& statistics) override {
+    BlockWork work;
+    for (const RowBlock& block : direction == Direction::pull ? topology_.pull : topology_.push) {
+      PageStream& stream = *stream_of(block);
+      const auto  before = stream.counts();
+      const auto  bytes  = block.pages->table().format().page_bytes;
+      stream.begin(wanted(*block.pages));
+      try {
+        work += executor.process(PagedBlock{.feed = &stream, .size = stream.count() * bytes});
+      } catch (...) {
+        stream.end();
+        throw;
+      }
+      stream.end();
+      const std::uint64_t read = stream.counts().read - before.read;
+      made.windows += stream.count();
+      made.bytes_read += read * bytes;
+      statistics.bytes_read += read * bytes;
+      made.transfer = read > 0 ? "pages" : "kept";
+    }
+    return work;
+  }
+
+  void complete(RunStatistics& statistics) const override {
+    statistics.method       = pages_method().name;
+    statistics.device_bytes = state_bytes_;
+    for (const Side& side : streams_) {
+      statistics.edges_on_host += side.pages->bytes();
+      statistics.compressed |= side.pages->table().format().compressed;
+    }
+  }
+
+ private:
+  struct Side {
+    const store::PagedRows*     pages;
+    std::unique_ptr<PageStream> stream;
+  };
+
+  PageStream* stream_of(const RowBlock& block) const {
+    for (const Side& side : streams_)
+      if (side.pages == block.pages) return side.stream.get();
+    return nullptr;
+  }
+
+  /// Pages with rows that this iteration needs.
+  std::vector<std::uint64_t> wanted(const store::PagedRows& rows) {
+    std::vector<std::uint64_t> pages;
+    for (std::uint64_t i = 0; i < rows.table().size(); ++i) {
+      const VertexRange vertices = rows.table().vertices(i);
+      const EdgeRange   edges    = rows.table().edges(i);
+      if (edges.first == edges.last && !all_active_) continue;  // else its vertices are applied to
+      if (executor_.wants_rows(static_cast<Vertex>(vertices.first), static_cast<Vertex>(vertices.last)))
+        pages.push_back(i);
+    }
+    return pages;
+  }
+
+  CpuExecutor&      executor_;
+  const Topology&   topology_;
+  std::vector<Side> streams_;
+  std::uint64_t     state_bytes_ = 0;
+  bool              all_active_;
+};
+
+std::unique_ptr<EdgeSupply> on_host(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
+                                    const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
+  return std::make_unique<PagesSupply>(executor, topology, facts, options, budget);
+}
+
+}  // namespace
+
+const SupplyMethod& pages_method() {
+  static const SupplyMethod method{
+      {.name = "pages", .help = "in pages on disk, streamed (of graphs that rest so)", .requires_cpu = true, .streams_pages = true},
+      on_host,
+      nullptr};
+  return method;
+}
+
+Method pages_from_disk() { return Method{pages_method()}; }
+
+}  // namespace spillway

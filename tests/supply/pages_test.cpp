@@ -1,0 +1,258 @@
+// Runs over pages on disk: every vertex program on the zoo and on random graphs, in pages so small that each graph has
+// many, from disk each time or kept; and disks that fail.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "algorithms/trying.hpp"
+#include "base/system_calls.hpp"
+#include "store/spill_file.hpp"
+#include "support.hpp"
+#include "supply/page_stream.hpp"
+#include "zoo.hpp"
+
+#include <spillway/algorithms.hpp>
+#include <spillway/error.hpp>
+#include <spillway/generate.hpp>
+
+namespace spillway {
+namespace {
+
+using testing::filled;
+using testing::TemporaryFolder;
+using testing::variants_of;
+using testing::with_weights_for;
+
+/// What an error says; nothing: there is none.
+template <class Body>
+std::string complaint(Body&& body) {
+  try {
+    body();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string in_pages(const Graph& graph, const std::string& path, const store::PageOptions& options) {
+  OutputFile file{path};
+  store::write(graph, options, file, Progress::none());
+  file.commit();
+  return path;
+}
+
+struct PagedWay {
+  bool                         compressed = false, in_edges = true;
+  int                          threads  = 2;
+  std::optional<std::uint64_t> resident = {};
+  Direction                    direction = Direction::automatic;
+};
+
+const std::vector<PagedWay> ways{{.threads = 1, .resident = 0},
+                                 {.compressed = true, .threads = 3},
+                                 {.in_edges = false, .resident = 0},
+                                 {.compressed = true, .resident = 8192, .direction = Direction::push},
+                                 {.compressed = true, .threads = 4, .resident = 0, .direction = Direction::pull},
+                                 {.threads = 2, .resident = 4096, .direction = Direction::pull}};
+
+/// Not of those whose rows may be looked up in any order.
+const std::vector<std::string> programs{"bc",  "bfs",    "cc",    "degrees", "pagerank",
+                                        "ppr", "radius", "ssnsp", "sssp",    "sswp"};
+
+class ProgramOnPages : public ::testing::TestWithParam<std::string> {
+ protected:
+  void try_graph(const Graph& given, const std::string& what) {
+    const Graph graph    = with_weights_for(algorithm_, given);
+    const auto  variants = variants_of(algorithm_.name);
+    const auto  values   = filled(algorithm_, graph, variants[turn_ % variants.size()]);
+    const auto& way      = ways[turn_++ % ways.size()];
+    if (!values || is_left_out(*values, graph)) return;
+    if (way.in_edges) graph.in();
+    const std::string path  = in_pages(graph, folder_ / "g.spill", {.page_bytes = 4096, .compressed = way.compressed});
+    const Graph       paged = open(path);
+    ASSERT_TRUE(paged.pages());
+    RunOptions options{.threads = way.threads, .direction = way.direction};
+    options.supply.resident = way.resident;
+    try {
+      const Result result = algorithm_.run(paged, *values, options);
+      EXPECT_EQ(result.statistics.method, graph.vertex_count() > 0 ? "pages" : result.statistics.method) << what;
+      for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
+        EXPECT_EQ(algorithm_.verify(graph, *values, result, {.by = by}).problem, "") << algorithm_.name << " on " << what;
+      if (graph.arc_count() > 0) ++right_;
+      for (const IterationStatistics& each : result.statistics.per_iteration) seen_.insert(each.direction);
+    } catch (const Error& error) {
+      // Without in-edges some cannot go where they are asked to.
+      EXPECT_NE(std::string{error.what()}.find("in-edges"), std::string::npos) << error.what();
+      EXPECT_FALSE(way.in_edges || graph.symmetric()) << error.what();
+    }
+  }
+
+  /// Afforest hooks edges where they lie, and parents over real weights are looked for there. From every vertex takes
+  /// long.
+  bool is_left_out(const ParameterValues& values, const Graph& graph) const {
+    const bool hooks = algorithm_.name == "cc" && values.contains("form") && values.at("form") == "afforest";
+    const bool all = values.contains("sources") && values.at("sources") == "all" && graph.vertex_count() > 16;
+    return hooks || all || (algorithm_.name == "sssp" && graph.weight_type() == WeightType::f32);
+  }
+
+  const Algorithm&    algorithm_ = algorithm_named(GetParam());
+  TemporaryFolder     folder_;
+  std::size_t         turn_ = 0, right_ = 0;
+  std::set<Direction> seen_;
+};
+
+TEST_P(ProgramOnPages, IsRight) {
+  for (const auto& member : testing::zoo())
+    if (GetParam() != "sssp" || member.name != "weights_large") try_graph(member.graph, member.name);
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) try_graph(testing::random_graph(seed), fmt::format("random {}", seed));
+  EXPECT_GT(right_, 40u);
+  if (GetParam() != "sssp") EXPECT_EQ(seen_.size(), 2u) << "one direction was never taken";
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, ProgramOnPages, ::testing::ValuesIn(programs), [](const auto& info) { return info.param; });
+
+Graph some_graph(const char* scale = "12") {
+  GenerateOptions options;
+  options.transform = {.undirected = true, .dedup = true, .drop_loops = true};
+  return generate("kron", {{"scale", scale}}, options);
+}
+
+/// A hub's row in many pages is added up in one order, whoever reads which.
+TEST(PagedRun, IsTheSameEveryTime) {
+  const TemporaryFolder folder;
+  const Graph           graph = some_graph();
+  const Graph           paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const auto            ranks = [&](const Graph& of, int threads) {
+    RunOptions options{.threads = threads};
+    options.supply.resident = of.pages() ? std::optional<std::uint64_t>{0} : std::nullopt;
+    const Result result = algorithm_named("pagerank").run(of, completed_parameters(algorithm_named("pagerank"), {}), options);
+    const auto   column = std::get<Array<float>>(result.columns.at(0).values);
+    return std::vector<double>{column.begin(), column.end()};
+  };
+  EXPECT_EQ(ranks(paged, 1), ranks(paged, 4));
+  const auto expected = ranks(graph, 1), found = ranks(paged, 2);
+  for (std::size_t v = 0; v < expected.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-6 * expected[v] + 1e-12);
+}
+
+Result searched(const Graph& graph, std::optional<std::uint64_t> resident, int iterations = 1) {
+  RunOptions options{.threads = 2};
+  options.supply.resident = resident;
+  const Algorithm& bfs    = algorithm_named("bfs");
+  Result           result;
+  for (int i = 0; i < iterations; ++i) result = bfs.run(graph, completed_parameters(bfs, {{"source", "0"}}), options);
+  return result;
+}
+
+TEST(PagedRun, ReadsOnlyWhatItsFrontierTouches) {
+  const TemporaryFolder folder;
+  GenerateOptions       undirected;
+  undirected.transform = {.undirected = true};
+  const Graph  path  = generate("chain", {{"vertices", "3000"}}, undirected);
+  const Graph  paged = open(in_pages(path, folder / "g.spill", {.page_bytes = 4096}));
+  RunOptions   options{.direction = Direction::push};
+  const Result few = algorithm_named("bfs").run(
+      paged, completed_parameters(algorithm_named("bfs"), {{"source", "1500"}}), options);
+  EXPECT_GT(paged.pages()->table().size(), 10u);
+  EXPECT_EQ(few.statistics.iterations, 1501u);
+  for (const IterationStatistics& each : few.statistics.per_iteration) EXPECT_LE(each.windows, 2u);
+}
+
+TEST(PagedRun, KeepsWhatFits) {
+  const TemporaryFolder folder;
+  const Graph           paged = open(in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096}));
+  const Algorithm&      ranks = algorithm_named("pagerank");
+  const auto            read  = [&](std::optional<std::uint64_t> resident) {
+    RunOptions options;
+    options.supply.resident = resident;
+    const auto result = ranks.run(paged, completed_parameters(ranks, {{"iterations", "5"}, {"tolerance", "0"}}), options);
+    return result.statistics.bytes_read;
+  };
+  const std::uint64_t all = paged.pages()->bytes();
+  EXPECT_EQ(read(std::nullopt), all);
+  EXPECT_EQ(read(0), 5 * all);
+  const std::uint64_t half = all / 2 / 4096 * 4096;
+  EXPECT_EQ(read(half), all + 4 * (all - half));
+}
+
+TEST(PagedRun, FitsItsBudget) {
+  const TemporaryFolder folder;
+  const Graph           graph  = some_graph("14");
+  const std::string     path   = in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true});
+  const auto            limit  = graph.vertex_count() * 80 + (2u << 20);
+  const Graph           paged  = open(path, {.host_memory = limit});
+  const Result          result = searched(paged, std::nullopt);
+  EXPECT_EQ(algorithm_named("bfs").verify(graph, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), result, {}).problem, "");
+  EXPECT_LE(paged.budget()->peak(), limit);
+  const Graph tight = open(path, {.host_memory = graph.vertex_count() * 9});
+  EXPECT_NE(complaint([&] { searched(tight, std::nullopt); }).find("memory"), std::string::npos);
+}
+
+TEST(PagedRun, SaysWhichPageIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string     path = in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096});
+  std::string           bytes = testing::read_file(path);
+  bytes[4096 + 3 * 4096 + 77] ^= 1;
+  std::ofstream{path, std::ios::binary} << bytes;
+  const std::string said = complaint([&] { searched(open(path), 0); });
+  EXPECT_NE(said.find("page 3"), std::string::npos) << said;
+  EXPECT_NE(said.find("g.spill"), std::string::npos) << said;
+  const auto verdicts = store::verify(path, Progress::none());
+  EXPECT_TRUE(std::ranges::any_of(verdicts, [](const auto& each) { return each.problem.find("page 3") != std::string::npos; }));
+}
+
+TEST(PagedRun, RefusesWhatNeedsRowsInMemory) {
+  const TemporaryFolder folder;
+  const Graph           paged = open(in_pages(some_graph("8"), folder / "g.spill", {}));
+  for (const char* name : {"tc", "lcc", "scc", "kcore", "cdlp"}) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const std::string said     = complaint([&] { algorithm.run(paged, completed_parameters(algorithm, {}), {}); });
+    EXPECT_NE(said.find("--layout rows"), std::string::npos) << name << ": " << said;
+  }
+  RunOptions other;
+  other.method = method_named("subgraph");
+  EXPECT_NE(complaint([&] { algorithm_named("bfs").run(paged, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), other); }).find("--method"), std::string::npos);
+  other.method = method_named("pages");
+  EXPECT_NE(complaint([&] { algorithm_named("bfs").run(some_graph("8"), completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), other); }).find("--layout pages"), std::string::npos);
+}
+
+TEST(PagedGraph, IsTheSameInMemoryAgain) {
+  const TemporaryFolder folder;
+  for (const auto& member : testing::zoo())
+    for (const bool compressed : {false, true}) {
+      const Graph paged = open(in_pages(member.graph, folder / "g.spill", {.page_bytes = 4096, .compressed = compressed}));
+      const Graph again = store::in_memory(paged, 2, Progress::none());
+      EXPECT_TRUE(std::ranges::equal(again.out().targets, member.graph.out().targets)) << member.name;
+      EXPECT_TRUE(std::ranges::equal(again.out().weights, member.graph.out().weights)) << member.name;
+      EXPECT_EQ(again.weight_type(), member.graph.weight_type());
+      EXPECT_EQ(again.symmetric(), member.graph.symmetric());
+      EXPECT_EQ(paged.arc_count(), member.graph.arc_count());
+      for (Vertex v = 0; v < std::min<std::uint64_t>(paged.vertex_count(), 9); ++v)
+        EXPECT_EQ(paged.ids().name(v), member.graph.ids().name(v));
+    }
+}
+
+/// Every read that fails ends the run with the system's words, whichever it is, and nothing hangs.
+TEST(PagedRun, EndsWhenTheDiskDoes) {
+  static std::atomic<int> left{0};
+  static const auto       real = system_calls();
+  const TemporaryFolder   folder;
+  const Graph             paged = open(in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096}));
+  for (int fails = 0; fails < 12; ++fails) {
+    left                 = fails;
+    system_calls().pread = [](int descriptor, void* into, std::size_t bytes, off_t offset) -> ssize_t {
+      if (left-- > 0) return real.pread(descriptor, into, bytes, offset);
+      errno = EIO;
+      return -1;
+    };
+    const std::string said = complaint([&] { searched(paged, 0); });
+    system_calls()         = real;
+    EXPECT_NE(said.find("g.spill"), std::string::npos) << said;
+  }
+  EXPECT_EQ(complaint([&] { searched(paged, 0); }), "");
+}
+
+}  // namespace
+}  // namespace spillway
