@@ -114,7 +114,7 @@ class Graph {
 struct Graph::Parts {
   Csr                                     out;
   Csr                                     in;
-  std::shared_ptr<const store::PagedRows> pages, in_pages;  ///< instead; `out` has offsets then
+  std::shared_ptr<const store::PagedRows> pages = {}, in_pages = {};  ///< instead; `out` has offsets then
   IdMap                                   ids;
   WeightType                              weight_type = WeightType::none;
   bool                                    symmetric   = false;

@@ -166,12 +166,10 @@ void note_all(const Common& common, const std::vector<std::string>& notes) {
   for (const std::string& text : notes) note(common, text);
 }
 
-namespace {
-
-void write_id_map(const Graph& graph, OutputFile& file) {
+void write_id_map(const IdMap& ids, std::uint64_t vertices, OutputFile& file) {
   std::string text;
-  for (std::uint64_t v = 0; v < graph.vertex_count(); ++v) {
-    graph.ids().append_name(text, static_cast<Vertex>(v));
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    ids.append_name(text, static_cast<Vertex>(v));
     text += '\n';
     if (text.size() < (1u << 20)) continue;
     file.append(text);
@@ -179,8 +177,6 @@ void write_id_map(const Graph& graph, OutputFile& file) {
   }
   file.append(text);
 }
-
-}  // namespace
 
 void LayoutArguments::add_to(Command& command) {
   command.option("--layout", layout, ".spill: rows, or pages that are streamed from disk (default: rows)")
@@ -221,7 +217,7 @@ void save_graph(const Graph& graph, const GraphPlace& place, const Common& commo
     store::write(graph, *place.pages, file, progress);
   else
     notes = write_graph(graph, format, file, progress);
-  if (id_map) write_id_map(graph, *id_map);
+  if (id_map) write_id_map(graph.ids(), graph.vertex_count(), *id_map);
   id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
   // With a table of all ids beside it, what the graph's own file leaves out is not lost.
   for (const std::string& text : notes) place.id_map ? note(common, text) : warn(text);

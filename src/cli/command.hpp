@@ -103,6 +103,9 @@ struct LayoutArguments {
   std::optional<store::PageOptions> pages(const std::string& output, const std::string& format) const;
 };
 
+/// The user's id of every vertex, one a line.
+void write_id_map(const IdMap& ids, std::uint64_t vertices, OutputFile& file);
+
 /// Writes a graph and says what the format could not hold.
 void save_graph(const Graph& graph, const GraphPlace& place, const Common& common, Progress& progress);
 

@@ -1,6 +1,7 @@
 // spillway convert IN OUT
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
@@ -12,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/overwriting.hpp"
+#include "graph/arc_spill.hpp"
 #include "io/format.hpp"
 
 namespace spillway::cli {
@@ -23,6 +25,7 @@ struct ConvertArguments {
   std::string                output;
   std::string                to = "auto";
   std::optional<std::string> id_map;
+  std::optional<std::string> temporary;
   bool                       in_edges = false;
 };
 
@@ -60,14 +63,68 @@ LoadRefusal with_in_edges(const LoadRefusal& refusal, const ConvertArguments& ar
   return {refusal, size};
 }
 
+/// In-edges, and both arcs of an edge that may be listed twice, are made of rows in memory.
+bool can_stream(const ConvertArguments& arguments) {
+  const Transform& transform = arguments.load.transform;
+  return arguments.layout.layout == "pages" && !arguments.in_edges &&
+         !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
+}
+
+std::string temporary_folder(const ConvertArguments& arguments) {
+  if (arguments.temporary) return *arguments.temporary;
+  const std::string folder = std::filesystem::path{followed(arguments.output)}.parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Pages of a graph that need not fit memory: arcs wait on disk, and rows are written as they are made. Where the
+/// format brings whole rows, nothing is written: that graph.
+std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Common& common, ProgressBar& bar) {
+  constexpr std::uint64_t share   = 3;  // of the memory is for arcs that wait; the rest for rows, offsets and ids
+  const LoadOptions       options = arguments.load.options(common, bar);
+  const MemoryBudget      budget{options.host_memory};
+  Stopwatch               clock;
+  OutputFile              file{arguments.output};
+  store::PagedOutput      output{*arguments.layout.pages(arguments.output, arguments.to), file,
+                            thread_count(common.threads)};
+  ArcSpill                spill{temporary_folder(arguments), budget.limit() / share};
+  BuildOutside            outside{spill, output.rows()};
+  ReadGraph               read = read_graph(arguments.load.path, options, &outside);
+  if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
+  output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric, bar);
+  std::optional<OutputFile> id_map;
+  if (arguments.id_map) id_map.emplace(*arguments.id_map);
+  if (id_map) write_id_map(read.result.ids, read.result.csr.vertex_count(), *id_map);
+  id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
+  note_all(common, read.report.notes);
+  const EdgeIndex arcs = read.result.csr.offsets[read.result.csr.vertex_count()];
+  if (common.json)
+    print_json(Json{{"output", arguments.output},
+                    {"vertices", read.result.csr.vertex_count()},
+                    {"arcs", arcs},
+                    {"temporary_bytes", spill.bytes()},
+                    {"time_ms", {{"all", clock.milliseconds()}}},
+                    {"memory", {{"peak_bytes", read.budget->peak()}}}});
+  else if (!common.quiet)
+    fmt::print("{}: {}, {}; converted in {:.2f} s{}\n", arguments.output,
+               counted(read.result.csr.vertex_count(), "vertex", "vertices"), counted(arcs, "arc", "arcs"),
+               clock.milliseconds() / 1000,
+               spill.bytes() > 0 ? fmt::format(", with {} on disk meanwhile", human_bytes(spill.bytes())) : "");
+  return std::nullopt;
+}
+
 void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
-  ProgressBar bar = progress_bar(common);
+  ProgressBar          bar = progress_bar(common);
+  std::optional<Graph> read;
+  if (can_stream(arguments)) {
+    read = stream_pages(arguments, common, bar);
+    if (!read) return;
+  }
   Stopwatch   clock;
   const Graph graph = [&] {
     const InterruptWatch watch{bar};  // until something is written
     try {
-      Graph loaded = open(arguments.load.path, arguments.load.options(common, bar));
+      Graph loaded = read ? *read : open(arguments.load.path, arguments.load.options(common, bar));
       if (loaded.pages()) loaded = store::in_memory(loaded, thread_count(common.threads), bar);
       if (arguments.in_edges) loaded.in();
       return loaded;
@@ -111,6 +168,8 @@ void add_convert(Command& app, Context& context) {
   command.option(
       "--to", arguments->to,
       fmt::format("Format of the output (default: by suffix): {}", joined(format_names(/*written=*/true))));
+  command.option("--temporary", arguments->temporary,
+                 "Pages: folder for arcs that do not fit memory while they are sorted (default: that of OUT)");
   command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
   arguments->layout.add_to(command);
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");

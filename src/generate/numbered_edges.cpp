@@ -18,6 +18,7 @@ bool merges_reverses(const Transform& asked) { return asked.symmetrize && !asked
 
 void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context) {
   if (shape.edges > max_edges) throw does_not_fit("{} edges are more than any machine holds", shape.edges);
+  if (context.outside) return;
   const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
   const EdgeIndex arcs = both_ways ? shape.edges * 2 : shape.edges;
   const bool      weighted = options.weight_type != WeightType::none;

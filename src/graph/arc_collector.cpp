@@ -42,6 +42,7 @@ BlockPool::Block BlockPool::take(std::uint64_t bytes, std::uint64_t alignment) {
   }
   const Block block{slabs_.back().data() + used_in_last_, bytes, static_cast<std::uint32_t>(slabs_.size() - 1)};
   used_in_last_ += bytes;
+  bytes_ += bytes;
   return block;
 }
 
@@ -54,16 +55,56 @@ void BlockPool::release(const Block& block) {
 
 template <class Record>
 void ArcCollector<Record>::Appender::refill(std::size_t bucket) {
+  if (spill_ && pool_->bytes() >= most_bytes_) write_away();
   const std::uint64_t held  = bytes_[bucket];
   const std::uint64_t bytes = std::clamp(held / growth_divisor, first_block_bytes, largest_block_bytes);
   // Whole pages, so that they can be given back; small blocks whole cache lines, since their neighbours may belong
   // to other threads.
   const std::uint64_t unit  = bytes < block_page ? 64 : block_page;
-  const auto          block = pool_.take((bytes + unit - 1) / unit * unit, unit);
+  const auto          block = pool_->take((bytes + unit - 1) / unit * unit, unit);
   blocks_[bucket].push_back(block);
   bytes_[bucket] += block.bytes;
   auto* first    = reinterpret_cast<Record*>(block.data);
   heads_[bucket] = {first, first + block.bytes / sizeof(Record)};
+}
+
+/// All that waits goes to disk, bucket by bucket, in writes of megabytes; its memory is given back.
+template <class Record>
+void ArcCollector<Record>::Appender::write_away() {
+  constexpr std::size_t          most = (4u << 20) / sizeof(Record);
+  std::vector<Record>            records;
+  std::vector<std::span<Record>> segments;
+  records.reserve(most);
+  std::vector<std::pair<std::size_t, std::uint64_t>> counts;  // of what is in `records`
+  const auto                                         flush = [&] {
+    std::uint64_t at = spill_->write(records.data(), records.size() * sizeof(Record));
+    for (const auto& [bucket, count] : counts) {
+      spilled_[bucket].push_back({at, count});
+      at += count * sizeof(Record);
+    }
+    records.clear(), counts.clear();
+  };
+  spilled_.resize(blocks_.size());
+  for (std::size_t bucket = 0; bucket < blocks_.size(); ++bucket) {
+    segments.clear();
+    append_segments(bucket, segments);
+    for (const auto& segment : segments)
+      for (std::size_t first = 0; first < segment.size();) {
+        const std::size_t count = std::min(segment.size() - first, most - records.size());
+        records.insert(records.end(), segment.begin() + static_cast<std::ptrdiff_t>(first),
+                       segment.begin() + static_cast<std::ptrdiff_t>(first + count));
+        if (!counts.empty() && counts.back().first == bucket)
+          counts.back().second += count;
+        else
+          counts.emplace_back(bucket, count);
+        first += count;
+        if (records.size() == most) flush();
+      }
+    blocks_[bucket].clear();
+    heads_[bucket] = {}, bytes_[bucket] = 0;
+  }
+  if (!records.empty()) flush();
+  pool_->clear();
 }
 
 template <class Record>
@@ -80,7 +121,7 @@ void ArcCollector<Record>::Appender::append_segments(std::size_t                
 template <class Record>
 void ArcCollector<Record>::Appender::release(std::size_t bucket) {
   if (bucket >= blocks_.size()) return;
-  for (const BlockPool::Block& block : blocks_[bucket]) pool_.release(block);
+  for (const BlockPool::Block& block : blocks_[bucket]) pool_->release(block);
   blocks_[bucket] = {};
   heads_[bucket]  = {};
 }
@@ -97,9 +138,13 @@ EdgeIndex ArcCollector<Record>::Appender::arc_count() const {
 
 template <class Record>
 ArcCollector<Record>::ArcCollector(const BuildContext& context, WeightType weight_type)
-    : context_(context), weight_type_(weight_type), pool_(context.budget) {
+    : context_(context), weight_type_(weight_type) {
+  ArcSpill* const     spill  = context.outside ? &context.outside->spill : nullptr;
+  const std::uint64_t most   = spill ? spill->memory() / static_cast<std::uint64_t>(context.threads) : 0;
+  const auto          shared = std::make_shared<BlockPool>(context.budget);
   for (int thread = 0; thread < context_.threads; ++thread)
-    appenders_.push_back(std::make_unique<Appender>(pool_, context_.transform));
+    appenders_.push_back(std::make_unique<Appender>(spill ? std::make_shared<BlockPool>(context.budget) : shared,
+                                                    context_.transform, spill, most));
 }
 
 template <class Record>
@@ -148,6 +193,16 @@ class RowBuilder {
         std::min(arcs, largest_bucket * static_cast<std::uint64_t>(context.threads)) * arc_bytes + (1u << 20);
   }
 
+  /// Of one bucket, with the offsets of all: rows lie in memory of its own.
+  RowBuilder(const BuildContext& context, WeightType weight_type, const VertexSet* members, std::uint64_t vertices,
+             EdgeIndex arcs, EdgeIndex* offsets)
+      : context_(context), weight_type_(weight_type), members_(members), vertices_(vertices), counted_(true) {
+    shared_offsets_ = offsets;
+    targets_        = Buffer<Vertex>{arcs, context.budget, "the arcs"};
+    if (Record::weighted) weights_ = Buffer<std::uint32_t>{arcs, context.budget, "the weights"};
+    scratch_bytes_ = std::max(scratch_floor_bytes, 2 * arcs * sizeof(Record));
+  }
+
   RowBuilder(const RowBuilder&) = delete;
   ~RowBuilder() { context_.budget->give(taken_); }
 
@@ -155,8 +210,10 @@ class RowBuilder {
   EdgeIndex build(std::size_t bucket, const Segments& segments, EdgeIndex base, Scratch& scratch) {
     EdgeIndex total = 0;
     for (const auto& segment : segments) total += segment.size();
-    context_.budget->take(total * arc_bytes, "the arcs");
-    taken_.fetch_add(total * arc_bytes, std::memory_order_relaxed);
+    if (!counted_) {
+      context_.budget->take(total * arc_bytes, "the arcs");
+      taken_.fetch_add(total * arc_bytes, std::memory_order_relaxed);
+    }
 
     const bool sorted = count(segments, scratch);
     start_rows(bucket, scratch);
@@ -173,6 +230,16 @@ class RowBuilder {
                [&](EdgeIndex begin, EdgeIndex end) { order_parallel_arcs(begin, end, scratch); });
     return context_.transform.dedup ? drop_duplicates(bucket, base, total) : total;
   }
+
+  std::pair<std::uint64_t, std::uint64_t> rows_of(std::size_t bucket) const {
+    const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
+    const std::uint64_t last  = first + bucket_width;
+    if (!members_) return {std::min(first, vertices_), std::min(last, vertices_)};
+    return {members_->rank(std::min(first, members_->universe())),
+            members_->rank(std::min(last, members_->universe()))};
+  }
+  const Vertex*        targets() const { return targets_.data(); }
+  const std::uint32_t* weights() const { return Record::weighted ? weights_.data() : nullptr; }
 
   /// Closes the gaps that dropped duplicates left between buckets and makes the offsets absolute.
   Csr finish(const std::vector<EdgeIndex>& bases, const std::vector<EdgeIndex>& kept) {
@@ -202,13 +269,7 @@ class RowBuilder {
  private:
   static constexpr std::uint64_t arc_bytes = edge_bytes(Record::weighted);
 
-  std::pair<std::uint64_t, std::uint64_t> rows_of(std::size_t bucket) const {
-    const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
-    const std::uint64_t last  = first + bucket_width;
-    if (!members_) return {std::min(first, vertices_), std::min(last, vertices_)};
-    return {members_->rank(std::min(first, members_->universe())),
-            members_->rank(std::min(last, members_->universe()))};
-  }
+  EdgeIndex* offsets() const { return shared_offsets_ ? shared_offsets_ : offsets_.data(); }
 
   /// Renumbers targets, counts the arcs of each source, and says whether all rows arrive in order.
   bool count(const Segments& segments, Scratch& scratch) {
@@ -236,7 +297,7 @@ class RowBuilder {
     std::uint64_t row            = first;
     for (std::uint64_t low = 0; row < last; ++low)
       if (!members_ || members_->contains(static_cast<Vertex>(first_id + low)))
-        offsets_[row++] = scratch.next[low];
+        offsets()[row++] = scratch.next[low];
   }
 
   void scatter(std::span<const Record> records, EdgeIndex base, Scratch& scratch) {
@@ -293,8 +354,8 @@ class RowBuilder {
   void each_row(std::size_t bucket, EdgeIndex base, EdgeIndex total, Visit&& visit) {
     const auto [first, last] = rows_of(bucket);
     for (std::uint64_t row = first; row < last; ++row) {
-      const EdgeIndex begin = offsets_[row];
-      const EdgeIndex end   = row + 1 < last ? offsets_[row + 1] : total;
+      const EdgeIndex begin = offsets()[row];
+      const EdgeIndex end   = row + 1 < last ? offsets()[row + 1] : total;
       if (end - begin > 1) visit(base + begin, base + end);
     }
   }
@@ -333,9 +394,9 @@ class RowBuilder {
     const auto [first, last] = rows_of(bucket);
     EdgeIndex to             = 0;
     for (std::uint64_t row = first; row < last; ++row) {
-      const EdgeIndex begin = offsets_[row];
-      const EdgeIndex end   = row + 1 < last ? offsets_[row + 1] : total;
-      offsets_[row]         = to;
+      const EdgeIndex begin = offsets()[row];
+      const EdgeIndex end   = row + 1 < last ? offsets()[row + 1] : total;
+      offsets()[row]        = to;
       for (EdgeIndex i = begin; i < end; ++i) {
         if (i > begin && targets_[base + i] == targets_[base + to - 1]) {
           if constexpr (Record::weighted) keep_lighter(base + to - 1, base + i);
@@ -365,7 +426,9 @@ class RowBuilder {
   const VertexSet*           members_;
   std::uint64_t              vertices_;
   std::uint64_t              scratch_bytes_;
-  std::uint64_t              reserve_;  ///< that sorting leaves to rows
+  std::uint64_t              reserve_        = 0;      ///< that sorting leaves to rows
+  bool                       counted_        = false;  ///< memory for rows, when it was taken
+  EdgeIndex*                 shared_offsets_ = nullptr;
   Buffer<EdgeIndex>          offsets_;
   Buffer<Vertex>             targets_;
   Buffer<std::uint32_t>      weights_;
@@ -375,18 +438,164 @@ class RowBuilder {
 }  // namespace
 
 template <class Record>
+void ArcCollector<Record>::note_directions() {
+  if (!context_.directions) return;
+  *context_.directions = {};
+  for (const auto& appender : appenders_) {
+    context_.directions->up += appender->directions().up;
+    context_.directions->down += appender->directions().down;
+  }
+}
+
+namespace {
+
+/// The ids that appear, as vertices in their order; null where they are all below their bound.
+std::unique_ptr<VertexSet> numbered(std::unique_ptr<VertexSet> members, BuiltCsr& built,
+                                    const std::shared_ptr<MemoryBudget>& budget) {
+  members->close();
+  const std::uint64_t count = members->size();
+  if (count == members->universe()) return nullptr;
+  Buffer<std::uint64_t> ids{count, budget, "the table of vertex ids"};
+  std::uint64_t         next = 0;
+  members->for_each([&](Vertex v) { ids[next++] = v; });
+  built.first_id = next > 0 ? ids[0] : 0;
+  if (next > 0 && ids[next - 1] - ids[0] + 1 != next) built.original_ids = std::move(ids).freeze();
+  return members;
+}
+
+}  // namespace
+
+/// The arcs of a bucket, from disk and from memory.
+template <class Record>
+std::vector<Record> ArcCollector<Record>::all_of(std::size_t bucket, Charge& memory) {
+  std::vector<std::span<Record>> waiting;
+  std::uint64_t                  count = 0;
+  for (const auto& appender : appenders_) {
+    appender->append_segments(bucket, waiting);
+    for (const SpilledArcs& part : appender->spilled(bucket)) count += part.count;
+  }
+  for (const auto& segment : waiting) count += segment.size();
+  memory.raise_to(count * sizeof(Record));
+  std::vector<Record> records(count);
+  Record*             to = records.data();
+  for (const auto& appender : appenders_)
+    for (const SpilledArcs& part : appender->spilled(bucket)) {
+      context_.outside->spill.read(part.at, to, part.count * sizeof(Record));
+      to += part.count;
+    }
+  for (const auto& segment : waiting) to = std::ranges::copy(segment, to).out;
+  return records;
+}
+
+template <class Record>
+EdgeIndex ArcCollector<Record>::counted(std::size_t bucket) {
+  std::vector<std::span<Record>> waiting;
+  EdgeIndex                      count = 0;
+  for (const auto& appender : appenders_) {
+    appender->append_segments(bucket, waiting);
+    for (const SpilledArcs& part : appender->spilled(bucket)) count += part.count;
+  }
+  for (const auto& segment : waiting) count += segment.size();
+  return count;
+}
+
+/// The rows of some buckets, on all threads, handed on in order and forgotten; how many arcs there are by then.
+template <class Record>
+EdgeIndex ArcCollector<Record>::build_some(std::size_t first, std::size_t count, const VertexSet* members,
+                                           const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink) {
+  const std::uint64_t                              vertices = offsets.size() - 1;
+  std::vector<EdgeIndex>                           kept(count);
+  std::vector<std::unique_ptr<RowBuilder<Record>>> rows(count);
+  for_each_task(context_.threads, count, [&](std::uint64_t i, int) {
+    Charge                               memory{context_.budget, "building rows"};
+    std::vector<Record>                  records = all_of(first + i, memory);
+    typename RowBuilder<Record>::Scratch scratch;
+    rows[i] = std::make_unique<RowBuilder<Record>>(context_, weight_type_, members, vertices, records.size(),
+                                                   offsets.data());
+    kept[i] = rows[i]->build(first + i, {std::span{records}}, 0, scratch);
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [begin, end] = rows[i]->rows_of(first + i);
+    for (std::uint64_t row = begin; row < end; ++row) offsets[row] += arcs;
+    arcs += kept[i];
+    const EdgeIndex of_next = std::exchange(offsets[end], arcs);  // which may have its rows already
+    if (sink && begin < end)
+      sink->take(offsets.span().subspan(begin, end - begin + 1), rows[i]->targets(), rows[i]->weights());
+    if (end < vertices) offsets[end] = of_next;
+    rows[i].reset();
+  }
+  return arcs;
+}
+
+/// Some buckets at a time.
+template <class Record>
+BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> vertex_count) {
+  const std::uint64_t universe = id_bound();
+  RowSink&            sink     = context_.outside->rows;
+  const std::size_t   bucket_count =
+      static_cast<std::size_t>((std::max(universe, vertex_count.value_or(0)) + bucket_width - 1) >> bucket_bits);
+  BuiltCsr built;
+  // Once some are on disk, all are: memory is for rows from here on.
+  if (context_.outside->spill.bytes() > 0)
+    for (const auto& appender : appenders_) appender->write_away();
+  std::unique_ptr<VertexSet> members;
+  if (!vertex_count) {
+    members = std::make_unique<VertexSet>(universe, context_.budget);
+    for_each_task(context_.threads, bucket_count, [&](std::uint64_t bucket, int) {
+      check_cancelled(*context_.progress);
+      Charge memory{context_.budget, "counting vertices"};
+      for (const Record& record : all_of(bucket, memory)) {
+        members->insert(static_cast<Vertex>(bucket << bucket_bits | record.low));
+        members->insert(record.target);
+      }
+    });
+    for (const auto& appender : appenders_)
+      for (const Vertex v : appender->dropped_loops()) members->insert(v);
+    members      = numbered(std::move(members), built, context_.budget);
+    vertex_count = members ? members->size() : universe;
+  }
+  RowSink::Facts facts{.vertices = *vertex_count, .weight_type = weight_type_};
+  for (const auto& appender : appenders_)
+    facts.largest_weight = std::max(facts.largest_weight, appender->largest_weight());
+  sink.begin(facts);
+
+  Buffer<EdgeIndex> offsets{*vertex_count + 1, context_.budget, "the row offsets"};
+  // Records and rows of a bucket, for which half of what is left must do; sorting takes what there is.
+  const auto bytes_of = [&](std::size_t bucket) {
+    return counted(bucket) * (sizeof(Record) + edge_bytes(Record::weighted));
+  };
+  const std::uint64_t room =
+      (context_.budget->limit() - std::min(context_.budget->limit(), context_.budget->used())) / 2;
+  for (int pass = sink.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
+    EdgeIndex arcs = 0;
+    context_.progress->begin(pass == 0 ? "counting" : "building", bucket_count, ProgressUnit::items);
+    for (std::size_t first = 0, count = 0; first < bucket_count; first += count) {
+      check_cancelled(*context_.progress);
+      std::uint64_t bytes = bytes_of(first);
+      for (count = 1; first + count < bucket_count && count < static_cast<std::size_t>(context_.threads);
+           ++count) {
+        bytes += bytes_of(first + count);
+        if (bytes > room) break;
+      }
+      arcs = build_some(first, count, members.get(), offsets, arcs, pass == 1 ? &sink : nullptr);
+      context_.progress->advance(count);
+    }
+    offsets[*vertex_count] = arcs;
+    context_.progress->end();
+    if (pass == 0) sink.take_degrees(offsets.span());
+  }
+  built.csr.offsets = std::move(offsets).freeze();
+  return built;
+}
+
+template <class Record>
 BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count) && {
   const std::uint64_t universe = id_bound();
   if (vertex_count && universe > *vertex_count)
     throw internal_error("vertex {} in a graph of {} vertices", universe - 1, *vertex_count);
   if (universe > max_vertices) throw bad_input("vertex id {} is not below 2^32-1", universe - 1);
-  if (context_.directions) {
-    *context_.directions = {};
-    for (const auto& appender : appenders_) {
-      context_.directions->up += appender->directions().up;
-      context_.directions->down += appender->directions().down;
-    }
-  }
+  note_directions();
+  if (context_.outside) return finish_outside(vertex_count);
 
   const std::size_t bucket_count =
       static_cast<std::size_t>((std::max(universe, vertex_count.value_or(0)) + bucket_width - 1) >> bucket_bits);
@@ -409,17 +618,8 @@ BuiltCsr ArcCollector<Record>::finish(std::optional<std::uint64_t> vertex_count)
     });
     for (const auto& appender : appenders_)
       for (const Vertex v : appender->dropped_loops()) members->insert(v);
-    members->close();
-    vertex_count = members->size();
-    if (*vertex_count == universe) {
-      members.reset();
-    } else {
-      Buffer<std::uint64_t> ids{*vertex_count, context_.budget, "the table of vertex ids"};
-      std::uint64_t         next = 0;
-      members->for_each([&](Vertex v) { ids[next++] = v; });
-      built.first_id = next > 0 ? ids[0] : 0;
-      if (next > 0 && ids[next - 1] - ids[0] + 1 != next) built.original_ids = std::move(ids).freeze();
-    }
+    members      = numbered(std::move(members), built, context_.budget);
+    vertex_count = members ? members->size() : universe;
   }
 
   std::vector<EdgeIndex> bases(bucket_count), kept(bucket_count);

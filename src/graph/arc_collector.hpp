@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <spillway/engine/memory.hpp>
+#include "graph/arc_spill.hpp"
 
 #include <spillway/graph.hpp>
 
@@ -31,6 +32,7 @@ struct BuildContext {
   int                           threads    = 1;
   Progress*                     progress   = &Progress::none();
   std::shared_ptr<Directions>   directions = nullptr;  ///< filled in where somebody asks for them
+  BuildOutside*                 outside    = nullptr;  ///< rows go there; what is built has offsets alone
 };
 
 struct BuiltCsr {
@@ -62,6 +64,8 @@ struct WeightedArc {
 };
 #pragma pack(pop)
 
+class VertexSet;
+
 /// Blocks of memory for buckets, cut from large slabs and given back to the system block by block.
 class BlockPool {
  public:
@@ -75,12 +79,21 @@ class BlockPool {
 
   Block take(std::uint64_t bytes, std::uint64_t alignment);
   void  release(const Block& block);
+  /// Of all blocks that are held.
+  std::uint64_t bytes() const { return bytes_; }
+  /// All of them at once.
+  void clear() { slabs_.clear(), used_in_last_ = bytes_ = 0; }
 
  private:
   std::shared_ptr<MemoryBudget> budget_;
   std::mutex                    mutex_;
   std::vector<Pages>            slabs_;
-  std::uint64_t                 used_in_last_ = 0;
+  std::uint64_t                 used_in_last_ = 0, bytes_ = 0;
+};
+
+/// A bucket's arcs on disk.
+struct SpilledArcs {
+  std::uint64_t at = 0, count = 0;
 };
 
 template <class Record>
@@ -104,17 +117,26 @@ class ArcCollector {
   BuiltCsr finish(std::optional<std::uint64_t> vertex_count) &&;
 
  private:
+  BuiltCsr            finish_outside(std::optional<std::uint64_t> vertex_count);
+  void                note_directions();
+  std::vector<Record> all_of(std::size_t bucket, Charge& memory);
+  EdgeIndex           counted(std::size_t bucket);
+  EdgeIndex           build_some(std::size_t first, std::size_t count, const VertexSet* members,
+                                 const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
+
   BuildContext                           context_;
   WeightType                             weight_type_;
-  BlockPool                              pool_;
   std::vector<std::unique_ptr<Appender>> appenders_;
 };
 
 template <class Record>
 class ArcCollector<Record>::Appender {
  public:
-  Appender(BlockPool& pool, const Transform& transform)
-      : pool_(pool),
+  /// With `spill`, up to `most_bytes` wait in memory.
+  Appender(std::shared_ptr<BlockPool> pool, const Transform& transform, ArcSpill* spill, std::uint64_t most_bytes)
+      : pool_(std::move(pool)),
+        spill_(spill),
+        most_bytes_(most_bytes),
         both_ways_(transform.undirected || (transform.symmetrize && transform.dedup)),
         drop_loops_(transform.drop_loops) {}
 
@@ -126,6 +148,7 @@ class ArcCollector<Record>::Appender {
       dropped_loops_.push_back(source);
       return;
     }
+    if constexpr (Record::weighted) largest_weight_ = std::max(largest_weight_, weight);
     push(source, target, weight);
     if (!both_ways_ || source == target) return;
     push(target, source, weight);
@@ -143,6 +166,13 @@ class ArcCollector<Record>::Appender {
   /// The arcs of a bucket in the order they were added.
   void append_segments(std::size_t bucket, std::vector<std::span<Record>>& segments);
   void release(std::size_t bucket);
+  /// Of a bucket, what was written away.
+  std::span<const SpilledArcs> spilled(std::size_t bucket) const {
+    return bucket < spilled_.size() ? std::span<const SpilledArcs>{spilled_[bucket]}
+                                    : std::span<const SpilledArcs>{};
+  }
+  std::uint32_t largest_weight() const { return largest_weight_; }
+  void          write_away();
 
  private:
   /// Where the next record of a bucket goes. Kept apart from the blocks: these are what every push touches.
@@ -166,16 +196,20 @@ class ArcCollector<Record>::Appender {
 
   void refill(std::size_t bucket);
 
-  BlockPool&                                 pool_;
+  std::shared_ptr<BlockPool>                 pool_;
+  ArcSpill*                                  spill_;
+  std::uint64_t                              most_bytes_;
   bool                                       both_ways_;
   bool                                       drop_loops_;
-  bool                                       any_     = false;
-  Vertex                                     largest_ = 0;
+  bool                                       any_            = false;
+  Vertex                                     largest_        = 0;
+  std::uint32_t                              largest_weight_ = 0;
   Directions                                 directions_;
   std::vector<Vertex>                        dropped_loops_;
   std::vector<Head>                          heads_;
   std::vector<std::uint64_t>                 bytes_;  ///< of each bucket's blocks
   std::vector<std::vector<BlockPool::Block>> blocks_;
+  std::vector<std::vector<SpilledArcs>>      spilled_;
 };
 
 extern template class ArcCollector<Arc>;

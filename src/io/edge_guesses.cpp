@@ -160,6 +160,7 @@ class Guesses {
   /// "0 0" ends lists in old formats and contests. It is told where nothing else leads from or to 0.
   void tell_terminator(const ReadResult& result) {
     const Csr& csr = result.csr;
+    if (csr.targets.empty()) return;  // there are none, or they are elsewhere
     if (result.ids.kind() != IdMap::Kind::consecutive || result.ids.first() != 0 || csr.vertex_count() < 2) return;
     const auto row = csr.neighbors(0);
     if (row.size() != 1 || row[0] != 0 || std::ranges::count(csr.targets, Vertex{0}) != 1) return;

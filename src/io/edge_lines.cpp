@@ -372,7 +372,9 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
   if (text.vertices)
     job.context.budget->expect(building_bytes(*text.vertices, 0, false),
                                fmt::format("{}: a graph of {} vertices", job.path(), with_commas(*text.vertices)));
-  if (job.sample.file_bytes == 0 || job.sample.compressed || job.sample.text.size() <= text.start) return;
+  if (job.context.outside || job.sample.file_bytes == 0 || job.sample.compressed ||
+      job.sample.text.size() <= text.start)
+    return;
   const std::uint64_t edges = text.edges.value_or(fewest_lines(text, job));
   const std::uint64_t arcs  = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
   if (arcs > job.sample.file_bytes) return;  // more than the file can hold: reading will say so

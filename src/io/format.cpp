@@ -299,6 +299,26 @@ void refuse_other_formats(const std::string& path) {
 }  // namespace
 
 Graph open(const std::string& path, const LoadOptions& options) {
+  return made_graph(read_graph(path, options, nullptr), path);
+}
+
+Graph made_graph(ReadGraph read, const std::string& path) {
+  Graph::Parts parts;
+  parts.out         = std::move(read.result.csr);
+  parts.in          = std::move(read.result.in);
+  parts.pages       = std::move(read.result.pages);
+  parts.in_pages    = std::move(read.result.in_pages);
+  parts.ids         = std::move(read.result.ids);
+  parts.weight_type = read.result.weight_type;
+  parts.symmetric   = read.result.symmetric;
+  parts.trusted     = read.result.trusted;
+  parts.name        = path;
+  parts.budget      = std::move(read.budget);
+  parts.report      = std::move(read.report);
+  return Graph{std::move(parts)};
+}
+
+ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildOutside* outside) {
   if (path.empty()) throw usage_error("the name of the graph file is empty");
   Sample sample = sample_of(path);
   if (sample.text.empty() && sample.whole && !ldbc_format().recognises(sample))
@@ -315,7 +335,8 @@ Graph open(const std::string& path, const LoadOptions& options) {
                                   .transform  = options.transform,
                                   .threads    = thread_count(options.threads),
                                   .progress   = options.progress ? options.progress : &Progress::none(),
-                                  .directions = std::make_shared<Directions>()},
+                                  .directions = std::make_shared<Directions>(),
+                                  .outside    = outside},
                       .notes   = {}};
   const Stopwatch clock;
   ReadResult      result = [&] {
@@ -333,24 +354,13 @@ Graph open(const std::string& path, const LoadOptions& options) {
   note_doubled(result, job);
   settle_weights(result, options, path);
 
-  Graph::Parts parts;
-  parts.out         = std::move(result.csr);
-  parts.in          = std::move(result.in);
-  parts.pages       = std::move(result.pages);
-  parts.in_pages    = std::move(result.in_pages);
-  parts.ids         = std::move(result.ids);
-  parts.weight_type = result.weight_type;
-  parts.symmetric   = result.symmetric;
-  parts.trusted     = result.trusted;
-  parts.name        = path;
-  parts.budget      = job.context.budget;
-  parts.report      = {.format     = format.name,
-                       .read_ms    = clock.milliseconds() - result.build_ms,
-                       .build_ms   = result.build_ms,
-                       .peak_bytes = job.context.budget->peak(),
-                       .notes      = std::move(job.notes),
-                       .list       = std::move(job.list)};
-  return Graph{std::move(parts)};
+  LoadReport report{.format     = format.name,
+                    .read_ms    = clock.milliseconds() - result.build_ms,
+                    .build_ms   = result.build_ms,
+                    .peak_bytes = job.context.budget->peak(),
+                    .notes      = std::move(job.notes),
+                    .list       = std::move(job.list)};
+  return {std::move(result), std::move(report), job.context.budget};
 }
 
 const Format& format_to_write(const std::string& path, const std::string& name) {

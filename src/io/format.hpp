@@ -95,6 +95,16 @@ const Format& format_to_write(const std::string& path, const std::string& name =
 std::vector<std::string> write_graph(const Graph& graph, const Format& format, OutputFile& file,
                                      Progress& progress);
 
+/// What reading a file gave: the graph, or what there is beside rows that went elsewhere.
+struct ReadGraph {
+  ReadResult                    result;
+  LoadReport                    report;
+  std::shared_ptr<MemoryBudget> budget;
+};
+/// `outside`: where rows go, if the format hands arcs over one by one; others bring them in memory.
+ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildOutside* outside);
+Graph     made_graph(ReadGraph read, const std::string& path);
+
 /// Files that opening `path` may read beside it; `format` as in LoadOptions.
 std::vector<std::string> companions_of(const std::string& path, const std::string& format = "auto");
 

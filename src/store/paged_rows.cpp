@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
@@ -18,21 +19,20 @@ namespace {
 constexpr std::uint64_t disk_block       = 4096;  // unbuffered reads are of whole ones
 constexpr std::uint64_t plain_page_bytes = 1u << 20, coded_page_bytes = 1u << 18;
 
-/// As many as the largest weight has; floats are kept as they are.
-unsigned bits_of_weights(const Csr& rows, WeightType type) {
-  if (type == WeightType::none) return 0;
-  if (type == WeightType::f32) return 32;
-  std::uint32_t most = 1;
-  for (const std::uint32_t weight : rows.weights) most = std::max(most, weight);
-  return static_cast<unsigned>(std::bit_width(most));
+/// Of whole weights compressed as many bits as the largest has; floats are kept as they are.
+unsigned bits_of_weights(const RowSink::Facts& facts, bool compressed) {
+  if (facts.weight_type == WeightType::none) return 0;
+  if (!compressed || facts.weight_type == WeightType::f32) return 32;
+  return static_cast<unsigned>(std::bit_width(std::max(facts.largest_weight, 1u)));
 }
 
-PageFormat format_for(const Csr& rows, WeightType type, const PageOptions& options) {
+PageFormat format_for(const RowSink::Facts& facts, const PageOptions& options) {
   PageFormat format{.ids = options.ids, .compressed = options.compressed};
   if (options.compressed) format.ids = {4, 4};  // none are written: nothing is to run out of them
-  format.weight_bits = options.compressed ? bits_of_weights(rows, type) : type == WeightType::none ? 0 : 32;
-  const std::uint64_t bytes =
-      options.page_bytes > 0 ? options.page_bytes : options.compressed ? coded_page_bytes : plain_page_bytes;
+  format.weight_bits        = bits_of_weights(facts, options.compressed);
+  const std::uint64_t bytes = options.page_bytes > 0 ? options.page_bytes
+                              : options.compressed   ? coded_page_bytes
+                                                     : plain_page_bytes;
   if (bytes % disk_block != 0 || bytes > (1u << 30))
     throw usage_error("pages of {} bytes: a multiple of {} up to 1 GiB is possible", bytes, disk_block);
   format.page_bytes = static_cast<std::uint32_t>(bytes);
@@ -40,21 +40,22 @@ PageFormat format_for(const Csr& rows, WeightType type, const PageOptions& optio
 }
 
 /// The shortest ids that all records can be called by.
-RecordIds ids_for(const Csr& rows, PageFormat& format, bool asked) {
-  const auto degree = [&](Vertex v) { return rows.degree(v); };
+RecordIds ids_for(std::span<const EdgeIndex> offsets, PageFormat& format, bool asked) {
+  const std::uint64_t vertices = offsets.size() - 1;
+  const auto          degree   = [&](Vertex v) { return offsets[v + 1] - offsets[v]; };
   for (const RecordIdWidth width : {RecordIdWidth{2, 2}, RecordIdWidth{3, 2}, RecordIdWidth{3, 3}}) {
     if (asked) break;
     format.ids = width;
     if (format.page_bytes > width.largest_page() ||
-        expected_pages(format, rows.vertex_count(), rows.arc_count()) >= width.most_pages())
+        expected_pages(format, vertices, offsets.back()) >= width.most_pages())
       continue;
     try {
-      return {format, rows.vertex_count(), degree};
+      return {format, vertices, degree};
     } catch (const Error& error) {
       if (error.code() != ExitCode::does_not_fit) throw;  // rows of very different lengths leave gaps
     }
   }
-  return {format, rows.vertex_count(), degree};
+  return {format, vertices, degree};
 }
 
 }  // namespace
@@ -84,13 +85,15 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
     progress.advance(table.format().page_bytes);
   });
   progress.end();
-  return {pages.offsets(), std::move(targets).freeze(), weighted ? std::move(weights).freeze() : Array<std::uint32_t>{}};
+  return {pages.offsets(), std::move(targets).freeze(),
+          weighted ? std::move(weights).freeze() : Array<std::uint32_t>{}};
 }
 
 Graph in_memory(const Graph& graph, int threads, Progress& progress) {
   Graph::Parts parts;
   parts.out = loaded(*graph.pages(), graph.budget(), threads, progress);
-  if (!graph.symmetric() && graph.in_pages()) parts.in = loaded(*graph.in_pages(), graph.budget(), threads, progress);
+  if (!graph.symmetric() && graph.in_pages())
+    parts.in = loaded(*graph.in_pages(), graph.budget(), threads, progress);
   if (graph.weight_type() == WeightType::none) parts.out.weights = parts.in.weights = {};
   parts.ids         = graph.ids();
   parts.weight_type = graph.weight_type();
@@ -141,41 +144,82 @@ Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t ve
 }
 
 std::vector<std::byte> WrittenPages::table() const {
-  const PageTableHeader  header{.page_bytes  = format.page_bytes,
-                                .page_id     = static_cast<std::uint8_t>(format.ids.page),
-                                .slot_id     = static_cast<std::uint8_t>(format.ids.slot),
-                                .compressed  = format.compressed,
-                                .weight_bits = static_cast<std::uint8_t>(format.weight_bits),
-                                .pages       = entries.size(),
+  const PageTableHeader  header{.page_bytes   = format.page_bytes,
+                                .page_id      = static_cast<std::uint8_t>(format.ids.page),
+                                .slot_id      = static_cast<std::uint8_t>(format.ids.slot),
+                                .compressed   = format.compressed,
+                                .weight_bits  = static_cast<std::uint8_t>(format.weight_bits),
+                                .pages        = entries.size(),
                                 .least_weight = least_weight};
   std::vector<std::byte> bytes(sizeof header + entries.size() * sizeof(PageEntry));
   std::memcpy(bytes.data(), &header, sizeof header);
-  if (!entries.empty()) std::memcpy(bytes.data() + sizeof header, entries.data(), entries.size() * sizeof(PageEntry));
+  if (!entries.empty())
+    std::memcpy(bytes.data() + sizeof header, entries.data(), entries.size() * sizeof(PageEntry));
   return bytes;
+}
+
+PageSink::PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads)
+    : options_(options),
+      file_(file),
+      at_(at),
+      threads_(threads),
+      least_weight_(std::numeric_limits<float>::infinity()) {}
+
+PageSink::~PageSink() = default;
+
+void PageSink::begin(const Facts& facts) {
+  begun_  = true;
+  facts_  = facts;
+  format_ = format_for(facts, options_);
+  if (format_.compressed) start(nullptr);
+}
+
+void PageSink::take_degrees(std::span<const EdgeIndex> offsets) {
+  ids_ = ids_for(offsets, format_, options_.ids.bytes() > 0);
+  start(&ids_);
+}
+
+void PageSink::start(const RecordIds* ids) {
+  const auto write = [this](std::uint64_t page, std::span<const std::byte> bytes) {
+    file_.write_at(at_ + page * format_.page_bytes, bytes.data(), bytes.size());
+  };
+  writer_ = std::make_unique<PageWriter>(format_, facts_.vertices, ids, write);
+}
+
+void PageSink::take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) {
+  if (facts_.weight_type == WeightType::f32) {
+    const std::span some{weights, offsets.back() - offsets.front()};
+    check_weights(some, file_.path(), threads_);
+    for (const std::uint32_t bits : some) least_weight_ = std::min(least_weight_, std::bit_cast<float>(bits));
+  }
+  writer_->add(offsets, targets, format_.weight_bits > 0 ? weights : nullptr, threads_);
+}
+
+WrittenPages PageSink::finish() {
+  const bool none = least_weight_ == std::numeric_limits<float>::infinity();
+  return {format_, writer_->finish(), none ? 0 : least_weight_};
 }
 
 WrittenPages write_pages(const Csr& rows, WeightType weight_type, const PageOptions& options, OutputFile& file,
                          std::uint64_t at, Progress& progress) {
   constexpr std::uint64_t rows_at_once = 1u << 20;
-  PageFormat              format       = format_for(rows, weight_type, options);
-  RecordIds               ids;
-  if (!format.compressed) ids = ids_for(rows, format, options.ids.bytes() > 0);
-  PageWriter writer{format, rows.vertex_count(), &ids, [&](std::uint64_t page, std::span<const std::byte> bytes) {
-                      file.write_at(at + page * format.page_bytes, bytes.data(), bytes.size());
-                    }};
+  RowSink::Facts          facts{.vertices = rows.vertex_count(), .weight_type = weight_type};
+  if (weight_type == WeightType::u32)
+    for (const std::uint32_t weight : rows.weights) facts.largest_weight = std::max(facts.largest_weight, weight);
+  PageSink sink{options, file, at, thread_count()};
+  sink.begin(facts);
+  if (sink.wants_degrees()) sink.take_degrees(rows.offsets.span());
   progress.begin("writing pages", rows.arc_count(), ProgressUnit::edges);
   for (std::uint64_t v = 0; v < rows.vertex_count(); v += rows_at_once) {
     check_cancelled(progress);
     const std::uint64_t last  = std::min(rows.vertex_count(), v + rows_at_once);
     const EdgeIndex     first = rows.offsets[v];
-    writer.add(rows.offsets.span().subspan(v, last - v + 1), rows.targets.data() + first,
-               format.weight_bits > 0 ? rows.weights.data() + first : nullptr, thread_count());
+    sink.take(rows.offsets.span().subspan(v, last - v + 1), rows.targets.data() + first,
+              weight_type == WeightType::none ? nullptr : rows.weights.data() + first);
     progress.advance(rows.offsets[last] - first);
   }
   progress.end();
-  const bool real = weight_type == WeightType::f32 && rows.arc_count() > 0;
-  return {format, writer.finish(),
-          real ? static_cast<float>(weight_range(rows, weight_type, thread_count()).least) : 0};
+  return sink.finish();
 }
 
 }  // namespace spillway::store

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "graph/arc_spill.hpp"
 #include "store/slotted_pages.hpp"
 
 #include <spillway/graph.hpp>
@@ -61,12 +62,41 @@ struct PageOptions {
   bool          compressed = false;
 };
 
-/// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the highest
-/// bit set.
+/// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
+/// highest bit set.
 std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets);
 /// Offsets of so many rows; Error{bad_input} where these are other bytes.
 Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
                             const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
+
+/// Written from rows that come one after the other, to a file from `at` on.
+class PageSink final : public RowSink {
+ public:
+  PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads);
+  ~PageSink() override;
+
+  void begin(const Facts& facts) override;
+  bool wants_degrees() const override { return !options_.compressed; }
+  void take_degrees(std::span<const EdgeIndex> offsets) override;
+  void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
+
+  bool                has_begun() const { return begun_; }
+  struct WrittenPages finish();
+
+ private:
+  void start(const RecordIds* ids);
+
+  PageOptions                 options_;
+  OutputFile&                 file_;
+  std::uint64_t               at_;
+  int                         threads_;
+  bool                        begun_ = false;
+  Facts                       facts_;
+  PageFormat                  format_;
+  RecordIds                   ids_;
+  std::unique_ptr<PageWriter> writer_;
+  float                       least_weight_;
+};
 
 /// The pages of some rows, written to a file from `at` on.
 struct WrittenPages {

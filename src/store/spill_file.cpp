@@ -248,12 +248,11 @@ Content content(SectionKind kind, const Array<T>& array) {
   return {kind, std::as_bytes(array.span())};
 }
 
-std::vector<Content> id_contents(const Graph& graph) {
+std::vector<Content> id_contents(const IdMap& ids) {
   std::vector<Content> contents;
-  if (graph.ids().kind() != IdMap::Kind::consecutive)
-    contents.push_back(content(SectionKind::id_numbers, graph.ids().number_table()));
-  if (graph.ids().kind() == IdMap::Kind::strings)
-    contents.push_back(content(SectionKind::id_bytes, graph.ids().string_bytes()));
+  if (ids.kind() != IdMap::Kind::consecutive)
+    contents.push_back(content(SectionKind::id_numbers, ids.number_table()));
+  if (ids.kind() == IdMap::Kind::strings) contents.push_back(content(SectionKind::id_bytes, ids.string_bytes()));
   return contents;
 }
 
@@ -267,7 +266,7 @@ std::vector<Content> contents_of(const Graph& graph) {
     contents.push_back(content(SectionKind::in_targets, graph.in().targets));
     if (weighted) contents.push_back(content(SectionKind::in_weights, graph.in().weights));
   }
-  std::ranges::copy(id_contents(graph), std::back_inserter(contents));
+  std::ranges::copy(id_contents(graph.ids()), std::back_inserter(contents));
   return contents;
 }
 
@@ -308,43 +307,74 @@ void write_header(Header header, const std::vector<Section>& sections, OutputFil
   file.write_at(0, &header, sizeof header);
 }
 
-/// The sections of one side, and where the next begins.
-std::uint64_t write_side(const Csr& rows, WeightType weight_type, bool in, const PageOptions& options,
-                         std::uint64_t offset, OutputFile& file, std::vector<Section>& sections,
-                         Progress& progress) {
-  const WrittenPages  pages = write_pages(rows, weight_type, options, file, offset, progress);
-  const std::uint64_t bytes = pages.entries.size() * std::uint64_t{pages.format.page_bytes};
-  // Pages have checksums of their own, in the table.
-  sections.push_back({.kind = in ? SectionKind::in_pages : SectionKind::pages, .offset = offset, .bytes = bytes});
-  offset         = align(offset + bytes);
-  const auto add = [&](SectionKind kind, const std::vector<std::byte>& content) {
-    const Content some{kind, content};
-    sections.push_back({.kind = kind, .offset = offset, .bytes = content.size()});
-    sections.back().checksum = write_section(some, offset, file, progress);
-    offset                   = align(offset + content.size());
-  };
-  add(in ? SectionKind::in_page_table : SectionKind::page_table, pages.table());
-  add(in ? SectionKind::in_degrees : SectionKind::degrees, coded_degrees(rows.offsets.span()));
-  return offset;
-}
+/// Sections that are written one behind the other.
+class SectionWriter {
+ public:
+  SectionWriter(OutputFile& file, Progress& progress) : file_(file), progress_(progress) {}
+
+  static std::uint64_t first() { return align(sizeof(Header) + most * sizeof(Section)); }
+  std::uint64_t        next() const { return next_; }
+
+  void add(const Content& content) {
+    sections_.push_back({.kind = content.kind, .offset = next_, .bytes = content.bytes.size()});
+    sections_.back().checksum = write_section(content, next_, file_, progress_);
+    next_                     = align(next_ + content.bytes.size());
+  }
+  /// Pages are there already, with checksums of their own in the table.
+  void add_side(const WrittenPages& pages, std::span<const EdgeIndex> offsets, bool in) {
+    const std::uint64_t bytes = pages.entries.size() * std::uint64_t{pages.format.page_bytes};
+    sections_.push_back(
+        {.kind = in ? SectionKind::in_pages : SectionKind::pages, .offset = next_, .bytes = bytes});
+    next_                                = align(next_ + bytes);
+    const std::vector<std::byte> table   = pages.table();
+    const std::vector<std::byte> degrees = coded_degrees(offsets);
+    add({in ? SectionKind::in_page_table : SectionKind::page_table, table});
+    add({in ? SectionKind::in_degrees : SectionKind::degrees, degrees});
+  }
+  void finish(Header header) {
+    header.file_bytes = next_;
+    write_header(header, sections_, file_);
+  }
+
+ private:
+  static constexpr std::uint32_t most = 8;
+
+  OutputFile&          file_;
+  Progress&            progress_;
+  std::uint64_t        next_ = first();
+  std::vector<Section> sections_;
+};
 
 }  // namespace
 
 void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress) {
-  constexpr std::uint32_t most = 8;
-  std::vector<Section>    sections;
-  std::uint64_t           offset = align(sizeof(Header) + most * sizeof(Section));
-  offset = write_side(graph.out(), graph.weight_type(), false, options, offset, file, sections, progress);
-  if (!graph.symmetric() && graph.has_in())
-    offset = write_side(graph.in(), graph.weight_type(), true, options, offset, file, sections, progress);
-  for (const Content& each : id_contents(graph)) {
-    sections.push_back({.kind = each.kind, .offset = offset, .bytes = each.bytes.size()});
-    sections.back().checksum = write_section(each, offset, file, progress);
-    offset                   = align(offset + each.bytes.size());
-  }
-  Header header     = header_of(graph);
-  header.file_bytes = offset;
-  write_header(header, sections, file);
+  SectionWriter writer{file, progress};
+  const auto    add = [&](const Csr& rows, bool in) {
+    writer.add_side(write_pages(rows, graph.weight_type(), options, file, writer.next(), progress),
+                       rows.offsets.span(), in);
+  };
+  add(graph.out(), false);
+  if (!graph.symmetric() && graph.has_in()) add(graph.in(), true);
+  for (const Content& each : id_contents(graph.ids())) writer.add(each);
+  writer.finish(header_of(graph));
+}
+
+PagedOutput::PagedOutput(const PageOptions& options, OutputFile& file, int threads)
+    : file_(file), sink_(options, file, SectionWriter::first(), threads) {}
+
+void PagedOutput::finish(const Array<EdgeIndex>& offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
+                         Progress& progress) {
+  SectionWriter writer{file_, progress};
+  writer.add_side(sink_.finish(), offsets.span(), false);
+  for (const Content& each : id_contents(ids)) writer.add(each);
+  Header header;
+  header.vertices    = offsets.size() - 1;
+  header.arcs        = offsets[header.vertices];
+  header.weight_type = static_cast<std::uint32_t>(weight_type);
+  header.symmetric   = symmetric;
+  header.id_kind     = static_cast<std::uint32_t>(ids.kind());
+  header.first_id    = ids.first();
+  writer.finish(header);
 }
 
 void write(const Graph& graph, OutputFile& file, Progress& progress) {

@@ -50,6 +50,22 @@ void write(const Graph& graph, OutputFile& file, Progress& progress);
 /// In pages.
 void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress);
 
+/// A file in pages whose rows come one after the other, while the graph is read.
+class PagedOutput {
+ public:
+  PagedOutput(const PageOptions& options, OutputFile& file, int threads);
+
+  RowSink& rows() { return sink_; }
+  /// Whether rows have come.
+  bool in_use() const { return sink_.has_begun(); }
+  void finish(const Array<EdgeIndex>& offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
+              Progress& progress);
+
+ private:
+  OutputFile& file_;
+  PageSink    sink_;
+};
+
 /// Of header and section table; the checksum field itself counts as zero.
 std::uint64_t header_checksum(Header header, std::span<const Section> sections);
 

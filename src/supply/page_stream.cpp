@@ -12,8 +12,8 @@
 namespace spillway {
 namespace {
 
-constexpr auto          what_pages = "pages of edges";
-constexpr std::uint64_t disk_block = 4096;
+constexpr auto          what_pages   = "pages of edges";
+constexpr std::uint64_t disk_block   = 4096;
 constexpr unsigned      reader_count = 4;  // reads that are under way
 
 /// Without the system's cache, which would push out what this process holds; where the file system has no such
@@ -42,13 +42,13 @@ PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, b
                                     const std::optional<std::uint64_t>& resident, const MemoryBudget& budget) {
   constexpr std::uint64_t ring_bytes = 32u << 20, slack = 64u << 10;
   const std::uint64_t     page = rows.table().format().page_bytes, all = rows.table().size();
-  const auto              least = static_cast<std::uint64_t>(threads) + reader_count;
+  const auto              least   = static_cast<std::uint64_t>(threads) + reader_count;
   const std::uint64_t     decoded = decoded_bytes(rows, threads, weighted) + all * sizeof(std::uint64_t) + slack;
   budget.expect(decoded + least * page, what_pages);
   const std::uint64_t left = budget.limit() - std::min(budget.limit(), budget.used()) - decoded;
   PageStreamSizes     sizes;
-  sizes.ring_pages = std::clamp(ring_bytes / page, least, std::max(least, left / 2 / page));
-  sizes.ring_pages = std::min(sizes.ring_pages, std::max(least, all));
+  sizes.ring_pages         = std::clamp(ring_bytes / page, least, std::max(least, left / 2 / page));
+  sizes.ring_pages         = std::min(sizes.ring_pages, std::max(least, all));
   const std::uint64_t rest = left - std::min(left, sizes.ring_pages * page + slack);
   sizes.kept_pages         = std::min(all, std::min(rest, resident.value_or(rest)) / page);
   return sizes;
@@ -87,7 +87,7 @@ void PageStream::begin(std::vector<std::uint64_t> pages) {
     const std::scoped_lock lock{mutex_};
     wanted_    = std::move(pages);
     next_read_ = handed_out_ = 0;
-    failure_   = nullptr;
+    failure_                 = nullptr;
     for (std::uint64_t i = 0; i < wanted_.size(); ++i)
       if (const std::uint64_t at = kept_at_[wanted_[i]]; at != nowhere) {
         ready_.push_back({i, kept_.page(at), nowhere});
@@ -112,7 +112,7 @@ void PageStream::end() {
 bool PageStream::take_read(std::unique_lock<std::mutex>&, Read& read) {
   while (next_read_ < wanted_.size() && kept_at_[wanted_[next_read_]] != nowhere) ++next_read_;
   if (next_read_ == wanted_.size()) return false;
-  const std::uint64_t most = std::max<std::uint64_t>(read_bytes() / rows_.table().format().page_bytes, 1);
+  const std::uint64_t most  = std::max<std::uint64_t>(read_bytes() / rows_.table().format().page_bytes, 1);
   const bool          stays = kept_count_ < kept_.size();
   std::uint64_t       place = kept_count_;
   if (!stays) {
@@ -125,7 +125,8 @@ bool PageStream::take_read(std::unique_lock<std::mutex>&, Read& read) {
   };
   std::uint64_t count = 1;
   while (count < most && next_read_ + count < wanted_.size() && fits(count) &&
-         wanted_[next_read_ + count] == wanted_[next_read_] + count && kept_at_[wanted_[next_read_ + count]] == nowhere)
+         wanted_[next_read_ + count] == wanted_[next_read_] + count &&
+         kept_at_[wanted_[next_read_ + count]] == nowhere)
     ++count;
   read = {next_read_, count, stays, place};
   for (std::uint64_t i = 0; i < count; ++i)
@@ -211,7 +212,7 @@ bool PageStream::next(int thread, PageRows& page) {
   // As if the edges of all pages before were there, too: rows are indexed by their offsets.
   const auto shifted = [&](auto* data) { return data - edges.first; };
   page               = {.rows    = {rows_.offsets().data(), shifted(own.targets.data()),
-                                    weighted ? shifted(own.weights.data()) : nullptr},
+                   weighted ? shifted(own.weights.data()) : nullptr},
                         .first   = static_cast<Vertex>(vertices.first),
                         .last    = static_cast<Vertex>(vertices.last),
                         .edges   = edges,

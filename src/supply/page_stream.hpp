@@ -1,4 +1,5 @@
-// Pages from disk: read unbuffered, several reads under way, while others are decoded and processed. What fits stays.
+// Pages from disk: read unbuffered, several reads under way, while others are decoded and processed. What fits
+// stays.
 #pragma once
 
 #include <condition_variable>
@@ -41,7 +42,7 @@ struct PageStreamSizes {
   /// With what a budget has left; Error{does_not_fit} where that is not enough for a ring and decoded pages.
   static PageStreamSizes of(const store::PagedRows& rows, int threads, bool weighted,
                             const std::optional<std::uint64_t>& resident, const MemoryBudget& budget);
-  static std::uint64_t decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
+  static std::uint64_t   decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };
 
 struct PageCounts {
@@ -81,11 +82,11 @@ class PageStream final : public PageFeed {
     std::uint64_t    place;  ///< in the ring; nowhere: it stays
   };
 
-  void                work();
-  bool                take_read(std::unique_lock<std::mutex>& lock, Read& read);
-  void                perform(const Read& read) const;
-  void                give_back(std::uint64_t place);
-  std::byte*          memory_of(const Read& read) const;
+  void                 work();
+  bool                 take_read(std::unique_lock<std::mutex>& lock, Read& read);
+  void                 perform(const Read& read) const;
+  void                 give_back(std::uint64_t place);
+  std::byte*           memory_of(const Read& read) const;
   static std::uint64_t read_bytes() { return 4u << 20; }
 
   const store::PagedRows&    rows_;

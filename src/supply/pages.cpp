@@ -10,16 +10,18 @@ namespace {
 
 class PagesSupply final : public EdgeSupply {
  public:
-  PagesSupply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts, const RunOptions& options,
-              const std::shared_ptr<MemoryBudget>& budget)
+  PagesSupply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
+              const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
       : executor_(executor), topology_(topology), all_active_(facts.all_active) {
     const int threads = thread_count(options.threads);
     for (const auto* side : {&topology.push, &topology.pull})
       for (const RowBlock& block : *side) {
         if (!block.pages) throw internal_error("rows in memory were to be streamed");
         if (stream_of(block)) continue;
-        const auto sizes = PageStreamSizes::of(*block.pages, threads, facts.weighted, options.supply.resident, *budget);
-        streams_.push_back({block.pages, std::make_unique<PageStream>(*block.pages, threads, facts.weighted, sizes, budget)});
+        const auto sizes =
+            PageStreamSizes::of(*block.pages, threads, facts.weighted, options.supply.resident, *budget);
+        streams_.push_back(
+            {block.pages, std::make_unique<PageStream>(*block.pages, threads, facts.weighted, sizes, budget)});
         state_bytes_ = executor.state_bytes();
       }
   }
@@ -99,10 +101,12 @@ std::unique_ptr<EdgeSupply> on_host(CpuExecutor& executor, const Topology& topol
 }  // namespace
 
 const SupplyMethod& pages_method() {
-  static const SupplyMethod method{
-      {.name = "pages", .help = "in pages on disk, streamed (of graphs that rest so)", .requires_cpu = true, .streams_pages = true},
-      on_host,
-      nullptr};
+  static const SupplyMethod method{{.name          = "pages",
+                                    .help          = "in pages on disk, streamed (of graphs that rest so)",
+                                    .requires_cpu  = true,
+                                    .streams_pages = true},
+                                   on_host,
+                                   nullptr};
   return method;
 }
 

@@ -1,5 +1,5 @@
-// Runs over pages on disk: every vertex program on the zoo and on random graphs, in pages so small that each graph has
-// many, from disk each time or kept; and disks that fail.
+// Runs over pages on disk: every vertex program on the zoo and on random graphs, in pages so small that each graph
+// has many, from disk each time or kept; and disks that fail.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "algorithms/trying.hpp"
 #include "base/system_calls.hpp"
 #include "store/spill_file.hpp"
-#include "support.hpp"
 #include "supply/page_stream.hpp"
+#include "support.hpp"
 #include "zoo.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -46,8 +46,8 @@ std::string in_pages(const Graph& graph, const std::string& path, const store::P
 
 struct PagedWay {
   bool                         compressed = false, in_edges = true;
-  int                          threads  = 2;
-  std::optional<std::uint64_t> resident = {};
+  int                          threads   = 2;
+  std::optional<std::uint64_t> resident  = {};
   Direction                    direction = Direction::automatic;
 };
 
@@ -71,8 +71,9 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     const auto& way      = ways[turn_++ % ways.size()];
     if (!values || is_left_out(*values, graph)) return;
     if (way.in_edges) graph.in();
-    const std::string path  = in_pages(graph, folder_ / "g.spill", {.page_bytes = 4096, .compressed = way.compressed});
-    const Graph       paged = open(path);
+    const std::string path =
+        in_pages(graph, folder_ / "g.spill", {.page_bytes = 4096, .compressed = way.compressed});
+    const Graph paged = open(path);
     ASSERT_TRUE(paged.pages());
     RunOptions options{.threads = way.threads, .direction = way.direction};
     options.supply.resident = way.resident;
@@ -80,7 +81,8 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
       const Result result = algorithm_.run(paged, *values, options);
       EXPECT_EQ(result.statistics.method, graph.vertex_count() > 0 ? "pages" : result.statistics.method) << what;
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
-        EXPECT_EQ(algorithm_.verify(graph, *values, result, {.by = by}).problem, "") << algorithm_.name << " on " << what;
+        EXPECT_EQ(algorithm_.verify(graph, *values, result, {.by = by}).problem, "")
+            << algorithm_.name << " on " << what;
       if (graph.arc_count() > 0) ++right_;
       for (const IterationStatistics& each : result.statistics.per_iteration) seen_.insert(each.direction);
     } catch (const Error& error) {
@@ -90,11 +92,11 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  /// Afforest hooks edges where they lie, and parents over real weights are looked for there. From every vertex takes
-  /// long.
+  /// Afforest hooks edges where they lie, and parents over real weights are looked for there. From every vertex
+  /// takes long.
   bool is_left_out(const ParameterValues& values, const Graph& graph) const {
     const bool hooks = algorithm_.name == "cc" && values.contains("form") && values.at("form") == "afforest";
-    const bool all = values.contains("sources") && values.at("sources") == "all" && graph.vertex_count() > 16;
+    const bool all   = values.contains("sources") && values.at("sources") == "all" && graph.vertex_count() > 16;
     return hooks || all || (algorithm_.name == "sssp" && graph.weight_type() == WeightType::f32);
   }
 
@@ -107,12 +109,14 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
 TEST_P(ProgramOnPages, IsRight) {
   for (const auto& member : testing::zoo())
     if (GetParam() != "sssp" || member.name != "weights_large") try_graph(member.graph, member.name);
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) try_graph(testing::random_graph(seed), fmt::format("random {}", seed));
+  for (std::uint64_t seed = 1; seed <= 60; ++seed)
+    try_graph(testing::random_graph(seed), fmt::format("random {}", seed));
   EXPECT_GT(right_, 40u);
   if (GetParam() != "sssp") EXPECT_EQ(seen_.size(), 2u) << "one direction was never taken";
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, ProgramOnPages, ::testing::ValuesIn(programs), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, ProgramOnPages, ::testing::ValuesIn(programs),
+                         [](const auto& info) { return info.param; });
 
 Graph some_graph(const char* scale = "12") {
   GenerateOptions options;
@@ -124,12 +128,13 @@ Graph some_graph(const char* scale = "12") {
 TEST(PagedRun, IsTheSameEveryTime) {
   const TemporaryFolder folder;
   const Graph           graph = some_graph();
-  const Graph           paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
-  const auto            ranks = [&](const Graph& of, int threads) {
+  const Graph paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const auto  ranks = [&](const Graph& of, int threads) {
     RunOptions options{.threads = threads};
     options.supply.resident = of.pages() ? std::optional<std::uint64_t>{0} : std::nullopt;
-    const Result result = algorithm_named("pagerank").run(of, completed_parameters(algorithm_named("pagerank"), {}), options);
-    const auto   column = std::get<Array<float>>(result.columns.at(0).values);
+    const Result result =
+        algorithm_named("pagerank").run(of, completed_parameters(algorithm_named("pagerank"), {}), options);
+    const auto column = std::get<Array<float>>(result.columns.at(0).values);
     return std::vector<double>{column.begin(), column.end()};
   };
   EXPECT_EQ(ranks(paged, 1), ranks(paged, 4));
@@ -142,7 +147,8 @@ Result searched(const Graph& graph, std::optional<std::uint64_t> resident, int i
   options.supply.resident = resident;
   const Algorithm& bfs    = algorithm_named("bfs");
   Result           result;
-  for (int i = 0; i < iterations; ++i) result = bfs.run(graph, completed_parameters(bfs, {{"source", "0"}}), options);
+  for (int i = 0; i < iterations; ++i)
+    result = bfs.run(graph, completed_parameters(bfs, {{"source", "0"}}), options);
   return result;
 }
 
@@ -150,8 +156,8 @@ TEST(PagedRun, ReadsOnlyWhatItsFrontierTouches) {
   const TemporaryFolder folder;
   GenerateOptions       undirected;
   undirected.transform = {.undirected = true};
-  const Graph  path  = generate("chain", {{"vertices", "3000"}}, undirected);
-  const Graph  paged = open(in_pages(path, folder / "g.spill", {.page_bytes = 4096}));
+  const Graph  path    = generate("chain", {{"vertices", "3000"}}, undirected);
+  const Graph  paged   = open(in_pages(path, folder / "g.spill", {.page_bytes = 4096}));
   RunOptions   options{.direction = Direction::push};
   const Result few = algorithm_named("bfs").run(
       paged, completed_parameters(algorithm_named("bfs"), {{"source", "1500"}}), options);
@@ -167,7 +173,8 @@ TEST(PagedRun, KeepsWhatFits) {
   const auto            read  = [&](std::optional<std::uint64_t> resident) {
     RunOptions options;
     options.supply.resident = resident;
-    const auto result = ranks.run(paged, completed_parameters(ranks, {{"iterations", "5"}, {"tolerance", "0"}}), options);
+    const auto result =
+        ranks.run(paged, completed_parameters(ranks, {{"iterations", "5"}, {"tolerance", "0"}}), options);
     return result.statistics.bytes_read;
   };
   const std::uint64_t all = paged.pages()->bytes();
@@ -184,7 +191,10 @@ TEST(PagedRun, FitsItsBudget) {
   const auto            limit  = graph.vertex_count() * 80 + (2u << 20);
   const Graph           paged  = open(path, {.host_memory = limit});
   const Result          result = searched(paged, std::nullopt);
-  EXPECT_EQ(algorithm_named("bfs").verify(graph, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), result, {}).problem, "");
+  EXPECT_EQ(algorithm_named("bfs")
+                .verify(graph, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), result, {})
+                .problem,
+            "");
   EXPECT_LE(paged.budget()->peak(), limit);
   const Graph tight = open(path, {.host_memory = graph.vertex_count() * 9});
   EXPECT_NE(complaint([&] { searched(tight, std::nullopt); }).find("memory"), std::string::npos);
@@ -192,7 +202,7 @@ TEST(PagedRun, FitsItsBudget) {
 
 TEST(PagedRun, SaysWhichPageIsDamaged) {
   const TemporaryFolder folder;
-  const std::string     path = in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096});
+  const std::string     path  = in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096});
   std::string           bytes = testing::read_file(path);
   bytes[4096 + 3 * 4096 + 77] ^= 1;
   std::ofstream{path, std::ios::binary} << bytes;
@@ -200,29 +210,39 @@ TEST(PagedRun, SaysWhichPageIsDamaged) {
   EXPECT_NE(said.find("page 3"), std::string::npos) << said;
   EXPECT_NE(said.find("g.spill"), std::string::npos) << said;
   const auto verdicts = store::verify(path, Progress::none());
-  EXPECT_TRUE(std::ranges::any_of(verdicts, [](const auto& each) { return each.problem.find("page 3") != std::string::npos; }));
+  EXPECT_TRUE(std::ranges::any_of(
+      verdicts, [](const auto& each) { return each.problem.find("page 3") != std::string::npos; }));
 }
 
 TEST(PagedRun, RefusesWhatNeedsRowsInMemory) {
   const TemporaryFolder folder;
   const Graph           paged = open(in_pages(some_graph("8"), folder / "g.spill", {}));
   for (const char* name : {"tc", "lcc", "scc", "kcore", "cdlp"}) {
-    const Algorithm& algorithm = algorithm_named(name);
-    const std::string said     = complaint([&] { algorithm.run(paged, completed_parameters(algorithm, {}), {}); });
+    const Algorithm&  algorithm = algorithm_named(name);
+    const std::string said = complaint([&] { algorithm.run(paged, completed_parameters(algorithm, {}), {}); });
     EXPECT_NE(said.find("--layout rows"), std::string::npos) << name << ": " << said;
   }
   RunOptions other;
   other.method = method_named("subgraph");
-  EXPECT_NE(complaint([&] { algorithm_named("bfs").run(paged, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), other); }).find("--method"), std::string::npos);
+  EXPECT_NE(
+      complaint([&] {
+        algorithm_named("bfs").run(paged, completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), other);
+      }).find("--method"),
+      std::string::npos);
   other.method = method_named("pages");
-  EXPECT_NE(complaint([&] { algorithm_named("bfs").run(some_graph("8"), completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), other); }).find("--layout pages"), std::string::npos);
+  EXPECT_NE(complaint([&] {
+              algorithm_named("bfs").run(some_graph("8"),
+                                         completed_parameters(algorithm_named("bfs"), {{"source", "0"}}), other);
+            }).find("--layout pages"),
+            std::string::npos);
 }
 
 TEST(PagedGraph, IsTheSameInMemoryAgain) {
   const TemporaryFolder folder;
   for (const auto& member : testing::zoo())
     for (const bool compressed : {false, true}) {
-      const Graph paged = open(in_pages(member.graph, folder / "g.spill", {.page_bytes = 4096, .compressed = compressed}));
+      const Graph paged =
+          open(in_pages(member.graph, folder / "g.spill", {.page_bytes = 4096, .compressed = compressed}));
       const Graph again = store::in_memory(paged, 2, Progress::none());
       EXPECT_TRUE(std::ranges::equal(again.out().targets, member.graph.out().targets)) << member.name;
       EXPECT_TRUE(std::ranges::equal(again.out().weights, member.graph.out().weights)) << member.name;

@@ -1,5 +1,5 @@
-// The CPU executor's rows from disk: threads take decoded pages as they come, and push or pull the rows in them. A row
-// that takes several pages comes in parts.
+// The CPU executor's rows from disk: threads take decoded pages as they come, and push or pull the rows in them. A
+// row that takes several pages comes in parts.
 #pragma once
 
 #include <spillway/engine/host/executor.hpp>

@@ -1,0 +1,116 @@
+// Graphs that are built outside of memory: the same as those that are built in it, whatever the transform, and nothing
+// left behind where a disk is full.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "base/system_calls.hpp"
+#include "graph/arc_spill.hpp"
+#include "io/format.hpp"
+#include "store/spill_file.hpp"
+#include "support.hpp"
+
+namespace spillway {
+namespace {
+
+using testing::TemporaryFolder;
+
+std::string some_edges(std::uint64_t seed, std::uint64_t vertices, std::uint64_t edges, bool weights) {
+  std::mt19937_64 random{seed};
+  std::string     text;
+  for (std::uint64_t i = 0; i < edges; ++i) {
+    const std::uint64_t from = random() % vertices, to = random() % 16 == 0 ? 7 : random() % vertices;
+    text += fmt::format("{} {}", from, to);
+    text += weights ? fmt::format(" {}\n", 1 + random() % 1000) : "\n";
+  }
+  return text;
+}
+
+struct Converted {
+  std::uint64_t on_disk = 0;
+};
+
+/// As `convert --layout pages` does it, with so many bytes for arcs that wait.
+Converted convert(const std::string& from, const std::string& to, const LoadOptions& options, bool compressed,
+                  std::uint64_t memory, const std::string& temporary) {
+  OutputFile         file{to};
+  store::PagedOutput output{{.page_bytes = 4096, .compressed = compressed}, file, 2};
+  ArcSpill           spill{temporary, memory};
+  BuildOutside       outside{spill, output.rows()};
+  const ReadGraph    read = read_graph(from, options, &outside);
+  EXPECT_TRUE(output.in_use());
+  output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric,
+                Progress::none());
+  file.commit();
+  return {spill.bytes()};
+}
+
+void expect_the_same(const Graph& one, const Graph& other) {
+  EXPECT_EQ(one.vertex_count(), other.vertex_count());
+  EXPECT_EQ(one.symmetric(), other.symmetric());
+  EXPECT_EQ(one.weight_type(), other.weight_type());
+  EXPECT_TRUE(std::ranges::equal(one.out().offsets, other.out().offsets));
+  EXPECT_TRUE(std::ranges::equal(one.out().targets, other.out().targets));
+  EXPECT_TRUE(std::ranges::equal(one.out().weights, other.out().weights));
+  for (Vertex v = 0; v < std::min<std::uint64_t>(one.vertex_count(), 1000); ++v)
+    EXPECT_EQ(one.ids().name(v), other.ids().name(v));
+}
+
+TEST(BuiltOutside, IsWhatIsBuiltInMemory) {
+  const TemporaryFolder        folder;
+  const std::vector<Transform> transforms{{},
+                                          {.undirected = true},
+                                          {.undirected = true, .dedup = true, .drop_loops = true},
+                                          {.dedup = true},
+                                          {.symmetrize = true, .dedup = true},
+                                          {.drop_loops = true}};
+  std::uint64_t                spilled = 0, seed = 0;
+  for (const std::uint64_t vertices : {20u, 5000u, 100'000u})
+    for (const Transform& transform : transforms)
+      for (const bool weights : {false, true}) {
+        const std::string text = folder / "g.el", paged = folder / "g.spill";
+        std::ofstream{text} << some_edges(++seed, vertices, 30'000, weights);
+        LoadOptions options{.transform = transform, .threads = 2};
+        if (seed % 3 == 0) options.ids = IdMode::dense;
+        spilled += convert(text, paged, options, seed % 2 == 0, 8192, folder / "").on_disk;
+        expect_the_same(store::in_memory(open(paged), 2, Progress::none()), open(text, options));
+      }
+  EXPECT_GT(spilled, 1'000'000u);
+}
+
+TEST(BuiltOutside, StaysInMemoryWhereItFits) {
+  const TemporaryFolder folder;
+  std::ofstream{folder / "g.el"} << some_edges(1, 1000, 10'000, false);
+  EXPECT_EQ(convert(folder / "g.el", folder / "g.spill", {.threads = 2}, true, 64u << 20, folder / "").on_disk, 0u);
+}
+
+TEST(BuiltOutside, LeavesNothingWhereADiskIsFull) {
+  static std::atomic<int> left{0};
+  static const auto       real = system_calls();
+  const TemporaryFolder   folder;
+  std::ofstream{folder / "g.el"} << some_edges(1, 1000, 30'000, false);
+  for (int writes = 0; writes < 8; ++writes) {
+    left                  = writes;
+    system_calls().pwrite = [](int descriptor, const void* from, std::size_t bytes, off_t offset) -> ssize_t {
+      if (left-- > 0) return real.pwrite(descriptor, from, bytes, offset);
+      errno = ENOSPC;
+      return -1;
+    };
+    const auto [code, said] = testing::failure_of(
+        [&] { convert(folder / "g.el", folder / "g.spill", {.threads = 2}, true, 8192, folder / ""); });
+    system_calls() = real;
+    EXPECT_NE(code, ExitCode::done);
+    EXPECT_NE(said.find("No space left"), std::string::npos) << said;
+    EXPECT_FALSE(file_exists(folder / "g.spill"));
+    int files = 0;
+    for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator{folder / ""}) ++files;
+    EXPECT_EQ(files, 1);  // the input
+  }
+}
+
+}  // namespace
+}  // namespace spillway
