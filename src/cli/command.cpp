@@ -264,9 +264,11 @@ std::string words_on_residence(const Graph& graph) {
   return fmt::format(", {} resident at most", human_bytes(resident_peak()));
 }
 
-Json memory_json(const Graph& graph) {
-  return {{"host_peak", graph.budget()->peak()}, {"resident_peak", resident_peak()}};
+Json memory_json(const MemoryBudget& budget) {
+  return {{"host_peak", budget.peak()}, {"resident_peak", resident_peak()}};
 }
+
+Json memory_json(const Graph& graph) { return memory_json(*graph.budget()); }
 
 ProgressBar progress_bar(const Common& common) {
   return ProgressBar{!common.quiet && !common.json && ProgressBar::terminal()};

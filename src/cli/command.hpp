@@ -115,6 +115,7 @@ Json graph_json(const Graph& graph);
 /// The "memory" object of --json: what was counted against the budget at most, and what the process held of the
 /// machine's memory at most, mapped files included.
 Json memory_json(const Graph& graph);
+Json memory_json(const MemoryBudget& budget);
 
 /// Where the file is mapped, which the budget does not count: ", 1.2 GiB resident at most"; else nothing.
 std::string words_on_residence(const Graph& graph);

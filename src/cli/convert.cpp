@@ -88,7 +88,8 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
                             thread_count(common.threads)};
   ArcSpill                spill{temporary_folder(arguments), budget.limit() / share};
   BuildOutside            outside{spill, output.rows()};
-  ReadGraph               read = read_graph(arguments.load.path, options, &outside);
+  ReadGraph               read    = read_graph(arguments.load.path, options, &outside);
+  const double            load_ms = clock.lap();
   if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
   output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric, bar);
   std::optional<OutputFile> id_map;
@@ -98,16 +99,19 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
   note_all(common, read.report.notes);
   const EdgeIndex arcs = read.result.csr.offsets[read.result.csr.vertex_count()];
   if (common.json)
-    print_json(Json{{"output", arguments.output},
-                    {"vertices", read.result.csr.vertex_count()},
-                    {"arcs", arcs},
+    print_json(Json{{"graph", graph_json(open(arguments.output))},
+                    {"output", arguments.output},
                     {"temporary_bytes", spill.bytes()},
-                    {"time_ms", {{"all", clock.milliseconds()}}},
-                    {"memory", {{"peak_bytes", read.budget->peak()}}}});
+                    {"time_ms",
+                     {{"read", read.report.read_ms},
+                      {"build", read.report.build_ms},
+                      {"load", load_ms},
+                      {"write", clock.lap()}}},
+                    {"memory", memory_json(*read.budget)}});
   else if (!common.quiet)
     fmt::print("{}: {}, {}; converted in {:.2f} s{}\n", arguments.output,
                counted(read.result.csr.vertex_count(), "vertex", "vertices"), counted(arcs, "arc", "arcs"),
-               clock.milliseconds() / 1000,
+               (load_ms + clock.milliseconds()) / 1000,
                spill.bytes() > 0 ? fmt::format(", with {} on disk meanwhile", human_bytes(spill.bytes())) : "");
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Arcs that wait on disk while a graph is built whose arcs do not fit memory: buckets are written away in turns, and
-// read again one after the other. The file has no name: whatever ends the process, nothing of it stays.
+// Arcs that wait on disk while a graph is built whose arcs do not fit memory: buckets are written away in turns,
+// and read again one after the other. The file has no name: whatever ends the process, nothing of it stays.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ class RowSink {
   };
   virtual void begin(const Facts& facts) = 0;
   /// Whether it has to know all degrees before the first row: rows are then made twice.
-  virtual bool wants_degrees() const                              = 0;
+  virtual bool wants_degrees() const                            = 0;
   virtual void take_degrees(std::span<const EdgeIndex> offsets) = 0;
   /// The next rows; `targets` and `weights` begin with those of the first.
   virtual void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) = 0;

@@ -9,6 +9,7 @@
 #include "graph/build_size.hpp"
 #include "graph/vertex_set.hpp"
 #include "graph/weight_order.hpp"
+#include "store/paged_rows.hpp"
 
 namespace spillway {
 
@@ -234,11 +235,13 @@ void merge_into(GraphStatistics& total, const GraphStatistics& part) {
   total.max_weight = std::max(total.max_weight, part.max_weight);
 }
 
-void count_row(const Csr& csr, Vertex v, VertexSet* reached, GraphStatistics& counts) {
-  const auto row = csr.neighbors(v);
-  ++counts.degree_bins[static_cast<std::size_t>(std::bit_width(row.size()))];
-  counts.sinks += row.empty();
-  if (row.size() > counts.max_degree) counts.max_degree = row.size(), counts.max_degree_vertex = v;
+void count_degree(Vertex v, EdgeIndex degree, GraphStatistics& counts) {
+  ++counts.degree_bins[static_cast<std::size_t>(std::bit_width(degree))];
+  counts.sinks += degree == 0;
+  if (degree > counts.max_degree) counts.max_degree = degree, counts.max_degree_vertex = v;
+}
+
+void count_row(Vertex v, std::span<const Vertex> row, VertexSet* reached, GraphStatistics& counts) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     counts.loops += row[i] == v;
     counts.duplicates += i > 0 && row[i] == row[i - 1];
@@ -246,11 +249,10 @@ void count_row(const Csr& csr, Vertex v, VertexSet* reached, GraphStatistics& co
   }
 }
 
-void count_weights(const Csr& csr, WeightType type, EdgeIndex begin, EdgeIndex end, GraphStatistics& counts) {
-  for (EdgeIndex i = begin; i < end; ++i) {
+void count_weights(std::span<const std::uint32_t> weights, WeightType type, GraphStatistics& counts) {
+  for (const std::uint32_t bits : weights) {
     // Each as a double: of a float and a whole number the conditional would make a float.
-    const double weight = type == WeightType::f32 ? double{std::bit_cast<float>(csr.weights[i])}
-                                                  : static_cast<double>(csr.weights[i]);
+    const double weight = type == WeightType::f32 ? double{std::bit_cast<float>(bits)} : static_cast<double>(bits);
     counts.min_weight   = std::min(counts.min_weight, weight);
     counts.max_weight   = std::max(counts.max_weight, weight);
     counts.negative_weights += weight < 0;
@@ -259,11 +261,54 @@ void count_weights(const Csr& csr, WeightType type, EdgeIndex begin, EdgeIndex e
 
 }  // namespace
 
-GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) {
-  const Csr&      csr = graph.out();
+namespace {
+
+GraphStatistics nothing_counted() {
   GraphStatistics blank;
   blank.min_weight = std::numeric_limits<double>::infinity();
   blank.max_weight = -std::numeric_limits<double>::infinity();
+  return blank;
+}
+
+/// Page by page; where a row goes on in the next, the targets on both sides of the cut are compared afterwards.
+GraphStatistics statistics_of_pages(const Graph& graph, int threads, Progress& progress) {
+  const store::PagedRows&    pages   = *graph.pages();
+  const auto&                offsets = pages.offsets();
+  GraphStatistics            total   = nothing_counted();
+  std::mutex                 mutex;
+  std::unique_ptr<VertexSet> reached;
+  if (!graph.symmetric()) reached = std::make_unique<VertexSet>(graph.vertex_count(), graph.budget());
+  std::vector<std::pair<Vertex, Vertex>> ends(pages.table().size());
+  for (Vertex v = 0; v < graph.vertex_count(); ++v) count_degree(v, offsets[v + 1] - offsets[v], total);
+  store::for_each_page(pages, threads, "counting", progress, [&](std::uint64_t i, const PageRows& page) {
+    GraphStatistics counts = nothing_counted();
+    if (page.in_part) ends[i] = {page.rows.targets[page.edges.first], page.rows.targets[page.edges.last - 1]};
+    for (Vertex v = page.first; v < page.last; ++v) {
+      const EdgeRange row = page.row(v);
+      if (row.first >= row.last) continue;
+      count_row(v, {page.rows.targets + row.first, row.last - row.first}, reached.get(), counts);
+      if (page.rows.weights && graph.weight_type() != WeightType::none)
+        count_weights({page.rows.weights + row.first, row.last - row.first}, graph.weight_type(), counts);
+    }
+    const std::scoped_lock lock{mutex};
+    merge_into(total, counts);
+  });
+  const auto entries = pages.table().entries();
+  for (std::size_t i = 1; i < entries.size(); ++i)
+    if (entries[i - 1].large && entries[i].large && entries[i - 1].first_vertex == entries[i].first_vertex)
+      total.duplicates += ends[i - 1].second == ends[i].first;
+  total.isolated = total.sinks;
+  if (reached) reached->for_each([&](Vertex v) { total.isolated -= offsets[v + 1] == offsets[v]; });
+  if (graph.weight_type() == WeightType::none || graph.arc_count() == 0) total.min_weight = total.max_weight = 0;
+  return total;
+}
+
+}  // namespace
+
+GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) {
+  if (graph.pages()) return statistics_of_pages(graph, threads, progress);
+  const Csr&            csr   = graph.out();
+  const GraphStatistics blank = nothing_counted();
   // With symmetric arcs a vertex without out-edges has no in-edges either; otherwise targets are marked.
   std::unique_ptr<VertexSet> reached;
   if (!graph.symmetric()) reached = std::make_unique<VertexSet>(csr.vertex_count(), graph.budget());
@@ -274,11 +319,13 @@ GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) 
   for_each_row_range(csr, threads, [&](Vertex first, Vertex last, int) {
     GraphStatistics counts = blank;
     for (Vertex v = first; v < last; ++v) {
-      count_row(csr, v, reached.get(), counts);
+      count_degree(v, csr.degree(v), counts);
+      count_row(v, csr.neighbors(v), reached.get(), counts);
       if ((v & 0xFFFF) == 0) check_cancelled(progress);
     }
     if (!csr.weights.empty())
-      count_weights(csr, graph.weight_type(), csr.offsets[first], csr.offsets[last], counts);
+      count_weights(csr.weights.span().subspan(csr.offsets[first], csr.offsets[last] - csr.offsets[first]),
+                    graph.weight_type(), counts);
     progress.advance(csr.offsets[last] - csr.offsets[first]);
     const std::scoped_lock lock{mutex};
     merge_into(total, counts);

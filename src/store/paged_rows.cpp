@@ -89,6 +89,33 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
           weighted ? std::move(weights).freeze() : Array<std::uint32_t>{}};
 }
 
+void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
+                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body) {
+  struct Decoded {
+    std::vector<std::byte>     bytes;
+    std::vector<Vertex>        targets;
+    std::vector<std::uint32_t> weights;
+  };
+  const PageTable&     table = pages.table();
+  const FileHandle     file  = open_for_reading(pages.path());
+  const std::uint64_t  size  = table.format().page_bytes;
+  std::vector<Decoded> decoded(static_cast<std::size_t>(threads));
+  progress.begin(doing, pages.bytes(), ProgressUnit::bytes);
+  for_each_task(threads, table.size(), [&](std::uint64_t page, int thread) {
+    check_cancelled(progress);
+    Decoded& own = decoded[static_cast<std::size_t>(thread)];
+    own.bytes.resize(size + RowCode::bytes_behind);
+    own.targets.resize(table.most_edges());
+    if (table.format().weight_bits > 0) own.weights.resize(table.most_edges());
+    read_at(file, pages.path(), pages.place_of(page), own.bytes.data(), size);
+    table.decode(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data());
+    body(page, table.rows(page, pages.offsets().data(), own.targets.data(),
+                          own.weights.empty() ? nullptr : own.weights.data()));
+    progress.advance(size);
+  });
+  progress.end();
+}
+
 Graph in_memory(const Graph& graph, int threads, Progress& progress) {
   Graph::Parts parts;
   parts.out = loaded(*graph.pages(), graph.budget(), threads, progress);

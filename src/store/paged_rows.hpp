@@ -52,6 +52,11 @@ class PagedRows {
 /// All of them, in memory.
 Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress);
 
+/// body(page, edges), page by page on all threads: what is decoded of each, as long as it lasts. Nothing else is
+/// held.
+void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
+                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body);
+
 /// The same graph with its edges in memory.
 Graph in_memory(const Graph& graph, int threads, Progress& progress);
 

@@ -292,6 +292,19 @@ std::uint64_t PageTable::page_of(Vertex v) const {
   return begins ? next : next - 1;
 }
 
+PageRows PageTable::rows(std::uint64_t page, const EdgeIndex* offsets, const Vertex* targets,
+                         const std::uint32_t* weights) const {
+  const EdgeRange   all = edges(page);
+  const VertexRange of  = vertices(page);
+  // As if the edges of all pages before were there, too: rows are indexed by their offsets.
+  return {.rows    = {offsets, targets - all.first, weights ? weights - all.first : nullptr},
+          .first   = static_cast<Vertex>(of.first),
+          .last    = static_cast<Vertex>(of.last),
+          .edges   = all,
+          .in_part = entries_[page].large != 0,
+          .number  = page};
+}
+
 void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets,
                        std::uint32_t* weights) const {
   const PageEntry& entry = entries_[page];

@@ -165,6 +165,10 @@ class PageTable {
     return entries_[page].first_vertex + slot;
   }
 
+  /// The rows of a page whose edges are decoded there.
+  PageRows rows(std::uint64_t page, const EdgeIndex* offsets, const Vertex* targets,
+                const std::uint32_t* weights) const;
+
   /// The edges of a page, one behind the other; `weights` null: they are left out. Throws Error{bad_input} with
   /// the page where the bytes are not what they were, or not a page. RowCode::bytes_behind may be read behind
   /// them.

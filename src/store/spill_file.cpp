@@ -9,7 +9,6 @@
 #include "base/hash.hpp"
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
-#include "store/row_code.hpp"
 
 namespace spillway::store {
 
@@ -418,21 +417,9 @@ namespace {
 
 /// Every page, without holding more than one a thread.
 SectionVerdict verified(const PagedRows& pages, const char* what, Progress& progress) {
-  const PageTable& table = pages.table();
-  const FileHandle file  = open_for_reading(pages.path());
-  progress.begin("verifying pages", pages.bytes(), ProgressUnit::bytes);
   const std::string problem = complaint_of([&] {
-    for_each_task(thread_count(), table.size(), [&](std::uint64_t page, int) {
-      check_cancelled(progress);
-      std::vector<std::byte>     bytes(table.format().page_bytes + RowCode::bytes_behind);
-      std::vector<Vertex>        targets(table.most_edges());
-      std::vector<std::uint32_t> weights(table.format().weight_bits > 0 ? table.most_edges() : 0);
-      read_at(file, pages.path(), pages.place_of(page), bytes.data(), table.format().page_bytes);
-      table.decode(page, bytes, targets.data(), weights.empty() ? nullptr : weights.data());
-      progress.advance(table.format().page_bytes);
-    });
+    for_each_page(pages, thread_count(), "verifying pages", progress, [](std::uint64_t, const PageRows&) {});
   });
-  progress.end();
   return {what, pages.bytes(), problem};
 }
 

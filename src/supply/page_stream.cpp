@@ -204,20 +204,11 @@ bool PageStream::next(int thread, PageRows& page) {
     own.held = at.place;
   }
   const std::uint64_t number   = wanted_[at.number];
-  const EdgeRange     edges    = table.edges(number);
-  const VertexRange   vertices = table.vertices(number);
   const bool          weighted = own.weights.size() > 0;
-  const std::uint64_t bytes    = table.format().page_bytes;
-  table.decode(number, {at.bytes, bytes}, own.targets.data(), weighted ? own.weights.data() : nullptr);
-  // As if the edges of all pages before were there, too: rows are indexed by their offsets.
-  const auto shifted = [&](auto* data) { return data - edges.first; };
-  page               = {.rows    = {rows_.offsets().data(), shifted(own.targets.data()),
-                   weighted ? shifted(own.weights.data()) : nullptr},
-                        .first   = static_cast<Vertex>(vertices.first),
-                        .last    = static_cast<Vertex>(vertices.last),
-                        .edges   = edges,
-                        .in_part = table.entries()[number].large != 0,
-                        .number  = at.number};
+  table.decode(number, {at.bytes, table.format().page_bytes}, own.targets.data(),
+               weighted ? own.weights.data() : nullptr);
+  page = table.rows(number, rows_.offsets().data(), own.targets.data(), weighted ? own.weights.data() : nullptr);
+  page.number = at.number;
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Graphs that are built outside of memory: the same as those that are built in it, whatever the transform, and nothing
-// left behind where a disk is full.
+// Graphs that are built outside of memory: the same as those that are built in it, whatever the transform, and
+// nothing left behind where a disk is full.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,8 @@ TEST(BuiltOutside, IsWhatIsBuiltInMemory) {
 TEST(BuiltOutside, StaysInMemoryWhereItFits) {
   const TemporaryFolder folder;
   std::ofstream{folder / "g.el"} << some_edges(1, 1000, 10'000, false);
-  EXPECT_EQ(convert(folder / "g.el", folder / "g.spill", {.threads = 2}, true, 64u << 20, folder / "").on_disk, 0u);
+  EXPECT_EQ(convert(folder / "g.el", folder / "g.spill", {.threads = 2}, true, 64u << 20, folder / "").on_disk,
+            0u);
 }
 
 TEST(BuiltOutside, LeavesNothingWhereADiskIsFull) {
