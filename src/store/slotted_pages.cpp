@@ -271,6 +271,7 @@ PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, s
     most_edges_ = std::max(most_edges_, last - edge);
     edge        = last;
     if (at.large && edge < offsets[next]) next = at.first_vertex + 1;
+    starts_.push_back(at.first_vertex);
   }
   if (next != n || edge != offsets[n])
     throw bad_input("{}: its pages have {} of {} vertices and {} of {} edges", name_, next, n, edge, offsets[n]);
@@ -350,12 +351,15 @@ void PageTable::decode_plain(std::uint64_t page, std::span<const std::byte> byte
   const std::byte*    from = bytes.data() + at;
   const std::uint64_t n    = offsets_.size() - 1;
   bool                good = true;
-  for (EdgeIndex i = 0; i < count; ++i, from += format_.ids.bytes()) {
-    const std::uint64_t to   = get_bytes(from, format_.ids.page);
-    const std::uint64_t slot = get_bytes(from + format_.ids.page, format_.ids.slot);
-    good &= to < entries_.size();
-    const std::uint64_t target = vertex_of(std::min<std::uint64_t>(to, entries_.size() - 1), slot);
-    good &= target < n;
+  const unsigned      step = format_.ids.bytes(), page_bits = 8 * format_.ids.page;
+  const std::uint64_t page_mask = format_.ids.most_pages() - 1, slot_mask = format_.ids.most_slots() - 1;
+  const std::uint64_t last = entries_.size() - 1;
+  for (EdgeIndex i = 0; i < count; ++i, from += step) {
+    std::uint64_t id;  // and what lies behind it
+    std::memcpy(&id, from, sizeof id);
+    const std::uint64_t to     = id & page_mask;
+    const std::uint64_t target = starts_[std::min(to, last)] + ((id >> page_bits) & slot_mask);
+    good &= to <= last && target < n;
     targets[i] = static_cast<Vertex>(target);
   }
   for (EdgeIndex i = 1; i < count; ++i) good &= targets[i - 1] <= targets[i];

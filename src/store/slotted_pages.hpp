@@ -181,6 +181,7 @@ class PageTable {
 
   PageFormat                 format_;
   std::vector<PageEntry>     entries_;
+  std::vector<std::uint64_t> starts_;  ///< first vertices, side by side
   std::span<const EdgeIndex> offsets_;
   std::string                name_;
   EdgeIndex                  most_edges_ = 0;

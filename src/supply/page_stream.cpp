@@ -39,13 +39,15 @@ std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int t
 }
 
 PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, bool weighted,
-                                    const std::optional<std::uint64_t>& resident, const MemoryBudget& budget) {
+                                    const std::optional<std::uint64_t>& resident, unsigned shares,
+                                    const MemoryBudget& budget) {
   constexpr std::uint64_t ring_bytes = 32u << 20, slack = 64u << 10;
   const std::uint64_t     page = rows.table().format().page_bytes, all = rows.table().size();
   const auto              least   = static_cast<std::uint64_t>(threads) + reader_count;
   const std::uint64_t     decoded = decoded_bytes(rows, threads, weighted) + all * sizeof(std::uint64_t) + slack;
   budget.expect(decoded + least * page, what_pages);
-  const std::uint64_t left = budget.limit() - std::min(budget.limit(), budget.used()) - decoded;
+  const std::uint64_t free = (budget.limit() - std::min(budget.limit(), budget.used())) / shares;
+  const std::uint64_t left = free - std::min(free, decoded);
   PageStreamSizes     sizes;
   sizes.ring_pages         = std::clamp(ring_bytes / page, least, std::max(least, left / 2 / page));
   sizes.ring_pages         = std::min(sizes.ring_pages, std::max(least, all));

@@ -39,9 +39,11 @@ struct PageStreamSizes {
   std::uint64_t ring_pages = 0;  ///< that reads and processing share
   std::uint64_t kept_pages = 0;  ///< that stay once they have been read
 
-  /// With what a budget has left; Error{does_not_fit} where that is not enough for a ring and decoded pages.
+  /// With what a budget has left, of which one of `shares` is for these; Error{does_not_fit} where that is not
+  /// enough for a ring and decoded pages.
   static PageStreamSizes of(const store::PagedRows& rows, int threads, bool weighted,
-                            const std::optional<std::uint64_t>& resident, const MemoryBudget& budget);
+                            const std::optional<std::uint64_t>& resident, unsigned shares,
+                            const MemoryBudget& budget);
   static std::uint64_t   decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };
 

@@ -1,4 +1,6 @@
 // Edges that rest in pages on disk (GTS): streamed, only those whose vertices are active.
+#include <algorithm>
+
 #include "base/fail.hpp"
 #include "supply/methods.hpp"
 #include "supply/page_stream.hpp"
@@ -13,17 +15,21 @@ class PagesSupply final : public EdgeSupply {
   PagesSupply(CpuExecutor& executor, const Topology& topology, const ProgramFacts& facts,
               const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
       : executor_(executor), topology_(topology), all_active_(facts.all_active) {
-    const int threads = thread_count(options.threads);
-    for (const auto* side : {&topology.push, &topology.pull})
-      for (const RowBlock& block : *side) {
+    const int                            threads = thread_count(options.threads);
+    std::vector<const store::PagedRows*> sides;
+    for (const auto* blocks : {&topology.push, &topology.pull})
+      for (const RowBlock& block : *blocks) {
         if (!block.pages) throw internal_error("rows in memory were to be streamed");
-        if (stream_of(block)) continue;
-        const auto sizes =
-            PageStreamSizes::of(*block.pages, threads, facts.weighted, options.supply.resident, *budget);
-        streams_.push_back(
-            {block.pages, std::make_unique<PageStream>(*block.pages, threads, facts.weighted, sizes, budget)});
-        state_bytes_ = executor.state_bytes();
+        if (std::ranges::find(sides, block.pages) == sides.end()) sides.push_back(block.pages);
       }
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      const auto left = static_cast<unsigned>(sides.size() - i);
+      const auto sizes =
+          PageStreamSizes::of(*sides[i], threads, facts.weighted, options.supply.resident, left, *budget);
+      streams_.push_back(
+          {sides[i], std::make_unique<PageStream>(*sides[i], threads, facts.weighted, sizes, budget)});
+    }
+    state_bytes_ = executor.state_bytes();
   }
 
   bool may_fuse() const override { return false; }

@@ -62,7 +62,9 @@ Written written(const Csr& rows, const PageFormat& format, int threads = 2, std:
                format.weight_bits > 0 ? rows.weights.data() + first : nullptr, threads);
   }
   made.entries = writer.finish();
-  if (!format.compressed) EXPECT_EQ(ids.page_count(), made.entries.size());
+  if (!format.compressed) {
+    EXPECT_EQ(ids.page_count(), made.entries.size());
+  }
   return made;
 }
 
@@ -147,7 +149,9 @@ void expect_the_same(const Csr& rows, const PageFormat& format) {
   const Written made      = written(rows, format);
   const auto [to, weight] = made.read();
   EXPECT_TRUE(std::ranges::equal(to, rows.targets.span()));
-  if (format.weight_bits > 0) EXPECT_TRUE(std::ranges::equal(weight, rows.weights.span()));
+  if (format.weight_bits > 0) {
+    EXPECT_TRUE(std::ranges::equal(weight, rows.weights.span()));
+  }
   const PageTable table = made.table();
   for (Vertex v = 0; v < rows.vertex_count(); ++v) {
     const std::uint64_t page = table.page_of(v);
@@ -212,7 +216,9 @@ TEST(SlottedPages, ThatLieAreRefused) {
       for (unsigned k = 0; k <= trial % 3u; ++k)
         made.pages[random() % made.pages.size()][random() % 128] = static_cast<std::byte>(random());
       if (trial % 4 == 0) {
-        if (made.pages != whole.pages) EXPECT_THROW(made.read(), Error);
+        if (made.pages != whole.pages) {
+          EXPECT_THROW(made.read(), Error);
+        }
         continue;
       }
       for (std::size_t i = 0; i < made.pages.size(); ++i)
@@ -270,7 +276,9 @@ TEST(RowCode, GivesRowsBack) {
     std::vector<std::uint32_t> by(edges);
     ASSERT_TRUE(decode_row({code.data(), words}, edges, bits, std::uint64_t{1} << 32, to.data(), by.data()));
     EXPECT_EQ(to, row);
-    if (bits > 0) EXPECT_EQ(by, weights);
+    if (bits > 0) {
+      EXPECT_EQ(by, weights);
+    }
     EXPECT_FALSE(decode_row({code.data(), words - 1}, edges, bits, std::uint64_t{1} << 32, to.data(), by.data()));
     EXPECT_FALSE(decode_row({code.data(), words}, edges, bits, row.back(), to.data(), by.data()));
   }
