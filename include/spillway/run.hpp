@@ -72,12 +72,15 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
 
   const bool       windows = options.method->transfers;
   Stopwatch        clock;
-  const NeededRows needed{// Without rows to push along, a frontier of one vertex would cost a pass over all.
-                          .push = windows || T::reads_degree || !T::all_active ||
-                                  options.direction == Direction::push || options.device.kind->of_cpu_executors,
-                          .pull = T::all_active || options.direction == Direction::pull ||
-                                  (options.deterministic && T::order_sensitive)};
-  bool             on_a_gpu = false;
+  const NeededRows needed{
+      // Without rows to push along, a frontier of one vertex would cost a pass over all.
+      .push = windows || T::reads_degree || !T::all_active || options.direction == Direction::push ||
+              options.device.kind->of_cpu_executors,
+      .pull =
+          T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_sensitive),
+      .without_others = options.direction == (T::along == Along::in ? Direction::push : Direction::pull) ||
+                        (T::along == Along::in ? T::reads_degree : options.deterministic && T::order_sensitive)};
+  bool                         on_a_gpu = false;
   [[maybe_unused]] const Work  work{graph.vertex_count(), graph.arc_count(), T::all_active,
                                    max_iterations_of(program)};
   [[maybe_unused]] std::string not_started;

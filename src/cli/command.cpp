@@ -214,7 +214,7 @@ void save_graph(const Graph& graph, const GraphPlace& place, const Common& commo
   if (place.id_map) id_map.emplace(*place.id_map);
   std::vector<std::string> notes;
   if (place.pages)
-    store::write(graph, *place.pages, file, progress);
+    store::write(graph, *place.pages, file, progress), check_mapped_files();
   else
     notes = write_graph(graph, format, file, progress);
   if (id_map) write_id_map(graph.ids(), graph.vertex_count(), *id_map);

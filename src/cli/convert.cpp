@@ -29,6 +29,13 @@ struct ConvertArguments {
   bool                       in_edges = false;
 };
 
+/// In-edges, and both arcs of an edge that may be listed twice, are made of rows in memory.
+bool can_stream(const ConvertArguments& arguments) {
+  const Transform& transform = arguments.load.transform;
+  return arguments.layout.layout == "pages" && !arguments.in_edges &&
+         !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
+}
+
 void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (common.json && arguments.output == "-")
     throw usage_error("--json and the graph cannot both go to standard output");
@@ -36,6 +43,10 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
   format_to_write(arguments.output, arguments.to);
   arguments.layout.pages(arguments.output, arguments.to);
+  if (arguments.temporary && !can_stream(arguments))
+    throw usage_error(
+        "--temporary is for --layout pages, without --in-edges, and with --dedup where there is "
+        "--symmetrize; otherwise rows are made in memory");
   const std::vector<Input> inputs = inputs_of(arguments.load);
   refuse_to_overwrite("OUT", arguments.output, inputs);
   check_can_write(arguments.output);
@@ -63,13 +74,6 @@ LoadRefusal with_in_edges(const LoadRefusal& refusal, const ConvertArguments& ar
   return {refusal, size};
 }
 
-/// In-edges, and both arcs of an edge that may be listed twice, are made of rows in memory.
-bool can_stream(const ConvertArguments& arguments) {
-  const Transform& transform = arguments.load.transform;
-  return arguments.layout.layout == "pages" && !arguments.in_edges &&
-         !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
-}
-
 std::string temporary_folder(const ConvertArguments& arguments) {
   if (arguments.temporary) return *arguments.temporary;
   const std::string folder = std::filesystem::path{followed(arguments.output)}.parent_path().string();
@@ -92,11 +96,13 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
   const double            load_ms = clock.lap();
   if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
   output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric, bar);
+  check_mapped_files();
   std::optional<OutputFile> id_map;
   if (arguments.id_map) id_map.emplace(*arguments.id_map);
   if (id_map) write_id_map(read.result.ids, read.result.csr.vertex_count(), *id_map);
   id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
   note_all(common, read.report.notes);
+  note(common, "rows were not held in memory: whether each edge is listed from both ends was not looked at");
   const EdgeIndex arcs = read.result.csr.offsets[read.result.csr.vertex_count()];
   if (common.json)
     print_json(Json{{"graph", graph_json(open(arguments.output))},

@@ -21,7 +21,7 @@ RowBlock block_of(const store::PagedRows& pages) {
 }
 
 /// Of a graph in pages. In-edges are there or not: nobody builds them.
-Topology paged_topology(const Graph& graph, Along along, const RunOptions& options) {
+Topology paged_topology(const Graph& graph, Along along, NeededRows needed) {
   if (along == Along::simple) graph.simple();  // refuses
   const auto&    out = graph.pages();
   const auto&    in  = graph.in_pages();
@@ -39,11 +39,11 @@ Topology paged_topology(const Graph& graph, Along along, const RunOptions& optio
   } else if (along == Along::in) {
     topology.pull = {sent};
     if (in) topology.push = {block_of(*in)};
-    if (!in && options.direction == Direction::push) need_in();
+    if (!in && needed.without_others) need_in();
   } else {
     topology.push = {sent};
     if (in) topology.pull = {block_of(*in)};
-    if (!in && options.direction == Direction::pull) need_in();
+    if (!in && needed.without_others) need_in();
   }
   return topology;
 }
@@ -60,8 +60,9 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (!options.method.automatic() && !options.method->streams_pages)
     throw usage_error("{}: its edges are in pages on disk, which --method {} streams; leave out --method {}",
                       graph.name(), pages_from_disk()->name, options.method->name);
-  if (options.device.kind == cuda_kind())
-    throw usage_error("{}: pages are streamed to the CPU; leave out --device cuda", graph.name());
+  if (!options.device.kind.automatic() && options.device.kind != cpu_kind())
+    throw usage_error("{}: pages are streamed to the CPU; leave out --device {}", graph.name(),
+                      options.device.kind->name);
   options.method      = pages_from_disk();
   options.device.kind = cpu_kind();
   return options;
@@ -69,7 +70,7 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
 
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
-  if (graph.pages()) return paged_topology(graph, along, options);
+  if (graph.pages()) return paged_topology(graph, along, needed);
   if (along == Along::simple) {
     const Csr& simple = graph.simple();
     return {.vertices = graph.vertex_count(),

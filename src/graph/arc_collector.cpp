@@ -541,14 +541,18 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
   std::unique_ptr<VertexSet> members;
   if (!vertex_count) {
     members = std::make_unique<VertexSet>(universe, context_.budget);
-    for_each_task(context_.threads, bucket_count, [&](std::uint64_t bucket, int) {
+    // One bucket at a time: the disk is what it waits for.
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
       check_cancelled(*context_.progress);
-      Charge memory{context_.budget, "counting vertices"};
-      for (const Record& record : all_of(bucket, memory)) {
-        members->insert(static_cast<Vertex>(bucket << bucket_bits | record.low));
-        members->insert(record.target);
-      }
-    });
+      Charge                    memory{context_.budget, "counting vertices"};
+      const std::vector<Record> records = all_of(bucket, memory);
+      for_each_share(context_.threads, records.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+        for (std::uint64_t i = begin; i < end; ++i) {
+          members->insert(static_cast<Vertex>(bucket << bucket_bits | records[i].low));
+          members->insert(records[i].target);
+        }
+      });
+    }
     for (const auto& appender : appenders_)
       for (const Vertex v : appender->dropped_loops()) members->insert(v);
     members      = numbered(std::move(members), built, context_.budget);
@@ -560,12 +564,12 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
   sink.begin(facts);
 
   Buffer<EdgeIndex> offsets{*vertex_count + 1, context_.budget, "the row offsets"};
-  // Records and rows of a bucket, for which half of what is left must do; sorting takes what there is.
+  // Records, rows and two copies to sort, for which what is left must do.
   const auto bytes_of = [&](std::size_t bucket) {
-    return counted(bucket) * (sizeof(Record) + edge_bytes(Record::weighted));
+    return counted(bucket) * (3 * sizeof(Record) + edge_bytes(Record::weighted));
   };
   const std::uint64_t room =
-      (context_.budget->limit() - std::min(context_.budget->limit(), context_.budget->used())) / 2;
+      (context_.budget->limit() - std::min(context_.budget->limit(), context_.budget->used())) / 10 * 9;
   for (int pass = sink.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
     EdgeIndex arcs = 0;
     context_.progress->begin(pass == 0 ? "counting" : "building", bucket_count, ProgressUnit::items);

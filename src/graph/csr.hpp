@@ -41,6 +41,9 @@ Csr rebuilt(const Csr& csr, WeightType weight_type, const BuildContext& context)
 Csr symmetrized(const Csr& csr, WeightType weight_type, const BuildContext& context);
 
 /// Smallest and largest weight.
+/// False where rows went elsewhere while they were built, and there are offsets alone.
+inline bool has_rows(const Csr& csr) { return csr.arc_count() == csr.offsets[csr.vertex_count()]; }
+
 struct WeightRange {
   double least = 0, most = 0;
 };

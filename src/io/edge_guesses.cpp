@@ -95,7 +95,7 @@ class Guesses {
                       inspection_.first_line(), shown_line(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
-        !said.empty() && !transform.undirected && !transform.symmetrize && !lists_both_ways(csr))
+        !said.empty() && !transform.undirected && !transform.symmetrize && has_rows(csr) && !lists_both_ways(csr))
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
@@ -112,7 +112,7 @@ class Guesses {
                       "those of the other",
                       printable(said, 60)));
     else if (const std::string kinds = text_.ids == IdKind::strings ? "" : inspection_.names_two_kinds();
-             !kinds.empty() && ends_overlap(csr))
+             !kinds.empty() && (!has_rows(csr) || ends_overlap(csr)))
       add("ids", fmt::format("ids of the columns '{}' are taken for the same vertices: some stand in both; if the "
                              "columns list things of two kinds, vertices of one side are taken for those of the "
                              "other",
@@ -139,6 +139,7 @@ class Guesses {
 
   /// Tables of trees give roots the parent 0, which then joins them all.
   void tell_missing_parents(const Csr& csr) {
+    if (!has_rows(csr)) return;
     const Fields& header = inspection_.header();
     const auto    names  = [&](unsigned column) {
       const std::string name = column < header.size() ? lower_case(header[column]) : "";
@@ -203,8 +204,9 @@ class Guesses {
           "all pairs, and 0 means none)");
     if (inspection_.weight_is_a_guess()) {
       const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
-      add("weight_column", fmt::format("column {} holds the weights, {} (--weight-column none ignores it)",
-                                       layout.weight_column, range_text(range, result.weight_type)));
+      add("weight_column",
+          fmt::format("column {} holds the weights{} (--weight-column none ignores it)", layout.weight_column,
+                      has_rows(result.csr) ? ", " + range_text(range, result.weight_type) : ""));
     } else if (layout.weight_column == 0 && layout.columns > 2 && !asked && not_read.empty()) {
       const unsigned third = 6 - layout.source_column - layout.target_column;
       if (layout.columns > 3)

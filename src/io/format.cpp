@@ -439,8 +439,10 @@ ReadResult from_rows(Csr csr, IdMap ids, WeightType weight_type, bool undirected
     job.context.transform.undirected = job.context.transform.symmetrize = false;  // it is already
   check_indices(csr, weight_type, job.path(), threads);
   if (job.context.transform.any() || !rows_sorted(csr, weight_type, threads)) {
-    job.size = size_of_rebuilt(csr, weight_type, undirected_file, job);
-    csr      = rebuilt(csr, weight_type, job.context);
+    job.size               = size_of_rebuilt(csr, weight_type, undirected_file, job);
+    BuildContext in_memory = job.context;  // as the rows are already
+    in_memory.outside      = nullptr;
+    csr                    = rebuilt(csr, weight_type, in_memory);
   }
   result.csr         = std::move(csr);
   result.ids         = std::move(ids);

@@ -47,9 +47,10 @@ class Graph500Reader {
     // The size tells how many edges there are: what cannot fit is refused before it is collected.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
     try {
-      job_.context.budget->expect(
-          building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
-          fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
+      if (!job_.context.outside)
+        job_.context.budget->expect(
+            building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
+            fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
       job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
       return build<Edge>();
     } catch (const MemoryRefusal&) {

@@ -6,6 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
 #include "io/edge_lines.hpp"
 #include "io/fields.hpp"
@@ -255,7 +256,7 @@ ReadResult read_ldbc(ReadJob& job) {
   check_stated(stem + "properties", "edges", properties.edges, edges.edges_read);
   const Transform& transform = job.context.transform;
   if (!properties.direction_note.empty() && !transform.undirected && !transform.symmetrize &&
-      !lists_both_ways(result.csr))
+      has_rows(result.csr) && !lists_both_ways(result.csr))
     job.notes.push_back(properties.direction_note);
   return result;
 }

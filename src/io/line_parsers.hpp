@@ -156,7 +156,7 @@ inline std::string id_advice(std::string_view id, const std::string& hint) {
 }
 
 /// Weight bits of the type that T names; `p` is moved past it.
-struct NoWeight {
+struct WeightLeftOut {
   static constexpr WeightType type = WeightType::none;
 };
 
@@ -588,7 +588,7 @@ auto with_weight(WeightType type, Visit&& visit) {
     case WeightType::none:
       break;
   }
-  return visit(NoWeight{});
+  return visit(WeightLeftOut{});
 }
 
 inline std::uint32_t negated(WeightType type, std::uint32_t bits) {

@@ -8,6 +8,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
 #include "io/header_words.hpp"
 
@@ -163,6 +164,7 @@ void note_directions(const Csr& csr, char mark, ReadJob& job) {
                     "its second",
                     other));
   if (both_ways) return;
+  if (!undirected.empty() && !has_rows(csr)) return;
   if (!undirected.empty() && !lists_both_ways(csr)) {
     job.notes.push_back(
         fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)", undirected));

@@ -114,9 +114,9 @@ void write_facts(const Result& result, OutputFile& file, const std::string& suff
   write_facts_table(result, file, suffix == ".csv" ? ',' : '\t');
 }
 
-class Rows {
+class AnswerRows {
  public:
-  Rows(const Result& result, const Graph& graph, OutputFile& file, Progress& progress)
+  AnswerRows(const Result& result, const Graph& graph, OutputFile& file, Progress& progress)
       : result_(result), graph_(graph), file_(file), progress_(progress) {}
 
   template <class AppendRow>
@@ -351,7 +351,7 @@ void write_result(const Result& result, const Graph& graph, const std::string& p
   check_result_path(path);
   check_columns(result, graph, path);
   OutputFile        file{path};
-  Rows              rows{result, graph, file, progress};
+  AnswerRows        rows{result, graph, file, progress};
   const std::string suffix = table_suffix_of(path);
   if (result.columns.empty()) {
     write_facts(result, file, suffix);

@@ -145,6 +145,9 @@ std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets) {
 
 Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
                             const std::shared_ptr<MemoryBudget>& budget, const std::string& name) {
+  if (degrees.size() < vertices)
+    throw bad_input("{}: {} bytes of degrees are too few for {} vertices; the file is damaged", name,
+                    degrees.size(), vertices);
   Buffer<EdgeIndex> offsets{vertices + 1, budget, "the offsets of the rows"};
   std::size_t       at   = 0;
   EdgeIndex         next = 0;

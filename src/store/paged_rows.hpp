@@ -86,6 +86,7 @@ class PageSink final : public RowSink {
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
 
   bool                has_begun() const { return begun_; }
+  WeightType          weight_type() const { return facts_.weight_type; }
   struct WrittenPages finish();
 
  private:

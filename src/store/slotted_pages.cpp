@@ -138,7 +138,9 @@ void PageWriter::add(std::span<const EdgeIndex> offsets, const Vertex* targets, 
                      std::span{weights ? weights + first : nullptr, weights ? count : 0}};
   };
   // A row that is large whatever is in it is coded a page at a time. A compressed edge takes two bits at least.
-  const EdgeIndex    most = format_.compressed ? 4 * format_.largest_record() : format_.edges_of_large_page();
+  const EdgeIndex    most = format_.compressed
+                                ? std::min<EdgeIndex>(4 * format_.largest_record(), RowCode::most_where)
+                                : format_.edges_of_large_page();
   std::vector<Coded> coded(tasks_at_once);
   for (std::uint64_t begin = 0; begin < rows; begin += rows_a_task * tasks_at_once) {
     const std::uint64_t end   = std::min(rows, begin + rows_a_task * tasks_at_once);
@@ -256,8 +258,13 @@ PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, s
   const std::uint64_t n    = offsets.size() - 1;
   std::uint64_t       next = 0;  // vertex
   EdgeIndex           edge = 0;
+  // A compressed edge takes two bits at least.
+  const std::uint64_t most_slots = format.page_bytes / format.slot_bytes();
+  const EdgeIndex     most_edges =
+      format.compressed ? 4 * EdgeIndex{format.page_bytes} : format.page_bytes / format.edge_bytes();
   for (std::uint64_t i = 0; i < entries_.size(); ++i) {
     const PageEntry& at = entries_[i];
+    if (at.vertices > most_slots) refuse(i, "the table of pages gives it more slots than it has room for");
     if (at.first_vertex >= n || at.vertices == 0 || at.vertices > n - at.first_vertex || at.first_edge != edge)
       refuse(i, "the table of pages says that it begins where the page before does not end");
     const bool goes_on = at.large && edge > offsets[at.first_vertex];
@@ -265,12 +272,11 @@ PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, s
       refuse(i, "the table of pages says that it is of other vertices than follow");
     next                 = at.first_vertex + at.vertices;
     const EdgeIndex last = at.large && i + 1 < entries_.size() ? entries_[i + 1].first_edge : offsets[next];
-    if (last < edge || last > offsets[next])
-      refuse(i, "the table of pages gives it more edges than its vertices have");
-    if (!at.large && offsets[at.first_vertex] != edge) refuse(i, "the row before it is not complete");
+    if (last < edge || last > offsets[next] || last - edge > most_edges || (at.large && last == edge))
+      refuse(i, "the table of pages gives it other edges than its vertices have");
+    if (!goes_on && offsets[at.first_vertex] != edge) refuse(i, "the row before it is not complete");
     most_edges_ = std::max(most_edges_, last - edge);
     edge        = last;
-    if (at.large && edge < offsets[next]) next = at.first_vertex + 1;
     starts_.push_back(at.first_vertex);
   }
   if (next != n || edge != offsets[n])
@@ -322,6 +328,7 @@ void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Ver
   for (std::uint64_t i = 0; i < entry.vertices; ++i) {
     const auto      v = static_cast<Vertex>(entry.first_vertex + i);
     const EdgeRange part{std::max(offsets_[v], all.first), std::min(offsets_[v + 1], all.last), false};
+    if (part.last < part.first) refuse(page, "the table of pages is not that of its rows");
     const EdgeIndex count = part.last - part.first;
     if (format_.compressed && count == 0) continue;
     const std::uint64_t at = place(i);
@@ -333,7 +340,7 @@ void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Ver
     if (!format_.compressed) {
       if (get_bytes(bytes.data() + slot_at(format_, i), format_.ids.bytes()) != v)
         refuse(page, "a slot is of another vertex");
-      decode_plain(page, bytes.first(slots), v, part, at + PageFormat::degree_bytes, to, by);
+      decode_plain(page, bytes.first(slots), count, at + PageFormat::degree_bytes, to, by);
       continue;
     }
     const std::uint64_t code = at + PageFormat::degree_bytes;
@@ -344,9 +351,8 @@ void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Ver
   }
 }
 
-void PageTable::decode_plain(std::uint64_t page, std::span<const std::byte> bytes, Vertex, EdgeRange part,
+void PageTable::decode_plain(std::uint64_t page, std::span<const std::byte> bytes, EdgeIndex count,
                              std::uint64_t at, Vertex* targets, std::uint32_t* weights) const {
-  const EdgeIndex count = part.last - part.first;
   if (at + count * format_.edge_bytes() > bytes.size()) refuse(page, "a record lies outside of it");
   const std::byte*    from = bytes.data() + at;
   const std::uint64_t n    = offsets_.size() - 1;

@@ -176,8 +176,8 @@ class PageTable {
 
  private:
   [[noreturn]] void refuse(std::uint64_t page, const char* what) const;
-  void              decode_plain(std::uint64_t page, std::span<const std::byte> bytes, Vertex v, EdgeRange part,
-                                 std::uint64_t at, Vertex* targets, std::uint32_t* weights) const;
+  void decode_plain(std::uint64_t page, std::span<const std::byte> bytes, EdgeIndex count, std::uint64_t at,
+                    Vertex* targets, std::uint32_t* weights) const;
 
   PageFormat                 format_;
   std::vector<PageEntry>     entries_;

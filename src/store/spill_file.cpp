@@ -1,6 +1,7 @@
 #include "store/spill_file.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <spillway/engine/memory.hpp>
@@ -363,6 +364,7 @@ PagedOutput::PagedOutput(const PageOptions& options, OutputFile& file, int threa
 
 void PagedOutput::finish(const Array<EdgeIndex>& offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
                          Progress& progress) {
+  if (weight_type != sink_.weight_type()) throw internal_error("pages were written with weights of another type");
   SectionWriter writer{file_, progress};
   writer.add_side(sink_.finish(), offsets.span(), false);
   for (const Content& each : id_contents(ids)) writer.add(each);
@@ -416,9 +418,15 @@ std::string complaint_of(Check&& check) {
 namespace {
 
 /// Every page, without holding more than one a thread.
-SectionVerdict verified(const PagedRows& pages, const char* what, Progress& progress) {
+SectionVerdict verified(const PagedRows& pages, bool real, const char* what, Progress& progress) {
   const std::string problem = complaint_of([&] {
-    for_each_page(pages, thread_count(), "verifying pages", progress, [](std::uint64_t, const PageRows&) {});
+    for_each_page(
+        pages, thread_count(), "verifying pages", progress, [&](std::uint64_t page, const PageRows& rows) {
+          if (!real) return;
+          for (EdgeIndex i = rows.edges.first; i < rows.edges.last; ++i)
+            if (!(std::bit_cast<float>(rows.rows.weights[i]) >= pages.least_weight()))
+              throw bad_input("page {} has a weight that is no number, or less than the table says", page);
+        });
   });
   return {what, pages.bytes(), problem};
 }
@@ -427,8 +435,9 @@ void verify_pages(const SpillFile& file, std::vector<SectionVerdict>& verdicts, 
   Graph::Parts parts;
   verdicts.push_back({"table", 0, complaint_of([&] { parts = file.parts(); })});
   if (!verdicts.back().problem.empty()) return;
-  verdicts.push_back(verified(*parts.pages, "pages", progress));
-  if (parts.in_pages) verdicts.push_back(verified(*parts.in_pages, "pages of in-edges", progress));
+  const bool real = parts.weight_type == WeightType::f32;
+  verdicts.push_back(verified(*parts.pages, real, "pages", progress));
+  if (parts.in_pages) verdicts.push_back(verified(*parts.in_pages, real, "pages of in-edges", progress));
   const Graph graph{std::move(parts)};
   verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
 }

@@ -256,6 +256,23 @@ TEST(SlottedPages, HaveATableThatMustBeTrue) {
   refuses([](auto& all) { all.push_back(all.back()); });
 }
 
+/// Each row would be cut off by the next page, and page 1 would have less than no edges.
+TEST(SlottedPages, OfRowsThatAreNotCompleteAreRefused) {
+  const std::vector<EdgeIndex> offsets{0, 10, 20, 30};
+  const auto                   large = [](std::uint64_t v, std::uint64_t edge) {
+    return PageEntry{.first_vertex = v, .first_edge = edge, .vertices = 1, .large = 1};
+  };
+  const auto table = [&](const std::vector<PageEntry>& entries, std::uint32_t page_bytes = 4096) {
+    return PageTable{{.page_bytes = page_bytes}, entries, offsets, "test"};
+  };
+  EXPECT_THROW(table({large(0, 0), large(1, 5), large(2, 6)}), Error);
+  EXPECT_THROW(table({large(0, 0), large(0, 0), large(1, 10), large(2, 20)}), Error);  // one without edges
+  EXPECT_NO_THROW(table({large(0, 0), large(1, 10), large(2, 20)}));
+  const PageEntry all{.vertices = 3};
+  EXPECT_NO_THROW(table({all}));
+  EXPECT_THROW(table({all}, 16), Error);  // three slots do not fit, nor thirty edges
+}
+
 TEST(RowCode, GivesRowsBack) {
   std::mt19937_64 random{3};
   for (int trial = 0; trial < 2000; ++trial) {

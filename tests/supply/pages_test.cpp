@@ -252,6 +252,18 @@ TEST(PagedRun, RefusesWhatNeedsRowsInMemory) {
             std::string::npos);
 }
 
+/// Sums of floats that are to be the same each time are pulled, for which there must be in-edges.
+TEST(PagedRun, ThatIsDeterministicNeedsInEdges) {
+  const TemporaryFolder folder;
+  const Graph           graph = generate("kron", {{"scale", "8"}}, {});
+  const Graph           paged = open(in_pages(graph, folder / "g.spill", {}));
+  const Algorithm&      ranks = algorithm_named("pagerank");
+  EXPECT_EQ(complaint([&] { ranks.run(paged, completed_parameters(ranks, {}), {}); }), "");
+  const std::string said =
+      complaint([&] { ranks.run(paged, completed_parameters(ranks, {}), {.deterministic = true}); });
+  EXPECT_NE(said.find("--in-edges"), std::string::npos) << said;
+}
+
 TEST(PagedGraph, IsTheSameInMemoryAgain) {
   const TemporaryFolder folder;
   for (const auto& member : testing::zoo())

@@ -188,6 +188,9 @@ class Schedule {
 struct NeededRows {
   bool push = false;
   bool pull = false;
+  /// Those that the graph itself does not have, even where the other way could do: by what the user or program
+  /// asks.
+  bool without_others = false;
 };
 
 namespace detail {
