@@ -102,7 +102,9 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
   if (id_map) write_id_map(read.result.ids, read.result.csr.vertex_count(), *id_map);
   id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
   note_all(common, read.report.notes);
-  note(common, "rows were not held in memory: whether each edge is listed from both ends was not looked at");
+  const Transform& transform = arguments.load.transform;
+  if (!transform.undirected && !transform.symmetrize && read.report.list)
+    note(common, "rows were not held in memory: whether each edge is listed from both ends was not looked at");
   const EdgeIndex arcs = read.result.csr.offsets[read.result.csr.vertex_count()];
   if (common.json)
     print_json(Json{{"graph", graph_json(open(arguments.output))},

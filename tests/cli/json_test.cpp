@@ -72,6 +72,7 @@ TEST_F(Json, IsDocumented) {
   run("info", "info g.txt");
   run("info", "info names.csv");
   run("convert", "convert g.txt g.spill");
+  run("convert", "convert g.txt p.spill --layout pages --temporary .");
   run("info", "info g.spill");
   run("generate", "generate star --vertices 5 p.spill");
   run("verify", "verify g.spill");
