@@ -81,6 +81,7 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
     bytes.resize(table.format().page_bytes + RowCode::bytes_behind);
     read_at(file, pages.path(), pages.place_of(page), bytes.data(), table.format().page_bytes);
     const EdgeIndex at = table.edges(page).first;
+    table.check(page, bytes);
     table.decode(page, bytes, targets.data() + at, weighted ? weights.data() + at : nullptr);
     progress.advance(table.format().page_bytes);
   });
@@ -108,6 +109,7 @@ void for_each_page(const PagedRows& pages, int threads, const char* doing, Progr
     own.targets.resize(table.most_edges());
     if (table.format().weight_bits > 0) own.weights.resize(table.most_edges());
     read_at(file, pages.path(), pages.place_of(page), own.bytes.data(), size);
+    table.check(page, own.bytes);
     table.decode(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data());
     body(page, table.rows(page, pages.offsets().data(), own.targets.data(),
                           own.weights.empty() ? nullptr : own.weights.data()));

@@ -46,26 +46,39 @@ struct FoundGroup {
   const std::uint32_t* words;
 };
 
+/// Ascending, and below what there is: whoever wrote it may have meant harm.
+bool is_row(const Vertex* targets, unsigned count, Vertex smallest, std::uint64_t vertices) {
+  unsigned falls = targets[0] < smallest || targets[count - 1] >= vertices ? 1 : 0;
+  for (unsigned i = 1; i < count; ++i) falls |= targets[i] < targets[i - 1] ? 1u : 0u;
+  return falls == 0;
+}
+
 bool decode_group(const FoundGroup& at, unsigned count, unsigned weight_bits, std::uint64_t vertices,
                   Vertex* targets, std::uint32_t* weights) {
   const std::uint32_t* const low  = at.words + at.how.unary;
-  const std::uint64_t        mask = mask_of(at.how.low);
-  for (unsigned i = 0; i < count; ++i)
-    targets[i] = at.smallest + bits_at(low, std::uint64_t{i} * at.how.low, mask);
-  unsigned ones = 0;
-  for (unsigned word = 0; word < at.how.unary; ++word)
-    for (std::uint32_t left = at.words[word]; left != 0 && ones < count; left &= left - 1, ++ones)
-      targets[ones] += (word * 32 + static_cast<unsigned>(std::countr_zero(left)) - ones) << at.how.low;
-  if (at.how.unary > 0 && ones < count) return false;
-  // Ascending, and below what there is: whoever wrote it may have meant harm.
-  bool ascends = targets[count - 1] < vertices && targets[0] >= at.smallest;
-  for (unsigned i = 1; i < count; ++i) ascends &= targets[i - 1] <= targets[i];
+  const unsigned             bits = at.how.low;
+  const std::uint64_t        mask = mask_of(bits);
+  if (at.how.unary == 0) {
+    for (unsigned i = 0; i < count; ++i) targets[i] = at.smallest + bits_at(low, i * bits, mask);
+  } else {
+    unsigned i = 0;
+    for (unsigned word = 0; word < at.how.unary; ++word) {
+      std::uint32_t left = at.words[word];
+      const auto    ones = static_cast<unsigned>(std::popcount(left));
+      if (ones > count - i) return false;
+      for (const unsigned end = i + ones; i < end; ++i, left &= left - 1) {
+        const unsigned high = word * 32 + static_cast<unsigned>(std::countr_zero(left)) - i;
+        targets[i]          = at.smallest + (high << bits) + bits_at(low, i * bits, mask);
+      }
+    }
+    if (i < count) return false;
+  }
   if (weights && weight_bits > 0) {
     const std::uint32_t* const from = at.words + at.how.words(count);
     for (unsigned i = 0; i < count; ++i)
       weights[i] = bits_at(from, std::uint64_t{i} * weight_bits, mask_of(weight_bits));
   }
-  return ascends;
+  return is_row(targets, count, at.smallest, vertices);
 }
 
 GroupCode group_code(std::uint32_t bits) { return {bits & 31, (bits >> 5) & 3}; }

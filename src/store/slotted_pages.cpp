@@ -277,7 +277,7 @@ PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, s
     if (!goes_on && offsets[at.first_vertex] != edge) refuse(i, "the row before it is not complete");
     most_edges_ = std::max(most_edges_, last - edge);
     edge        = last;
-    starts_.push_back(at.first_vertex);
+    starts_.push_back(static_cast<Vertex>(at.first_vertex));
   }
   if (next != n || edge != offsets[n])
     throw bad_input("{}: its pages have {} of {} vertices and {} of {} edges", name_, next, n, edge, offsets[n]);
@@ -312,11 +312,15 @@ PageRows PageTable::rows(std::uint64_t page, const EdgeIndex* offsets, const Ver
           .number  = page};
 }
 
-void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets,
-                       std::uint32_t* weights) const {
-  const PageEntry& entry = entries_[page];
-  if (bytes.size() < format_.page_bytes || XXH3_64bits(bytes.data(), format_.page_bytes) != entry.checksum)
+void PageTable::check(std::uint64_t page, std::span<const std::byte> bytes) const {
+  if (bytes.size() < format_.page_bytes ||
+      XXH3_64bits(bytes.data(), format_.page_bytes) != entries_[page].checksum)
     refuse(page, "its bytes do not match their checksum");
+}
+
+void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets,
+                       std::uint32_t* weights, const Wanted& wanted) const {
+  const PageEntry&    entry = entries_[page];
   const EdgeRange     all   = edges(page);
   const std::uint64_t slots = slot_at(format_, entry.vertices - 1);
   const std::uint64_t n     = offsets_.size() - 1;
@@ -330,7 +334,7 @@ void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Ver
     const EdgeRange part{std::max(offsets_[v], all.first), std::min(offsets_[v + 1], all.last), false};
     if (part.last < part.first) refuse(page, "the table of pages is not that of its rows");
     const EdgeIndex count = part.last - part.first;
-    if (format_.compressed && count == 0) continue;
+    if ((format_.compressed && count == 0) || (wanted && !wanted(v))) continue;
     const std::uint64_t at = place(i);
     if (at + PageFormat::degree_bytes > slots) refuse(page, "a record lies outside of it");
     if (get_bytes(bytes.data() + at, PageFormat::degree_bytes) != offsets_[v + 1] - offsets_[v])
@@ -356,20 +360,31 @@ void PageTable::decode_plain(std::uint64_t page, std::span<const std::byte> byte
   if (at + count * format_.edge_bytes() > bytes.size()) refuse(page, "a record lies outside of it");
   const std::byte*    from = bytes.data() + at;
   const std::uint64_t n    = offsets_.size() - 1;
-  bool                good = true;
-  const unsigned      step = format_.ids.bytes(), page_bits = 8 * format_.ids.page;
-  const std::uint64_t page_mask = format_.ids.most_pages() - 1, slot_mask = format_.ids.most_slots() - 1;
-  const std::uint64_t last = entries_.size() - 1;
-  for (EdgeIndex i = 0; i < count; ++i, from += step) {
-    std::uint64_t id;  // and what lies behind it
-    std::memcpy(&id, from, sizeof id);
-    const std::uint64_t to     = id & page_mask;
-    const std::uint64_t target = starts_[std::min(to, last)] + ((id >> page_bits) & slot_mask);
-    good &= to <= last && target < n;
-    targets[i] = static_cast<Vertex>(target);
+  const auto          last = static_cast<std::uint32_t>(entries_.size() - 1);
+  unsigned            bad  = 0;
+  const auto          put  = [&](EdgeIndex i, std::uint32_t to, std::uint32_t slot) {
+    const Vertex start = starts_[std::min(to, last)], target = start + slot;
+    bad |= (to > last) | (target < start) | (target >= n);
+    targets[i] = target;
+  };
+  if (format_.ids.page == 2 && format_.ids.slot == 2) {
+    for (EdgeIndex i = 0; i < count; ++i) {
+      std::uint32_t id;
+      std::memcpy(&id, from + i * sizeof id, sizeof id);
+      put(i, id & 0xFFFF, id >> 16);
+    }
+  } else {
+    const std::uint64_t page_mask = format_.ids.most_pages() - 1, slot_mask = format_.ids.most_slots() - 1;
+    for (EdgeIndex i = 0; i < count; ++i) {
+      std::uint64_t id;  // and what lies behind it
+      std::memcpy(&id, from + i * format_.ids.bytes(), sizeof id);
+      put(i, static_cast<std::uint32_t>(id & page_mask),
+          static_cast<std::uint32_t>((id >> (8 * format_.ids.page)) & slot_mask));
+    }
   }
-  for (EdgeIndex i = 1; i < count; ++i) good &= targets[i - 1] <= targets[i];
-  if (!good) refuse(page, "a record id leads to no vertex, or the row does not ascend");
+  for (EdgeIndex i = 1; i < count; ++i) bad |= targets[i] < targets[i - 1] ? 1u : 0u;
+  from += count * format_.ids.bytes();
+  if (bad != 0) refuse(page, "a record id leads to no vertex, or the row does not ascend");
   if (weights && format_.weight_bits > 0) std::memcpy(weights, from, count * sizeof(std::uint32_t));
 }
 

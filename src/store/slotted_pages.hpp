@@ -169,10 +169,14 @@ class PageTable {
   PageRows rows(std::uint64_t page, const EdgeIndex* offsets, const Vertex* targets,
                 const std::uint32_t* weights) const;
 
-  /// The edges of a page, one behind the other; `weights` null: they are left out. Throws Error{bad_input} with
-  /// the page where the bytes are not what they were, or not a page. RowCode::bytes_behind may be read behind
-  /// them.
-  void decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets, std::uint32_t* weights) const;
+  using Wanted = std::function<bool(Vertex)>;
+  /// The edges of a page, one behind the other; `weights` null: they are left out; and rows that are not `wanted`
+  /// may be. Throws Error{bad_input} with the page where the bytes are not one. RowCode::bytes_behind may be read
+  /// behind them.
+  void decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets, std::uint32_t* weights,
+              const Wanted& wanted = {}) const;
+  /// Error{bad_input} where the bytes are not what they were when the page was written.
+  void check(std::uint64_t page, std::span<const std::byte> bytes) const;
 
  private:
   [[noreturn]] void refuse(std::uint64_t page, const char* what) const;
@@ -181,7 +185,7 @@ class PageTable {
 
   PageFormat                 format_;
   std::vector<PageEntry>     entries_;
-  std::vector<std::uint64_t> starts_;  ///< first vertices, side by side
+  std::vector<Vertex>        starts_;  ///< first vertices, side by side
   std::span<const EdgeIndex> offsets_;
   std::string                name_;
   EdgeIndex                  most_edges_ = 0;

@@ -84,10 +84,11 @@ PageStream::~PageStream() {
   for (std::thread& reader : readers_) reader.join();
 }
 
-void PageStream::begin(std::vector<std::uint64_t> pages) {
+void PageStream::begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row) {
   {
     const std::scoped_lock lock{mutex_};
-    wanted_    = std::move(pages);
+    wanted_row_ = std::move(row);
+    wanted_     = std::move(pages);
     next_read_ = handed_out_ = 0;
     failure_                 = nullptr;
     for (std::uint64_t i = 0; i < wanted_.size(); ++i)
@@ -145,8 +146,10 @@ bool PageStream::take_read(std::unique_lock<std::mutex>&, Read& read) {
 std::byte* PageStream::memory_of(const Read& read) const { return (read.stays ? kept_ : ring_).page(read.place); }
 
 void PageStream::perform(const Read& read) const {
-  read_at(file_, rows_.path(), rows_.place_of(wanted_[read.first]), memory_of(read),
-          read.count * rows_.table().format().page_bytes);
+  const std::uint64_t size = rows_.table().format().page_bytes;
+  read_at(file_, rows_.path(), rows_.place_of(wanted_[read.first]), memory_of(read), read.count * size);
+  for (std::uint64_t i = 0; i < read.count; ++i)
+    rows_.table().check(wanted_[read.first + i], {memory_of(read) + i * size, size});
 }
 
 /// What a reader does until the end.
@@ -208,7 +211,7 @@ bool PageStream::next(int thread, PageRows& page) {
   const std::uint64_t number   = wanted_[at.number];
   const bool          weighted = own.weights.size() > 0;
   table.decode(number, {at.bytes, table.format().page_bytes}, own.targets.data(),
-               weighted ? own.weights.data() : nullptr);
+               weighted ? own.weights.data() : nullptr, wanted_row_);
   page = table.rows(number, rows_.offsets().data(), own.targets.data(), weighted ? own.weights.data() : nullptr);
   page.number = at.number;
   return true;

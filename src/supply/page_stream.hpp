@@ -59,8 +59,9 @@ class PageStream final : public PageFeed {
   PageStream& operator=(const PageStream&) = delete;
   ~PageStream() override;
 
-  /// From now on these come, in about this order; those before have all been taken.
-  void begin(std::vector<std::uint64_t> pages);
+  /// From now on these come, in about this order; those before have all been taken. Of each, rows that are wanted;
+  /// none said: all.
+  void begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row);
   /// After an error, what is under way ends first.
   void end();
 
@@ -107,6 +108,7 @@ class PageStream final : public PageFeed {
   std::mutex                 mutex_;
   std::condition_variable    ready_changed_, ring_changed_;
   std::vector<std::uint64_t> wanted_;
+  store::PageTable::Wanted   wanted_row_;
   std::uint64_t              next_read_ = 0, under_way_ = 0, handed_out_ = 0;
   std::deque<Ready>          ready_;
   std::vector<bool>          ring_used_;

@@ -38,10 +38,12 @@ class PagesSupply final : public EdgeSupply {
                   RunStatistics& statistics) override {
     BlockWork work;
     for (const RowBlock& block : direction == Direction::pull ? topology_.pull : topology_.push) {
-      PageStream& stream = *stream_of(block);
-      const auto  before = stream.counts();
-      const auto  bytes  = block.pages->table().format().page_bytes;
-      stream.begin(wanted(*block.pages));
+      PageStream&              stream = *stream_of(block);
+      const auto               before = stream.counts();
+      const auto               bytes  = block.pages->table().format().page_bytes;
+      store::PageTable::Wanted row;
+      if (!all_active_) row = [this](Vertex v) { return executor_.wants_rows(v, v + 1); };
+      stream.begin(wanted(*block.pages), std::move(row));
       try {
         work += executor.process(PagedBlock{.feed = &stream, .size = stream.count() * bytes});
       } catch (...) {

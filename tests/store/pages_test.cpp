@@ -40,6 +40,7 @@ struct Written {
     std::vector<std::uint32_t> weights(format.weight_bits > 0 ? rows.arc_count() : 0);
     for (std::uint64_t i = 0; i < table.size(); ++i) {
       const EdgeIndex at = table.edges(i).first;
+      table.check(i, std::span{pages[i]});
       table.decode(i, std::span{pages[i]}, targets.data() + at, weights.empty() ? nullptr : weights.data() + at);
     }
     return {targets, weights};

@@ -16,7 +16,7 @@ bool HostExecutor<P, bucketed>::wants_rows(Vertex first, Vertex last) {
     Bitmap&             of    = direction_ == Direction::push ? active_ : open_;
     const std::uint64_t begin = first / Bitmap::bits, end = Bitmap::word_count(last);
     for (std::uint64_t i = begin; i < end; ++i) {
-      std::uint64_t word = of.word(i);
+      std::uint64_t word = atomics::load(of.word(i));  // of open ones others may leave meanwhile
       if (i == begin) word &= ~std::uint64_t{0} << (first % Bitmap::bits);
       if (i + 1 == end && last % Bitmap::bits != 0) word &= (std::uint64_t{1} << (last % Bitmap::bits)) - 1;
       if (word != 0) return true;
