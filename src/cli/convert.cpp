@@ -127,12 +127,12 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
 void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
   ProgressBar          bar = progress_bar(common);
+  Stopwatch            clock;
   std::optional<Graph> read;
   if (can_stream(arguments)) {
     read = stream_pages(arguments, common, bar);
     if (!read) return;
   }
-  Stopwatch   clock;
   const Graph graph = [&] {
     const InterruptWatch watch{bar};  // until something is written
     try {

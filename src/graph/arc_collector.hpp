@@ -79,7 +79,7 @@ class BlockPool {
 
   Block take(std::uint64_t bytes, std::uint64_t alignment);
   void  release(const Block& block);
-  /// Of all blocks that are held.
+  /// Of all blocks that were taken since it was clear.
   std::uint64_t bytes() const { return bytes_; }
   /// All of them at once.
   void clear() { slabs_.clear(), used_in_last_ = bytes_ = 0; }
@@ -106,8 +106,6 @@ class ArcCollector {
 
   /// The one that thread `thread` adds through; threads must not share one.
   Appender& appender(int thread) { return *appenders_[static_cast<std::size_t>(thread)]; }
-
-  EdgeIndex arc_count() const;
 
   /// One more than the largest id added; 0 if none was.
   std::uint64_t id_bound() const;
@@ -158,7 +156,6 @@ class ArcCollector<Record>::Appender {
   bool       any() const { return any_; }
   Vertex     largest() const { return largest_; }
   Directions directions() const { return directions_; }
-  EdgeIndex  arc_count() const;
 
   /// A vertex stays in the graph when its loop goes.
   const std::vector<Vertex>& dropped_loops() const { return dropped_loops_; }

@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "base/fail.hpp"
 #include "base/system_calls.hpp"
@@ -17,11 +18,15 @@ namespace {
 FileHandle open_nameless(const std::string& folder) {
   FileHandle file{system_calls().open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
   if (file.get() >= 0) return file;
-  std::string name = folder + "/spillway-XXXXXX";
-  file             = FileHandle{::mkostemp(name.data(), O_CLOEXEC)};
-  if (file.get() < 0) throw system_error("make a temporary file in", folder);
-  system_calls().unlink(name.c_str());
-  return file;
+  for (unsigned attempt = 0; attempt < 100; ++attempt) {
+    const std::string name = fmt::format("{}/spillway-{}-{}.tmp", folder, ::getpid(), attempt);
+    file = FileHandle{system_calls().open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600)};
+    if (file.get() < 0 && errno == EEXIST) continue;  // a process of this number left it
+    if (file.get() < 0) break;
+    system_calls().unlink(name.c_str());
+    return file;
+  }
+  throw system_error("make a temporary file in", folder);
 }
 
 }  // namespace

@@ -92,10 +92,8 @@ void PageStream::begin(std::vector<std::uint64_t> pages, store::PageTable::Wante
     next_read_ = handed_out_ = 0;
     failure_                 = nullptr;
     for (std::uint64_t i = 0; i < wanted_.size(); ++i)
-      if (const std::uint64_t at = kept_at_[wanted_[i]]; at != nowhere) {
+      if (const std::uint64_t at = kept_at_[wanted_[i]]; at != nowhere)
         ready_.push_back({i, kept_.page(at), nowhere});
-        ++counts_.kept;
-      }
   }
   ring_changed_.notify_all();
 }
@@ -112,7 +110,7 @@ void PageStream::end() {
 }
 
 /// The next pages that are not at hand and lie together, with a place for them; false: there is none to read now.
-bool PageStream::take_read(std::unique_lock<std::mutex>&, Read& read) {
+bool PageStream::take_read(Read& read) {
   while (next_read_ < wanted_.size() && kept_at_[wanted_[next_read_]] != nowhere) ++next_read_;
   if (next_read_ == wanted_.size()) return false;
   const std::uint64_t most  = std::max<std::uint64_t>(read_bytes() / rows_.table().format().page_bytes, 1);
@@ -157,7 +155,7 @@ void PageStream::work() {
   std::unique_lock lock{mutex_};
   for (;;) {
     Read read{};
-    if (failure_ || !take_read(lock, read)) {
+    if (failure_ || !take_read(read)) {
       if (ends_) return;
       ring_changed_.wait(lock);
       continue;
@@ -182,7 +180,7 @@ void PageStream::work() {
       for (std::uint64_t i = 0; i < read.count; ++i)
         ready_.push_back({read.first + i, memory_of(read) + i * rows_.table().format().page_bytes,
                           read.stays ? nowhere : read.place + i});
-      counts_.read += read.count;
+      pages_read_ += read.count;
     }
     ready_changed_.notify_all();
   }

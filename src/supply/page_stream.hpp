@@ -47,10 +47,6 @@ struct PageStreamSizes {
   static std::uint64_t   decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };
 
-struct PageCounts {
-  std::uint64_t read = 0, kept = 0;  ///< pages from disk, and of those that had stayed
-};
-
 class PageStream final : public PageFeed {
  public:
   PageStream(const store::PagedRows& rows, int threads, bool weighted, const PageStreamSizes& sizes,
@@ -65,9 +61,10 @@ class PageStream final : public PageFeed {
   /// After an error, what is under way ends first.
   void end();
 
-  std::uint64_t     count() const override { return wanted_.size(); }
-  bool              next(int thread, PageRows& page) override;
-  const PageCounts& counts() const { return counts_; }
+  std::uint64_t count() const override { return wanted_.size(); }
+  bool          next(int thread, PageRows& page) override;
+  /// From disk, since it was made.
+  std::uint64_t pages_read() const { return pages_read_; }
 
  private:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
@@ -86,7 +83,7 @@ class PageStream final : public PageFeed {
   };
 
   void                 work();
-  bool                 take_read(std::unique_lock<std::mutex>& lock, Read& read);
+  bool                 take_read(Read& read);
   void                 perform(const Read& read) const;
   void                 give_back(std::uint64_t place);
   std::byte*           memory_of(const Read& read) const;
@@ -113,8 +110,8 @@ class PageStream final : public PageFeed {
   std::deque<Ready>          ready_;
   std::vector<bool>          ring_used_;
   std::exception_ptr         failure_;
-  bool                       ends_ = false;
-  PageCounts                 counts_;
+  bool                       ends_       = false;
+  std::uint64_t              pages_read_ = 0;
   std::vector<std::thread>   readers_;
 };
 

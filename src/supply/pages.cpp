@@ -39,7 +39,7 @@ class PagesSupply final : public EdgeSupply {
     BlockWork work;
     for (const RowBlock& block : direction == Direction::pull ? topology_.pull : topology_.push) {
       PageStream&              stream = *stream_of(block);
-      const auto               before = stream.counts();
+      const auto               before = stream.pages_read();
       const auto               bytes  = block.pages->table().format().page_bytes;
       store::PageTable::Wanted row;
       if (!all_active_) row = [this](Vertex v) { return executor_.wants_rows(v, v + 1); };
@@ -51,7 +51,7 @@ class PagesSupply final : public EdgeSupply {
         throw;
       }
       stream.end();
-      const std::uint64_t read = stream.counts().read - before.read;
+      const std::uint64_t read = stream.pages_read() - before;
       made.windows += stream.count();
       made.bytes_read += read * bytes;
       statistics.bytes_read += read * bytes;
