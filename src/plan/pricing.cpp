@@ -220,9 +220,10 @@ Pricing::Cost Pricing::in_place(const Activity& active, double kept, bool prefix
 
 namespace {
 
-/// The header of a row comes before the words that it tells of, in a request of its own, and requests are of whole
-/// sectors of 32 bytes.
-constexpr double bytes_beside_a_coded_row = 64;
+/// The header of a row comes before the words that it tells of: rows that lie apart take as long as these many
+/// that are read at once, where the bus is not the slower of both; weights as long again. Who looks for a vote
+/// needs the first words alone.
+constexpr double reads_of_a_coded_row = 5, reads_of_a_coded_vote = 1.5;
 
 }  // namespace
 
@@ -232,13 +233,14 @@ Pricing::Cost Pricing::coded_in_place(const Activity& active, double kept) const
   // Shorter rows share sectors with those beside them, if these are active, too.
   constexpr double fills_sectors = 16;
   const double     seen = looked_at(active), on_host = coded_rows(rows_looked_at(active), kept);
-  const double     alone = std::min(1.0, sample_.longer_than(fills_sectors) / std::max(sample_.nonempty, 1e-12));
-  const double     apart = on_host * (1 - active.edges + active.edges * alone);
-  const double     bytes = arcs(seen) * (1 - kept) * code_bytes_ + apart * bytes_beside_a_coded_row;
-  const double     bus   = bytes / rates_.read;
-  const Term       decoding{&Rates::decoded, arcs(seen) / rates_.decoded};
+  const double     alone   = std::min(1.0, sample_.longer_than(fills_sectors) / std::max(sample_.nonempty, 1e-12));
+  const double     apart   = on_host * (1 - active.edges + active.edges * alone);
+  const double     bytes   = arcs(seen) * (1 - kept) * code_bytes_;
+  const double     reads   = apart * reads_of_a_coded_row * (run_.weighted ? 2 : 1);
+  const double     bus     = std::max(bytes / rates_.read, reads / rates_.read_chunks);
+  const Term       compute = larger({&Rates::decoded, arcs(seen) / rates_.decoded}, visiting(arcs(seen)));
   const double     waiting = rates_.barrier + (kept < 1 ? 2 * rates_.latency : 0);
-  return {bus, decoding.seconds, bus + decoding.seconds + waiting, bytes, larger({nullptr, bus}, decoding)};
+  return {bus, compute.seconds, bus + compute.seconds + waiting, bytes, larger({nullptr, bus}, compute)};
 }
 
 /// Share of the rows whose first groups are on the device: those of long rows come first.
@@ -279,11 +281,12 @@ Pricing::Cost Pricing::votes(const Activity& active, double kept, bool prefixes)
 }
 
 Pricing::Cost Pricing::coded_votes(const Activity& active, double kept) const {
-  constexpr double rest    = 0.05;
+  constexpr double rest = 0.05, sector = 32;
   const double     looking = rows(active.edges, 0);
   const double     missed  = std::max(rest, 1 - with_first_group(kept));
-  const double     bytes   = kept < 1 ? looking * missed * bytes_beside_a_coded_row : 0;
-  const double     bus     = bytes / rates_.read;
+  const double     reads   = kept < 1 ? looking * missed : 0;
+  const double     bytes   = reads * sector;
+  const double     bus     = reads * reads_of_a_coded_vote / rates_.read_chunks;
   const Term       decoding{&Rates::decoded, looking * edges_of_a_vote / rates_.decoded};
   const double     waiting = rates_.barrier + (kept < 1 ? rates_.latency : 0);
   return {bus, decoding.seconds, bus + decoding.seconds + waiting, bytes, larger({nullptr, bus}, decoding)};

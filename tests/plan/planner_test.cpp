@@ -400,6 +400,7 @@ const Measured measured[] = {
     {{urand22, Kind::votes, 0}, "zerocopy compressed", 8.17},
     {{urand22, Kind::votes, 0.125}, "zerocopy compressed", 6.46},
     {{urand22, Kind::votes, 0.25}, "zerocopy compressed", 5.49},
+    {{kron24, Kind::improves, 0, 9, 1, 0, true}, "zerocopy compressed", 107.7},
 };
 
 TEST(Planner, PredictsWhatWasMeasured) {
