@@ -180,6 +180,8 @@ void add_simdx(Set& set, const std::string& graph) {
 void add_subway(Set& set, const std::string& graph) {
   constexpr unsigned quarter = 4;
   for (const char* algorithm : {"bfs", "sssp", "sswp", "cc", "ssnsp", "pagerank"}) {
+    // Over a grid there are more shortest paths than a floating number can count.
+    if (std::string_view{algorithm} == "ssnsp" && graph.starts_with("grid")) continue;
     Workload any{.table = "subway 3", .algorithm = algorithm, .graph = graph};
     any.resident_of = quarter, any.beyond_memory = true;
     any.repeats = {.cold = 0, .warm = 2}, any.enough_s = 2, any.limit_s = 4;
