@@ -79,7 +79,7 @@ TEST(EdgeList, DoesNotPayForALoneLargeId) {
 
 TEST(EdgeList, StaysWithinItsMemoryWithNamesToo) {
   std::string text;
-  for (int i = 0; i < 200'000; ++i) text += "name" + std::to_string(i) + " name" + std::to_string(i / 2) + "\n";
+  for (int i = 0; i < 100'000; ++i) text += "name" + std::to_string(i) + " name" + std::to_string(i / 2) + "\n";
   const Graph graph = read(text);
   LoadOptions options;
   options.host_memory = graph.report().peak_bytes / 2;

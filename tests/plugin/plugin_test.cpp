@@ -261,7 +261,8 @@ TEST_F(Plugin, IsCompiledForGpusByNvcc) {
     GTEST_SKIP() << "no nvcc, or built without";
   folder_.write("weighted.wel", "1 2 5\n2 3 4\n1 3 2\n");
   folder_.write("widest.cu", read_file(SPILLWAY_SOURCE "/examples/widest_path.cpp"));
-  const Outcome built = spillway("build widest.cu --json -- -arch=sm_90 -G");  // quickly
+  const Outcome built =
+      spillway("build widest.cu --json -- -gencode arch=compute_90,code=compute_90 --Ofast-compile=max");
   ASSERT_EQ(built.code, 0) << built.err;
   EXPECT_EQ(nlohmann::json::parse(built.out)["gpu"], true);
   const Outcome outcome = spillway("run ./widest.so weighted.wel --source 1 --device cpu --top 3 -q");
