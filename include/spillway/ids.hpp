@@ -25,6 +25,9 @@ class IdMap {
   /// String v is bytes[ends[v-1], ends[v]); strictly ascending.
   static IdMap strings(Array<std::uint64_t> ends, Array<char> bytes);
 
+  /// Vertex v is what `ids` calls order[v]; `order` holds every vertex once.
+  static IdMap ordered(IdMap ids, Array<Vertex> order);
+
   Kind          kind() const { return kind_; }
   std::uint64_t first() const { return first_; }
 
@@ -39,10 +42,16 @@ class IdMap {
   const Array<std::uint64_t>& string_ends() const { return numbers_; }
   const Array<char>&          string_bytes() const { return bytes_; }
   std::string_view            string(Vertex v) const;
-  std::uint64_t               bytes() const { return numbers_.size() * sizeof(std::uint64_t) + bytes_.size(); }
+  /// Place of each vertex among the ids; empty: its own.
+  const Array<Vertex>& order() const { return order_; }
+  /// The same ids, in their own order.
+  IdMap         ascending() const;
+  std::uint64_t bytes() const {
+    return numbers_.size() * sizeof(std::uint64_t) + bytes_.size() + order_.size() * sizeof(Vertex);
+  }
 
-  /// Strictly ascending, one entry a vertex, string ends within the bytes. A map from a file is
-  /// checked with this before it is trusted.
+  /// Strictly ascending but for their order, one entry a vertex, string ends within the bytes. A map from a file
+  /// is checked with this before it is trusted.
   bool valid_for(std::uint64_t vertex_count) const;
 
  private:
@@ -50,6 +59,11 @@ class IdMap {
   std::uint64_t        first_ = 0;
   Array<std::uint64_t> numbers_;
   Array<char>          bytes_;
+  Array<Vertex>        order_;
+
+  Vertex                place(Vertex v) const { return order_.size() == 0 ? v : order_[v]; }
+  std::string_view      string_at(std::uint64_t place) const;
+  std::optional<Vertex> vertex_at(std::uint64_t place) const;
 };
 
 }  // namespace spillway

@@ -182,6 +182,10 @@ void LayoutArguments::add_to(Command& command) {
   command.option("--layout", layout, ".spill: rows, or pages that are streamed from disk (default: rows)")
       .one_of({"rows", "pages"});
   command.flag("--compress", compress, "Pages: compressed, which is less to read");
+  command
+      .option("--order", order,
+              "Pages: vertices by ids, or by degree, hubs first, which compresses better (default: ids)")
+      .one_of({"ids", "degree"});
   command.option("--page-size", page_size, "Pages: bytes of each (default: 1MiB, compressed 256KiB)");
   command.option("--record-ids", record_ids,
                  "Pages: P,Q, bytes of a page's and a slot's number (default: by size)");
@@ -190,13 +194,15 @@ void LayoutArguments::add_to(Command& command) {
 std::optional<store::PageOptions> LayoutArguments::pages(const std::string& output,
                                                          const std::string& format) const {
   if (layout != "pages") {
-    if (compress || page_size || !record_ids.empty())
-      throw usage_error("--compress, --page-size and --record-ids are for --layout pages");
+    if (compress || page_size || !record_ids.empty() || order != "ids")
+      throw usage_error("--compress, --order, --page-size and --record-ids are for --layout pages");
     return std::nullopt;
   }
   if (format_to_write(output, format).name != "spill")
     throw usage_error("--layout pages is for .spill files; {} is none", output);
-  store::PageOptions options{.page_bytes = size_argument("--page-size", page_size), .compressed = compress};
+  store::PageOptions options{.page_bytes = size_argument("--page-size", page_size),
+                             .compressed = compress,
+                             .by_degree  = order == "degree"};
   if (record_ids.empty()) return options;
   if (compress) throw usage_error("--record-ids: compressed pages have none");
   const bool fits = record_ids.size() == 3 && record_ids[1] == ',' && record_ids[0] >= '1' &&

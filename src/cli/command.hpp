@@ -94,7 +94,7 @@ struct GraphPlace {
 
 /// How a .spill file is to hold the graph.
 struct LayoutArguments {
-  std::string                layout = "rows", record_ids;
+  std::string                layout = "rows", record_ids, order = "ids";
   std::optional<std::string> page_size;
   bool                       compress = false;
 

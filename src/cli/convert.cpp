@@ -88,24 +88,26 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
   const MemoryBudget      budget{options.host_memory};
   Stopwatch               clock;
   OutputFile              file{arguments.output};
-  store::PagedOutput      output{*arguments.layout.pages(arguments.output, arguments.to), file,
-                            thread_count(common.threads)};
   ArcSpill                spill{temporary_folder(arguments), budget.limit() / share};
+  store::PagedOutput      output{*arguments.layout.pages(arguments.output, arguments.to), file, spill,
+                            thread_count(common.threads), bar};
   BuildOutside            outside{spill, output.rows()};
   ReadGraph               read    = read_graph(arguments.load.path, options, &outside);
   const double            load_ms = clock.lap();
   if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
-  output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric, bar);
+  const std::uint64_t vertices = read.result.csr.vertex_count();
+  const EdgeIndex     arcs     = read.result.csr.offsets[vertices];
+  const IdMap         ids      = output.finish(std::exchange(read.result.csr.offsets, {}), read.result.ids,
+                                               read.result.weight_type, read.result.symmetric, bar);
   check_mapped_files();
   std::optional<OutputFile> id_map;
   if (arguments.id_map) id_map.emplace(*arguments.id_map);
-  if (id_map) write_id_map(read.result.ids, read.result.csr.vertex_count(), *id_map);
+  if (id_map) write_id_map(ids, vertices, *id_map);
   id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
   note_all(common, read.report.notes);
   const Transform& transform = arguments.load.transform;
   if (!transform.undirected && !transform.symmetrize && read.report.list)
     note(common, "rows were not held in memory: whether each edge is listed from both ends was not looked at");
-  const EdgeIndex arcs = read.result.csr.offsets[read.result.csr.vertex_count()];
   if (common.json)
     print_json(Json{{"graph", graph_json(open(arguments.output))},
                     {"output", arguments.output},
@@ -117,9 +119,8 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
                       {"write", clock.lap()}}},
                     {"memory", memory_json(*read.budget)}});
   else if (!common.quiet)
-    fmt::print("{}: {}, {}; converted in {:.2f} s{}\n", arguments.output,
-               counted(read.result.csr.vertex_count(), "vertex", "vertices"), counted(arcs, "arc", "arcs"),
-               (load_ms + clock.milliseconds()) / 1000,
+    fmt::print("{}: {}, {}; converted in {:.2f} s{}\n", arguments.output, counted(vertices, "vertex", "vertices"),
+               counted(arcs, "arc", "arcs"), (load_ms + clock.milliseconds()) / 1000,
                spill.bytes() > 0 ? fmt::format(", with {} on disk meanwhile", human_bytes(spill.bytes())) : "");
   return std::nullopt;
 }

@@ -50,11 +50,12 @@ void print_histogram(const GraphStatistics& counts) {
 
 std::string id_text(const Graph& graph) {
   if (graph.vertex_count() == 0) return "none";
-  const IdMap&                 ids     = graph.ids();
+  const IdMap                  ids     = graph.ids().ascending();
   const auto                   last    = static_cast<Vertex>(graph.vertex_count() - 1);
   static constexpr const char* kinds[] = {"consecutive", "numbers with gaps", "names"};
-  return fmt::format("{}, {} to {}", kinds[static_cast<std::size_t>(ids.kind())], printable(ids.name(0)),
-                     printable(ids.name(last)));
+  return fmt::format("{}, {} to {}{}", kinds[static_cast<std::size_t>(ids.kind())], printable(ids.name(0)),
+                     printable(ids.name(last)),
+                     graph.ids().order().size() > 0 ? "; vertices in the order of their degrees" : "");
 }
 
 /// A weight as the graph holds it: whole numbers are whole, floats as short as they read back.

@@ -254,7 +254,7 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
     members      = numbered(std::move(members), built, context_.budget);
     vertex_count = members ? members->size() : universe;
   }
-  RowSink::Facts facts{.vertices = *vertex_count, .weight_type = weight_type_};
+  RowSink::Facts facts{.vertices = *vertex_count, .weight_type = weight_type_, .budget = context_.budget};
   for (const auto& appender : appenders_)
     facts.largest_weight = std::max(facts.largest_weight, appender->largest_weight());
   sink.begin(facts);
@@ -264,10 +264,10 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
   const auto bytes_of = [&](std::size_t bucket) {
     return counted(bucket) * (3 * sizeof(Record) + edge_bytes(Record::weighted));
   };
-  const std::uint64_t room =
-      (context_.budget->limit() - std::min(context_.budget->limit(), context_.budget->used())) / 10 * 9;
   for (int pass = sink.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
-    EdgeIndex arcs = 0;
+    const std::uint64_t used = context_.budget->used(), limit = context_.budget->limit();
+    const std::uint64_t room = (limit - std::min(limit, used)) / 10 * 9;
+    EdgeIndex           arcs = 0;
     context_.progress->begin(pass == 0 ? "counting" : "building", bucket_count, ProgressUnit::items);
     for (std::size_t first = 0, count = 0; first < bucket_count; first += count) {
       check_cancelled(*context_.progress);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/files.hpp"
@@ -40,6 +41,8 @@ class RowSink {
     std::uint64_t vertices       = 0;
     WeightType    weight_type    = WeightType::none;
     std::uint32_t largest_weight = 0;  ///< of whole ones
+
+    std::shared_ptr<MemoryBudget> budget = {};  ///< that the sink's memory counts in
   };
   virtual void begin(const Facts& facts) = 0;
   /// Whether it has to know all degrees before the first row: rows are then made twice.

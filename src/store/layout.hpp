@@ -18,6 +18,9 @@ inline constexpr std::uint32_t       version           = 1;
 inline constexpr std::uint64_t       section_alignment = 4096;
 inline constexpr std::uint32_t       most_sections     = 64;
 
+/// Beside the kind of ids: a reader that does not know it must not pass over it.
+inline constexpr std::uint32_t ordered_ids = 4;
+
 enum class SectionKind : std::uint32_t {
   out_offsets = 1,
   out_targets = 2,
@@ -35,6 +38,7 @@ enum class SectionKind : std::uint32_t {
   in_pages      = 19,
   degrees       = 20,  ///< coded (store/paged_rows.hpp)
   in_degrees    = 21,
+  order         = 22,  ///< u32 a vertex: its place among the ids
 };
 
 std::string_view to_string(SectionKind kind);
@@ -57,7 +61,7 @@ struct Header {
   std::uint64_t       arcs          = 0;
   std::uint32_t       weight_type   = 0;
   std::uint32_t       symmetric     = 0;
-  std::uint32_t       id_kind       = 0;
+  std::uint32_t       id_kind       = 0;  ///< an IdMap::Kind, and `ordered_ids` where there is a section of order
   std::uint32_t       vertex_bytes  = 0;  ///< of a target, if they are not 4
   std::uint64_t       first_id      = 0;
   std::uint64_t       checksum      = 0;  ///< XXH3 of header and section table, with this field zero

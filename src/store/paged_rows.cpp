@@ -118,13 +118,51 @@ void for_each_page(const PagedRows& pages, int threads, const char* doing, Progr
   progress.end();
 }
 
+namespace {
+
+/// Rows in the order of the ids, of which order[v] is that of vertex v.
+Csr in_ascending_order(Csr rows, std::span<const Vertex> order, const std::shared_ptr<MemoryBudget>& budget,
+                       int threads) {
+  const bool            weighted = rows.weights.size() > 0;
+  const std::uint64_t   vertices = rows.vertex_count();
+  Buffer<EdgeIndex>     offsets{vertices + 1, budget, "the row offsets"};
+  Buffer<Vertex>        targets{rows.arc_count(), budget, "the arcs"};
+  Buffer<std::uint32_t> weights{rows.weights.size(), budget, "the weights"};
+  std::fill_n(offsets.data(), vertices + 1, 0);
+  for (std::uint64_t v = 0; v < vertices; ++v)
+    offsets[order[v] + std::uint64_t{1}] = rows.degree(static_cast<Vertex>(v));
+  for (std::uint64_t v = 0; v < vertices; ++v) offsets[v + 1] += offsets[v];
+  for_each_share(threads, vertices, [&](std::uint64_t begin, std::uint64_t end, int) {
+    std::vector<std::pair<Vertex, std::uint32_t>> row;
+    for (std::uint64_t v = begin; v < end; ++v) {
+      row.clear();
+      for (EdgeIndex i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i)
+        row.emplace_back(order[rows.targets[i]], weighted ? rows.weights[i] : 0);
+      std::ranges::stable_sort(row, {}, &std::pair<Vertex, std::uint32_t>::first);
+      EdgeIndex to = offsets[order[v]];
+      for (const auto& [target, weight] : row) {
+        targets[to] = target;
+        if (weighted) weights[to] = weight;
+        ++to;
+      }
+    }
+  });
+  return {std::move(offsets).freeze(), std::move(targets).freeze(), std::move(weights).freeze()};
+}
+
+}  // namespace
+
 Graph in_memory(const Graph& graph, int threads, Progress& progress) {
-  Graph::Parts parts;
-  parts.out = loaded(*graph.pages(), graph.budget(), threads, progress);
-  if (!graph.symmetric() && graph.in_pages())
-    parts.in = loaded(*graph.in_pages(), graph.budget(), threads, progress);
+  Graph::Parts                  parts;
+  const std::span<const Vertex> order = graph.ids().order().span();
+  const auto                    rows  = [&](const PagedRows& pages) {
+    Csr all = loaded(pages, graph.budget(), threads, progress);
+    return order.empty() ? all : in_ascending_order(std::move(all), order, graph.budget(), threads);
+  };
+  parts.out = rows(*graph.pages());
+  if (!graph.symmetric() && graph.in_pages()) parts.in = rows(*graph.in_pages());
   if (graph.weight_type() == WeightType::none) parts.out.weights = parts.in.weights = {};
-  parts.ids         = graph.ids();
+  parts.ids         = graph.ids().ascending();
   parts.weight_type = graph.weight_type();
   parts.symmetric   = graph.symmetric();
   parts.trusted     = false;
@@ -230,28 +268,6 @@ void PageSink::take(std::span<const EdgeIndex> offsets, const Vertex* targets, c
 WrittenPages PageSink::finish() {
   const bool none = least_weight_ == std::numeric_limits<float>::infinity();
   return {format_, writer_->finish(), none ? 0 : least_weight_};
-}
-
-WrittenPages write_pages(const Csr& rows, WeightType weight_type, const PageOptions& options, OutputFile& file,
-                         std::uint64_t at, Progress& progress) {
-  constexpr std::uint64_t rows_at_once = 1u << 20;
-  RowSink::Facts          facts{.vertices = rows.vertex_count(), .weight_type = weight_type};
-  if (weight_type == WeightType::u32)
-    for (const std::uint32_t weight : rows.weights) facts.largest_weight = std::max(facts.largest_weight, weight);
-  PageSink sink{options, file, at, thread_count()};
-  sink.begin(facts);
-  if (sink.wants_degrees()) sink.take_degrees(rows.offsets.span());
-  progress.begin("writing pages", rows.arc_count(), ProgressUnit::edges);
-  for (std::uint64_t v = 0; v < rows.vertex_count(); v += rows_at_once) {
-    check_cancelled(progress);
-    const std::uint64_t last  = std::min(rows.vertex_count(), v + rows_at_once);
-    const EdgeIndex     first = rows.offsets[v];
-    sink.take(rows.offsets.span().subspan(v, last - v + 1), rows.targets.data() + first,
-              weight_type == WeightType::none ? nullptr : rows.weights.data() + first);
-    progress.advance(rows.offsets[last] - first);
-  }
-  progress.end();
-  return sink.finish();
 }
 
 }  // namespace spillway::store

@@ -57,7 +57,7 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
 void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
                    const std::function<void(std::uint64_t page, const PageRows& rows)>& body);
 
-/// The same graph with its edges in memory.
+/// The same graph with its edges in memory, its vertices in the order of their ids.
 Graph in_memory(const Graph& graph, int threads, Progress& progress);
 
 /// What pages are to be like; what is left out is chosen.
@@ -65,6 +65,7 @@ struct PageOptions {
   std::uint64_t page_bytes = 0;
   RecordIdWidth ids        = {0, 0};
   bool          compressed = false;
+  bool          by_degree  = false;  ///< vertices with the most out-edges first
 };
 
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
@@ -112,7 +113,5 @@ struct WrittenPages {
 
   std::vector<std::byte> table() const;
 };
-WrittenPages write_pages(const Csr& rows, WeightType weight_type, const PageOptions& options, OutputFile& file,
-                         std::uint64_t at, Progress& progress);
 
 }  // namespace spillway::store

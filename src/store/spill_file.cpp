@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
@@ -43,6 +44,8 @@ std::string_view to_string(SectionKind kind) {
       return "degrees";
     case SectionKind::in_degrees:
       return "in-degrees";
+    case SectionKind::order:
+      return "order of the vertices";
   }
   return "unknown section";
 }
@@ -119,7 +122,8 @@ void SpillFile::load_header() {
   if (header_.vertex_bytes != 0 && header_.vertex_bytes != sizeof(Vertex))
     throw bad_input("{}: vertices of {} bits; this Spillway computes with {}", path_,
                     8 * std::uint64_t{header_.vertex_bytes}, 8 * sizeof(Vertex));
-  if (header_.vertices > max_vertices || header_.weight_type > 2 || header_.id_kind > 2 || header_.symmetric > 1 ||
+  if (header_.vertices > max_vertices || header_.weight_type > 2 || (header_.id_kind & ~ordered_ids) > 2 ||
+      header_.symmetric > 1 ||
       std::any_of(sections_.begin(), sections_.end(), [](const Section& s) { return s.reserved != 0; }))
     throw bad_input("{}: the header holds values that no version writes", path_);
 }
@@ -187,8 +191,15 @@ Graph::Parts SpillFile::parts() const {
 }
 
 IdMap SpillFile::ids() const {
+  IdMap ids = ascending_ids();
+  if ((header_.id_kind & ordered_ids) == 0) return ids;
+  if (!is_paged()) throw bad_input("{}: rows in the order of degrees are in pages, and here are none", path_);
+  return IdMap::ordered(std::move(ids), array<Vertex>(SectionKind::order, header_.vertices));
+}
+
+IdMap SpillFile::ascending_ids() const {
   const std::uint64_t n = header_.vertices;
-  switch (static_cast<IdMap::Kind>(header_.id_kind)) {
+  switch (static_cast<IdMap::Kind>(header_.id_kind & ~ordered_ids)) {
     case IdMap::Kind::numbers:
       return IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n));
     case IdMap::Kind::strings: {
@@ -253,6 +264,7 @@ std::vector<Content> id_contents(const IdMap& ids) {
   if (ids.kind() != IdMap::Kind::consecutive)
     contents.push_back(content(SectionKind::id_numbers, ids.number_table()));
   if (ids.kind() == IdMap::Kind::strings) contents.push_back(content(SectionKind::id_bytes, ids.string_bytes()));
+  if (ids.order().size() > 0) contents.push_back(content(SectionKind::order, ids.order()));
   return contents;
 }
 
@@ -287,14 +299,18 @@ std::uint64_t write_section(const Content& content, std::uint64_t offset, Output
 
 namespace {
 
+void set_ids(Header& header, const IdMap& ids) {
+  header.id_kind  = static_cast<std::uint32_t>(ids.kind()) | (ids.order().size() > 0 ? ordered_ids : 0);
+  header.first_id = ids.first();
+}
+
 Header header_of(const Graph& graph) {
   Header header;
   header.vertices    = graph.vertex_count();
   header.arcs        = graph.arc_count();
   header.weight_type = static_cast<std::uint32_t>(graph.weight_type());
   header.symmetric   = graph.symmetric();
-  header.id_kind     = static_cast<std::uint32_t>(graph.ids().kind());
-  header.first_id    = graph.ids().first();
+  set_ids(header, graph.ids());
   return header;
 }
 
@@ -337,7 +353,7 @@ class SectionWriter {
   }
 
  private:
-  static constexpr std::uint32_t most = 8;
+  static constexpr std::uint32_t most = 9;
 
   OutputFile&          file_;
   Progress&            progress_;
@@ -347,35 +363,81 @@ class SectionWriter {
 
 }  // namespace
 
+namespace {
+
+/// All rows of a graph in memory, one after the other.
+void hand_over(const Csr& rows, WeightType weight_type, const std::shared_ptr<MemoryBudget>& budget, RowSink& sink,
+               Progress& progress) {
+  constexpr std::uint64_t rows_at_once = 1u << 20;
+  RowSink::Facts          facts{.vertices = rows.vertex_count(), .weight_type = weight_type, .budget = budget};
+  if (weight_type == WeightType::u32)
+    for (const std::uint32_t weight : rows.weights) facts.largest_weight = std::max(facts.largest_weight, weight);
+  sink.begin(facts);
+  if (sink.wants_degrees()) sink.take_degrees(rows.offsets.span());
+  progress.begin("writing pages", rows.arc_count(), ProgressUnit::edges);
+  for (std::uint64_t v = 0; v < rows.vertex_count(); v += rows_at_once) {
+    check_cancelled(progress);
+    const std::uint64_t last  = std::min(rows.vertex_count(), v + rows_at_once);
+    const EdgeIndex     first = rows.offsets[v];
+    sink.take(rows.offsets.span().subspan(v, last - v + 1), rows.targets.data() + first,
+              weight_type == WeightType::none ? nullptr : rows.weights.data() + first);
+    progress.advance(rows.offsets[last] - first);
+  }
+  progress.end();
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path{path}.parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
 void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress) {
-  SectionWriter writer{file, progress};
-  const auto    add = [&](const Csr& rows, bool in) {
-    writer.add_side(write_pages(rows, graph.weight_type(), options, file, writer.next(), progress),
-                       rows.offsets.span(), in);
+  constexpr std::uint64_t waiting = 64u << 20;  // bytes of rows, while they are put in order
+  SectionWriter           writer{file, progress};
+  Array<Vertex>           order;
+  const auto              add = [&](const Csr& rows, bool in) {
+    PageSink         pages{options, file, writer.next(), thread_count()};
+    ArcSpill         spill{folder_of(file.path()), waiting};
+    OrderingSink     ordering{spill, pages, thread_count(), progress, order};
+    RowSink&         sink    = options.by_degree ? static_cast<RowSink&>(ordering) : pages;
+    Array<EdgeIndex> offsets = rows.offsets;
+    hand_over(rows, graph.weight_type(), graph.budget(), sink, progress);
+    if (options.by_degree) offsets = ordering.finish(), order = ordering.order();
+    writer.add_side(pages.finish(), offsets.span(), in);
   };
   add(graph.out(), false);
   if (!graph.symmetric() && graph.has_in()) add(graph.in(), true);
-  for (const Content& each : id_contents(graph.ids())) writer.add(each);
-  writer.finish(header_of(graph));
+  const IdMap ids = options.by_degree ? IdMap::ordered(graph.ids(), order) : graph.ids();
+  for (const Content& each : id_contents(ids)) writer.add(each);
+  Header header = header_of(graph);
+  set_ids(header, ids);
+  writer.finish(header);
 }
 
-PagedOutput::PagedOutput(const PageOptions& options, OutputFile& file, int threads)
-    : file_(file), sink_(options, file, SectionWriter::first(), threads) {}
+PagedOutput::PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads,
+                         Progress& progress)
+    : file_(file), pages_(options, file, SectionWriter::first(), threads) {
+  if (options.by_degree) ordering_.emplace(spill, pages_, threads, progress);
+}
 
-void PagedOutput::finish(const Array<EdgeIndex>& offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
-                         Progress& progress) {
-  if (weight_type != sink_.weight_type()) throw internal_error("pages were written with weights of another type");
+IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
+                          Progress& progress) {
+  if (weight_type != pages_.weight_type()) throw internal_error("pages were written with weights of another type");
+  if (ordering_) offsets = ordering_->finish();
+  const IdMap   named = ordering_ ? IdMap::ordered(ids, ordering_->order()) : ids;
   SectionWriter writer{file_, progress};
-  writer.add_side(sink_.finish(), offsets.span(), false);
-  for (const Content& each : id_contents(ids)) writer.add(each);
+  writer.add_side(pages_.finish(), offsets.span(), false);
+  for (const Content& each : id_contents(named)) writer.add(each);
   Header header;
   header.vertices    = offsets.size() - 1;
   header.arcs        = offsets[header.vertices];
   header.weight_type = static_cast<std::uint32_t>(weight_type);
   header.symmetric   = symmetric;
-  header.id_kind     = static_cast<std::uint32_t>(ids.kind());
-  header.first_id    = ids.first();
+  set_ids(header, named);
   writer.finish(header);
+  return named;
 }
 
 void write(const Graph& graph, OutputFile& file, Progress& progress) {

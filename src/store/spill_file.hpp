@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/files.hpp"
+#include "graph/degree_order.hpp"
 #include "store/layout.hpp"
 #include "store/paged_rows.hpp"
 
@@ -36,6 +38,7 @@ class SpillFile {
   void           load_header();
   void           check_sections() const;
   IdMap          ids() const;
+  IdMap          ascending_ids() const;
 
   std::shared_ptr<const PagedRows> paged(SectionKind table, SectionKind pages, SectionKind degrees) const;
 
@@ -53,17 +56,20 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
 /// A file in pages whose rows come one after the other, while the graph is read.
 class PagedOutput {
  public:
-  PagedOutput(const PageOptions& options, OutputFile& file, int threads);
+  /// Rows that are to be put in order wait in `spill`.
+  PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads, Progress& progress);
 
-  RowSink& rows() { return sink_; }
+  RowSink& rows() { return ordering_ ? static_cast<RowSink&>(*ordering_) : pages_; }
   /// Whether rows have come.
-  bool in_use() const { return sink_.has_begun(); }
-  void finish(const Array<EdgeIndex>& offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
-              Progress& progress);
+  bool in_use() const { return pages_.has_begun(); }
+  /// What the vertices are called in the order that they were written in.
+  IdMap finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
+               Progress& progress);
 
  private:
-  OutputFile& file_;
-  PageSink    sink_;
+  OutputFile&                 file_;
+  PageSink                    pages_;
+  std::optional<OrderingSink> ordering_;
 };
 
 /// Of header and section table; the checksum field itself counts as zero.

@@ -35,11 +35,11 @@ struct Converted {
 };
 
 /// As `convert --layout pages` does it, with so many bytes for arcs that wait.
-Converted convert(const std::string& from, const std::string& to, const LoadOptions& options, bool compressed,
-                  std::uint64_t memory, const std::string& temporary) {
+Converted convert(const std::string& from, const std::string& to, const LoadOptions& options,
+                  const store::PageOptions& pages, std::uint64_t memory, const std::string& temporary) {
   OutputFile         file{to};
-  store::PagedOutput output{{.page_bytes = 4096, .compressed = compressed}, file, 2};
   ArcSpill           spill{temporary, memory};
+  store::PagedOutput output{pages, file, spill, 2, Progress::none()};
   BuildOutside       outside{spill, output.rows()};
   const ReadGraph    read = read_graph(from, options, &outside);
   EXPECT_TRUE(output.in_use());
@@ -60,6 +60,15 @@ void expect_the_same(const Graph& one, const Graph& other) {
     EXPECT_EQ(one.ids().name(v), other.ids().name(v));
 }
 
+void expect_hubs_first(const Graph& graph) {
+  const auto& offsets = graph.pages()->offsets();
+  for (Vertex v = 0; v + 1 < graph.vertex_count(); ++v) {
+    EXPECT_GE(offsets[v + 1] - offsets[v], offsets[v + 2] - offsets[v + 1]) << v;
+    EXPECT_EQ(graph.ids().find(graph.ids().name(v), graph.vertex_count()), v);
+    if (v > 2000) break;  // every search looks through all of them
+  }
+}
+
 TEST(BuiltOutside, IsWhatIsBuiltInMemory) {
   const TemporaryFolder        folder;
   const std::vector<Transform> transforms{{},
@@ -76,8 +85,11 @@ TEST(BuiltOutside, IsWhatIsBuiltInMemory) {
         std::ofstream{text} << some_edges(++seed, vertices, 30'000, weights);
         LoadOptions options{.transform = transform, .threads = 2};
         if (seed % 3 == 0) options.ids = IdMode::dense;
-        spilled += convert(text, paged, options, seed % 2 == 0, 8192, folder / "").on_disk;
-        expect_the_same(store::in_memory(open(paged), 2, Progress::none()), open(text, options));
+        const store::PageOptions pages{.page_bytes = 4096, .compressed = seed % 2 == 0, .by_degree = seed % 5 < 2};
+        spilled += convert(text, paged, options, pages, 8192, folder / "").on_disk;
+        const Graph again = open(paged);
+        expect_the_same(store::in_memory(again, 2, Progress::none()), open(text, options));
+        if (pages.by_degree) expect_hubs_first(again);
       }
   EXPECT_GT(spilled, 1'000'000u);
 }
@@ -85,7 +97,9 @@ TEST(BuiltOutside, IsWhatIsBuiltInMemory) {
 TEST(BuiltOutside, StaysInMemoryWhereItFits) {
   const TemporaryFolder folder;
   std::ofstream{folder / "g.el"} << some_edges(1, 1000, 10'000, false);
-  EXPECT_EQ(convert(folder / "g.el", folder / "g.spill", {.threads = 2}, true, 64u << 20, folder / "").on_disk,
+  EXPECT_EQ(convert(folder / "g.el", folder / "g.spill", {.threads = 2}, {.page_bytes = 4096, .compressed = true},
+                    64u << 20, folder / "")
+                .on_disk,
             0u);
 }
 
@@ -101,9 +115,11 @@ TEST(BuiltOutside, LeavesNothingWhereADiskIsFull) {
       errno = ENOSPC;
       return -1;
     };
-    const auto [code, said] = testing::failure_of(
-        [&] { convert(folder / "g.el", folder / "g.spill", {.threads = 2}, true, 8192, folder / ""); });
-    system_calls() = real;
+    const auto [code, said] = testing::failure_of([&] {
+      convert(folder / "g.el", folder / "g.spill", {.threads = 2},
+              {.page_bytes = 4096, .compressed = true, .by_degree = writes % 2 == 0}, 8192, folder / "");
+    });
+    system_calls()          = real;
     EXPECT_NE(code, ExitCode::done);
     EXPECT_NE(said.find("No space left"), std::string::npos) << said;
     EXPECT_FALSE(file_exists(folder / "g.spill"));
