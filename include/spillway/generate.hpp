@@ -11,6 +11,8 @@
 
 namespace spillway {
 
+class RowSink;
+
 struct GenerateOptions {
   std::uint64_t seed        = 1;
   Transform     transform   = {};
@@ -21,6 +23,8 @@ struct GenerateOptions {
   bool          in_edges    = false;  ///< they will be asked for: a graph that leaves no room for them is refused
   int           threads     = 0;      ///< 0: all cores
   Progress*     progress    = nullptr;
+  /// Takes the rows of a graph that memory does not hold, of which all but the rows is then returned.
+  RowSink* rows = nullptr;
 };
 
 struct Generator {

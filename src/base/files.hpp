@@ -65,6 +65,8 @@ std::string read_whole(const FileHandle& file, const std::string& path);
 
 /// Where links lead in the end, whether or not anything is there.
 std::string followed(const std::string& path);
+/// That its name says it is in.
+std::string folder_of(const std::string& path);
 
 /// True when both names lead to one file, or would if there were one.
 bool same_file(const std::string& a, const std::string& b);

@@ -33,11 +33,6 @@ constexpr std::string_view mark = ".spillway-", ending = ".tmp", of_program = ".
 constexpr std::size_t      digits       = 16;
 constexpr std::size_t      most_of_name = 200;  // two names together may be too long for one
 
-std::string folder_of(const std::string& path) {
-  const fs::path folder = fs::path{path}.parent_path();
-  return folder.empty() ? "." : folder.string();
-}
-
 std::string start_of_temporary(const std::string& path) {
   return fs::path{path}.filename().string().substr(0, most_of_name) + std::string{mark};
 }
@@ -143,6 +138,11 @@ void flush_folder(const std::string& path) {
 }
 
 }  // namespace
+
+std::string folder_of(const std::string& path) {
+  const fs::path folder = fs::path{path}.parent_path();
+  return folder.empty() ? "." : folder.string();
+}
 
 std::string followed(const std::string& path) {
   constexpr int   most_links = 40;  // as the system follows

@@ -1,7 +1,6 @@
 // spillway convert IN OUT
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
@@ -75,9 +74,7 @@ LoadRefusal with_in_edges(const LoadRefusal& refusal, const ConvertArguments& ar
 }
 
 std::string temporary_folder(const ConvertArguments& arguments) {
-  if (arguments.temporary) return *arguments.temporary;
-  const std::string folder = std::filesystem::path{followed(arguments.output)}.parent_path().string();
-  return folder.empty() ? "." : folder;
+  return arguments.temporary ? *arguments.temporary : folder_of(followed(arguments.output));
 }
 
 /// Pages of a graph that need not fit memory: arcs wait on disk, and rows are written as they are made. Where the

@@ -4,12 +4,15 @@
 #include <memory>
 
 #include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
+#include "graph/arc_spill.hpp"
 #include "io/format.hpp"
+#include "store/spill_file.hpp"
 
 #include <spillway/generate.hpp>
 
@@ -45,6 +48,36 @@ void set_weights(GenerateOptions& options, const GenerateArguments& arguments) {
   }
 }
 
+/// Pages of a graph that memory does not hold, written while it is made.
+class PagesApart {
+ public:
+  PagesApart(const store::PageOptions& pages, const std::string& path, GenerateOptions& options,
+             Progress& progress)
+      : file_(path),
+        spill_(folder_of(followed(path)), MemoryBudget{options.host_memory}.limit() / share),
+        output_(pages, file_, spill_, thread_count(options.threads), progress) {
+    options.rows = &output_.rows();
+  }
+
+  bool in_use() const { return output_.in_use(); }
+  /// The file as a graph, with what generating it took.
+  Graph finish(const Graph& graph, const std::string& path, Progress& progress) {
+    output_.finish(graph.out().offsets, graph.ids(), graph.weight_type(), graph.symmetric(), progress);
+    file_.commit();
+    Graph::Parts parts = store::SpillFile{path}.parts();
+    parts.report       = graph.report();
+    parts.budget       = graph.budget();
+    return Graph{std::move(parts)};
+  }
+
+ private:
+  static constexpr std::uint64_t share = 3;  // of the memory is for rows that wait to be ordered
+
+  OutputFile         file_;
+  ArcSpill           spill_;
+  store::PagedOutput output_;
+};
+
 void generate_to_file(const GenerateArguments& arguments, const Common& common) {
   if (common.json && arguments.output == "-")
     throw usage_error("--json and the graph cannot both go to standard output");
@@ -61,14 +94,19 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   options.progress    = &bar;
   set_weights(options, arguments);
 
-  Stopwatch   clock;
-  const Graph graph = [&] {
+  Stopwatch                 clock;
+  std::optional<PagesApart> apart;
+  if (pages) apart.emplace(*pages, arguments.output, options, bar);
+  Graph graph = [&] {
     const InterruptWatch watch{bar};
     return generate(arguments.kind, arguments.values, options);
   }();
   check_cancelled(bar);
   const double make_ms = clock.lap();
-  save_graph(graph, {.path = arguments.output, .format = arguments.to, .pages = pages}, common, bar);
+  if (apart && apart->in_use())
+    graph = apart->finish(graph, arguments.output, bar);
+  else
+    save_graph(graph, {.path = arguments.output, .format = arguments.to, .pages = pages}, common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"kind", arguments.kind},

@@ -16,9 +16,8 @@ bool merges_reverses(const Transform& asked) { return asked.symmetrize && !asked
 
 }  // namespace
 
-void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context) {
+bool fits_memory(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context) {
   if (shape.edges > max_edges) throw does_not_fit("{} edges are more than any machine holds", shape.edges);
-  if (context.outside) return;
   const bool both_ways = context.transform.undirected || (context.transform.symmetrize && context.transform.dedup);
   const EdgeIndex arcs = both_ways ? shape.edges * 2 : shape.edges;
   const bool      weighted = options.weight_type != WeightType::none;
@@ -32,8 +31,27 @@ void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, c
     const std::uint64_t one_way = rows_bytes(shape.vertices, shape.edges, weighted);
     peak = std::max(peak, 2 * one_way + rows_bytes(shape.vertices, 2 * shape.edges, weighted));
   }
+  if (options.rows && !merges_reverses(context.transform) && !context.budget->has_room(peak)) return false;
   context.budget->expect(
       peak, fmt::format("a graph of {} vertices and {} arcs", with_commas(shape.vertices), with_commas(arcs)));
+  return true;
+}
+
+std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint64_t buckets,
+                                   std::uint64_t waiting_bytes, std::uint64_t building_bytes,
+                                   const MemoryBudget& budget) {
+  const EdgeIndex          fullest = arcs.empty() ? 0 : *std::ranges::max_element(arcs);
+  const std::uint64_t      free    = (budget.limit() - std::min(budget.limit(), budget.used())) / 10 * 9;
+  const std::uint64_t      room    = free - std::min(free, fullest * building_bytes);
+  std::vector<BucketRange> ranges;
+  std::uint64_t            bytes = 0;
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    const std::uint64_t more = bucket < arcs.size() ? arcs[bucket] * waiting_bytes : 0;
+    if (ranges.empty() || bytes + more > room) ranges.push_back({bucket, bucket}), bytes = 0;
+    ranges.back().last = bucket + 1;
+    bytes += more;
+  }
+  return ranges;
 }
 
 Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "base/fail.hpp"
 #include "generate/weights.hpp"
@@ -30,8 +31,15 @@ struct NumberedEdge {
 /// What a number that stands for no edge yields.
 inline constexpr NumberedEdge no_edge{no_vertex, no_vertex};
 
-/// Throws if the graph cannot be built within the budget, before any work is done.
-void expect_to_fit(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context);
+/// Whether the graph can be built within the budget; if its rows have nowhere else to go, it throws where not,
+/// before any work is done.
+bool fits_memory(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context);
+
+/// Buckets whose arcs wait at once, in their order, by how many arcs each has, beside what making the rows of one
+/// holds.
+std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint64_t buckets,
+                                   std::uint64_t waiting_bytes, std::uint64_t building_bytes,
+                                   const MemoryBudget& budget);
 
 /// The finished graph. Both arcs of an undirected edge weigh the same: the weight belongs to the number.
 Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
@@ -69,7 +77,45 @@ void collect(Collector& collector, std::uint64_t numbers, const WeightDraw& weig
   context.progress->end();
 }
 
-/// `edge_at(number)` is called once for every number, from many threads.
+/// The offsets of a graph whose rows memory does not hold: they are made range by range of their sources, each
+/// from all numbers anew, and handed on.
+template <class Record, class EdgeAt>
+Array<EdgeIndex> build_in_passes(const NumberedEdges& shape, const GenerateOptions& options, BuildContext context,
+                                 const WeightDraw& weights, EdgeAt&& edge_at) {
+  // An arc, with what is empty of its block; and records, rows and copies to sort.
+  constexpr std::uint64_t waiting  = sizeof(Record) + sizeof(Record) / 4,
+                          building = 3 * sizeof(Record) + edge_bytes(Record::weighted);
+  const std::uint64_t buckets      = (shape.vertices + (1u << bucket_bits) - 1) >> bucket_bits;
+  RowSink&            sink         = *options.rows;
+  RowSink::Facts facts{.vertices = shape.vertices, .weight_type = options.weight_type, .budget = context.budget};
+  std::vector<EdgeIndex> arcs_of;
+  {
+    context.only = {0, 0};
+    ArcCollector<Record> counting{context, options.weight_type};
+    collect(counting, shape.numbers, weights, context, edge_at);
+    arcs_of              = counting.dropped();
+    facts.largest_weight = counting.largest_weight();
+  }
+  sink.begin(facts);
+  Buffer<EdgeIndex> offsets{shape.vertices + 1, context.budget, "the row offsets"};
+  for (int pass = sink.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
+    EdgeIndex arcs = 0;
+    for (const BucketRange& range : ranges_of(arcs_of, buckets, waiting, building, *context.budget)) {
+      context.only = range;
+      ArcCollector<Record> collector{context, options.weight_type};
+      collect(collector, shape.numbers, weights, context, edge_at);
+      context.progress->begin("building", range.last - range.first, ProgressUnit::items);
+      arcs = collector.hand_over(range, nullptr, offsets, arcs, pass == 1 ? &sink : nullptr);
+      context.progress->end();
+    }
+    offsets[shape.vertices] = arcs;
+    if (pass == 0) sink.take_degrees(offsets.span());
+  }
+  return std::move(offsets).freeze();
+}
+
+/// `edge_at(number)` is called once for every number, from many threads; again where memory does not hold the
+/// graph.
 template <class EdgeAt>
 Graph build_graph(const NumberedEdges& shape, const GenerateOptions& options, EdgeAt&& edge_at) {
   BuildContext context{.budget    = std::make_shared<MemoryBudget>(options.host_memory),
@@ -77,8 +123,15 @@ Graph build_graph(const NumberedEdges& shape, const GenerateOptions& options, Ed
                        .threads   = thread_count(options.threads),
                        .progress  = options.progress ? options.progress : &Progress::none()};
   context.transform.undirected |= shape.undirected;
-  expect_to_fit(shape, options, context);
   const WeightDraw weights{options};
+  if (!fits_memory(shape, options, context)) {
+    Stopwatch clock;
+    Csr       csr;
+    csr.offsets = options.weight_type == WeightType::none
+                      ? build_in_passes<Arc>(shape, options, context, weights, edge_at)
+                      : build_in_passes<WeightedArc>(shape, options, context, weights, edge_at);
+    return generated_graph(std::move(csr), options, context, clock.milliseconds(), 0);
+  }
 
   Stopwatch        clock;
   double           read_ms = 0;

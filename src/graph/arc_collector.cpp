@@ -76,7 +76,7 @@ void ArcCollector<Record>::Appender::write_away() {
   spilled_.resize(blocks_.size());
   for (std::size_t bucket = 0; bucket < blocks_.size(); ++bucket) {
     segments.clear();
-    append_segments(bucket, segments);
+    append_segments(only_.first + bucket, segments);
     for (const auto& segment : segments)
       for (std::size_t first = 0; first < segment.size();) {
         const std::size_t count = std::min(segment.size() - first, most - records.size());
@@ -99,6 +99,7 @@ void ArcCollector<Record>::Appender::write_away() {
 template <class Record>
 void ArcCollector<Record>::Appender::append_segments(std::size_t                     bucket,
                                                      std::vector<std::span<Record>>& segments) {
+  bucket -= only_.first;
   if (bucket >= blocks_.size()) return;
   for (const BlockPool::Block& block : blocks_[bucket]) {
     auto*      first = reinterpret_cast<Record*>(block.data);
@@ -109,6 +110,7 @@ void ArcCollector<Record>::Appender::append_segments(std::size_t                
 
 template <class Record>
 void ArcCollector<Record>::Appender::release(std::size_t bucket) {
+  bucket -= only_.first;
   if (bucket >= blocks_.size()) return;
   for (const BlockPool::Block& block : blocks_[bucket]) pool_->release(block);
   blocks_[bucket] = {};
@@ -123,7 +125,7 @@ ArcCollector<Record>::ArcCollector(const BuildContext& context, WeightType weigh
   const auto          shared = std::make_shared<BlockPool>(context.budget);
   for (int thread = 0; thread < context_.threads; ++thread)
     appenders_.push_back(std::make_unique<Appender>(spill ? std::make_shared<BlockPool>(context.budget) : shared,
-                                                    context_.transform, spill, most));
+                                                    context_.transform, spill, most, context_.only));
 }
 
 template <class Record>
@@ -223,6 +225,45 @@ EdgeIndex ArcCollector<Record>::build_some(std::size_t first, std::size_t count,
   return arcs;
 }
 
+template <class Record>
+EdgeIndex ArcCollector<Record>::hand_over(const BucketRange& buckets, const VertexSet* members,
+                                          const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink) {
+  // Records, rows and two copies to sort, for which what is left must do.
+  const auto bytes_of = [&](std::size_t bucket) {
+    return counted(bucket) * (3 * sizeof(Record) + edge_bytes(Record::weighted));
+  };
+  const std::uint64_t used = context_.budget->used(), limit = context_.budget->limit();
+  const std::uint64_t room = (limit - std::min(limit, used)) / 10 * 9;
+  for (std::size_t first = buckets.first, count = 0; first < buckets.last; first += count) {
+    check_cancelled(*context_.progress);
+    std::uint64_t bytes = bytes_of(first);
+    for (count = 1; first + count < buckets.last && count < static_cast<std::size_t>(context_.threads); ++count) {
+      bytes += bytes_of(first + count);
+      if (bytes > room) break;
+    }
+    arcs = build_some(first, count, members, offsets, arcs, sink);
+    context_.progress->advance(count);
+  }
+  return arcs;
+}
+
+template <class Record>
+std::vector<EdgeIndex> ArcCollector<Record>::dropped() const {
+  std::vector<EdgeIndex> all;
+  for (const auto& appender : appenders_) {
+    all.resize(std::max(all.size(), appender->dropped().size()));
+    for (std::size_t i = 0; i < appender->dropped().size(); ++i) all[i] += appender->dropped()[i];
+  }
+  return all;
+}
+
+template <class Record>
+std::uint32_t ArcCollector<Record>::largest_weight() const {
+  std::uint32_t largest = 0;
+  for (const auto& appender : appenders_) largest = std::max(largest, appender->largest_weight());
+  return largest;
+}
+
 /// Some buckets at a time.
 template <class Record>
 BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> vertex_count) {
@@ -254,33 +295,15 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
     members      = numbered(std::move(members), built, context_.budget);
     vertex_count = members ? members->size() : universe;
   }
-  RowSink::Facts facts{.vertices = *vertex_count, .weight_type = weight_type_, .budget = context_.budget};
-  for (const auto& appender : appenders_)
-    facts.largest_weight = std::max(facts.largest_weight, appender->largest_weight());
-  sink.begin(facts);
+  sink.begin({.vertices       = *vertex_count,
+              .weight_type    = weight_type_,
+              .largest_weight = largest_weight(),
+              .budget         = context_.budget});
 
   Buffer<EdgeIndex> offsets{*vertex_count + 1, context_.budget, "the row offsets"};
-  // Records, rows and two copies to sort, for which what is left must do.
-  const auto bytes_of = [&](std::size_t bucket) {
-    return counted(bucket) * (3 * sizeof(Record) + edge_bytes(Record::weighted));
-  };
   for (int pass = sink.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
-    const std::uint64_t used = context_.budget->used(), limit = context_.budget->limit();
-    const std::uint64_t room = (limit - std::min(limit, used)) / 10 * 9;
-    EdgeIndex           arcs = 0;
     context_.progress->begin(pass == 0 ? "counting" : "building", bucket_count, ProgressUnit::items);
-    for (std::size_t first = 0, count = 0; first < bucket_count; first += count) {
-      check_cancelled(*context_.progress);
-      std::uint64_t bytes = bytes_of(first);
-      for (count = 1; first + count < bucket_count && count < static_cast<std::size_t>(context_.threads);
-           ++count) {
-        bytes += bytes_of(first + count);
-        if (bytes > room) break;
-      }
-      arcs = build_some(first, count, members.get(), offsets, arcs, pass == 1 ? &sink : nullptr);
-      context_.progress->advance(count);
-    }
-    offsets[*vertex_count] = arcs;
+    offsets[*vertex_count] = hand_over({0, bucket_count}, members.get(), offsets, 0, pass == 1 ? &sink : nullptr);
     context_.progress->end();
     if (pass == 0) sink.take_degrees(offsets.span());
   }

@@ -25,6 +25,11 @@ struct Directions {
   EdgeIndex up = 0, down = 0;
 };
 
+/// Sources share a bucket; arcs of other buckets than these are dropped.
+struct BucketRange {
+  std::size_t first = 0, last = ~std::size_t{0};
+};
+
 /// What every step of loading shares.
 struct BuildContext {
   std::shared_ptr<MemoryBudget> budget;
@@ -33,6 +38,7 @@ struct BuildContext {
   Progress*                     progress   = &Progress::none();
   std::shared_ptr<Directions>   directions = nullptr;  ///< filled in where somebody asks for them
   BuildOutside*                 outside    = nullptr;  ///< rows go there; what is built has offsets alone
+  BucketRange                   only       = {};
 };
 
 struct BuiltCsr {
@@ -114,6 +120,15 @@ class ArcCollector {
   /// without, the vertices are the ids that appear, renumbered in their order if there are gaps.
   BuiltCsr finish(std::optional<std::uint64_t> vertex_count) &&;
 
+  /// Rows of some buckets, as many at once as memory holds, to `sink` if there is one, and their offsets; how many
+  /// arcs there are by then.
+  EdgeIndex hand_over(const BucketRange& buckets, const VertexSet* members, const Buffer<EdgeIndex>& offsets,
+                      EdgeIndex arcs, RowSink* sink);
+
+  /// Arcs that were dropped, by bucket.
+  std::vector<EdgeIndex> dropped() const;
+  std::uint32_t          largest_weight() const;
+
  private:
   BuiltCsr            finish_outside(std::optional<std::uint64_t> vertex_count);
   void                note_directions();
@@ -131,10 +146,12 @@ template <class Record>
 class ArcCollector<Record>::Appender {
  public:
   /// With `spill`, up to `most_bytes` wait in memory.
-  Appender(std::shared_ptr<BlockPool> pool, const Transform& transform, ArcSpill* spill, std::uint64_t most_bytes)
+  Appender(std::shared_ptr<BlockPool> pool, const Transform& transform, ArcSpill* spill, std::uint64_t most_bytes,
+           const BucketRange& only)
       : pool_(std::move(pool)),
         spill_(spill),
         most_bytes_(most_bytes),
+        only_(only),
         both_ways_(transform.undirected || (transform.symmetrize && transform.dedup)),
         drop_loops_(transform.drop_loops) {}
 
@@ -165,11 +182,12 @@ class ArcCollector<Record>::Appender {
   void release(std::size_t bucket);
   /// Of a bucket, what was written away.
   std::span<const SpilledArcs> spilled(std::size_t bucket) const {
-    return bucket < spilled_.size() ? std::span<const SpilledArcs>{spilled_[bucket]}
-                                    : std::span<const SpilledArcs>{};
+    const std::size_t i = bucket - only_.first;
+    return i < spilled_.size() ? std::span<const SpilledArcs>{spilled_[i]} : std::span<const SpilledArcs>{};
   }
-  std::uint32_t largest_weight() const { return largest_weight_; }
-  void          write_away();
+  std::uint32_t              largest_weight() const { return largest_weight_; }
+  std::span<const EdgeIndex> dropped() const { return dropped_; }
+  void                       write_away();
 
  private:
   /// Where the next record of a bucket goes. Kept apart from the blocks: these are what every push touches.
@@ -179,8 +197,9 @@ class ArcCollector<Record>::Appender {
   };
 
   void push(Vertex source, Vertex target, std::uint32_t weight) {
-    const std::size_t bucket = source >> bucket_bits;
+    const std::size_t bucket = (source >> bucket_bits) - only_.first;
     if (bucket >= heads_.size()) [[unlikely]] {
+      if (bucket >= only_.last - only_.first) return drop(source);
       heads_.resize(bucket + 1);
       bytes_.resize(bucket + 1);
       blocks_.resize(bucket + 1);
@@ -192,10 +211,16 @@ class ArcCollector<Record>::Appender {
   }
 
   void refill(std::size_t bucket);
+  void drop(Vertex source) {
+    const std::size_t bucket = source >> bucket_bits;
+    if (bucket >= dropped_.size()) dropped_.resize(bucket + 1);
+    ++dropped_[bucket];
+  }
 
   std::shared_ptr<BlockPool>                 pool_;
   ArcSpill*                                  spill_;
   std::uint64_t                              most_bytes_;
+  BucketRange                                only_;
   bool                                       both_ways_;
   bool                                       drop_loops_;
   bool                                       any_            = false;
@@ -203,7 +228,8 @@ class ArcCollector<Record>::Appender {
   std::uint32_t                              largest_weight_ = 0;
   Directions                                 directions_;
   std::vector<Vertex>                        dropped_loops_;
-  std::vector<Head>                          heads_;
+  std::vector<EdgeIndex>                     dropped_;
+  std::vector<Head>                          heads_;  ///< of `only`, like what follows
   std::vector<std::uint64_t>                 bytes_;  ///< of each bucket's blocks
   std::vector<std::vector<BlockPool::Block>> blocks_;
   std::vector<std::vector<SpilledArcs>>      spilled_;

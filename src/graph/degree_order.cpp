@@ -13,10 +13,10 @@ namespace spillway {
 
 Buffer<Vertex> by_falling_degree(std::span<const EdgeIndex> offsets, const std::shared_ptr<MemoryBudget>& budget) {
   // Few have more: these are sorted, the others counted.
-  constexpr EdgeIndex many     = 1u << 16;
-  const std::uint64_t vertices = offsets.size() - 1;
-  const auto          degree   = [&](std::uint64_t v) { return offsets[v + 1] - offsets[v]; };
-  Buffer<Vertex>      order{vertices, budget, "the order of the vertices"};
+  constexpr EdgeIndex        many     = 1u << 16;
+  const std::uint64_t        vertices = offsets.size() - 1;
+  const auto                 degree   = [&](std::uint64_t v) { return offsets[v + 1] - offsets[v]; };
+  Buffer<Vertex>             order{vertices, budget, "the order of the vertices"};
   std::vector<std::uint64_t> next(many + 1);
   std::vector<Vertex>        hubs;
   for (std::uint64_t v = 0; v < vertices; ++v) {
@@ -44,8 +44,8 @@ void OrderingSink::begin(const Facts& facts) {
 
 void OrderingSink::take_degrees(std::span<const EdgeIndex> offsets) {
   if (order_.size() == 0) order_ = by_falling_degree(offsets, facts_.budget).freeze();
-  place_   = Buffer<Vertex>{facts_.vertices, facts_.budget, "the order of the vertices"};
-  offsets_ = Buffer<EdgeIndex>{facts_.vertices + 1, facts_.budget, "the row offsets"};
+  place_         = Buffer<Vertex>{facts_.vertices, facts_.budget, "the order of the vertices"};
+  offsets_       = Buffer<EdgeIndex>{facts_.vertices + 1, facts_.budget, "the row offsets"};
   EdgeIndex arcs = 0;
   for (std::uint64_t i = 0; i < facts_.vertices; ++i) {
     const Vertex v = order_[i];
@@ -61,9 +61,9 @@ void OrderingSink::take_degrees(std::span<const EdgeIndex> offsets) {
 /// Of as many rows as a part of the memory holds twice, as they are read and as they are handed on.
 void OrderingSink::set_up_ranges() {
   constexpr std::uint64_t least_bytes = 1u << 16, least_words = 1u << 10, most_words = 1u << 18;
-  const std::uint64_t     edge        = edge_bytes(weighted());
-  const std::uint64_t     most        = std::max(spill_.memory() / 4, least_bytes) / edge;
-  const EdgeIndex* const  all         = offsets_.data();
+  const std::uint64_t     edge = edge_bytes(weighted());
+  const std::uint64_t     most = std::max(spill_.memory() / 4, least_bytes) / edge;
+  const EdgeIndex* const  all  = offsets_.data();
   for (std::uint64_t first = 0, last = 0; first < facts_.vertices; first = last) {
     const auto* beyond = std::upper_bound(all + first + 1, all + facts_.vertices + 1, all[first] + most);
     last               = std::max(first + 1, static_cast<std::uint64_t>(beyond - all) - 1);
@@ -91,9 +91,10 @@ void OrderingSink::take(std::span<const EdgeIndex> offsets, const Vertex* target
 }
 
 /// By its new number and with those of its neighbours, in order: a count, then the row.
-void OrderingSink::add_row(Vertex place, std::span<const Vertex> targets, const std::uint32_t* weights, Mapped& own) {
-  const auto range = static_cast<std::size_t>(
-      std::ranges::upper_bound(ranges_, place, {}, &Range::first) - ranges_.begin() - 1);
+void OrderingSink::add_row(Vertex place, std::span<const Vertex> targets, const std::uint32_t* weights,
+                           Mapped& own) {
+  const auto range =
+      static_cast<std::size_t>(std::ranges::upper_bound(ranges_, place, {}, &Range::first) - ranges_.begin() - 1);
   constexpr std::uint64_t usual = 1u << 20;  // longer rows are counted: twice, and their neighbours' places
   Charge                  memory{facts_.budget, "a row in order"};
   if (targets.size() > usual) memory.raise_to(targets.size() * (weights ? 3 : 2) * sizeof(std::uint64_t));

@@ -55,20 +55,20 @@ class OrderingSink final : public RowSink {
   void hand_on(const Range& range);
   bool weighted() const { return facts_.weight_type != WeightType::none; }
 
-  ArcSpill&              spill_;
-  RowSink&               next_;
-  int                    threads_;
-  Progress&              progress_;
-  Facts                  facts_;
-  Array<Vertex>          order_;
-  Buffer<Vertex>         place_;    ///< of each vertex, as it was
-  Buffer<EdgeIndex>      offsets_;  ///< of rows in the new order
-  std::vector<Range>     ranges_;
-  std::vector<Mapped>    mapped_;  ///< of each thread
-  std::mutex             mutex_;
-  std::uint64_t          taken_         = 0;
-  std::uint64_t          waiting_words_ = 0;  ///< of a range and thread, before they are written
-  std::optional<Charge>  memory_;
+  ArcSpill&             spill_;
+  RowSink&              next_;
+  int                   threads_;
+  Progress&             progress_;
+  Facts                 facts_;
+  Array<Vertex>         order_;
+  Buffer<Vertex>        place_;    ///< of each vertex, as it was
+  Buffer<EdgeIndex>     offsets_;  ///< of rows in the new order
+  std::vector<Range>    ranges_;
+  std::vector<Mapped>   mapped_;  ///< of each thread
+  std::mutex            mutex_;
+  std::uint64_t         taken_         = 0;
+  std::uint64_t         waiting_words_ = 0;  ///< of a range and thread, before they are written
+  std::optional<Charge> memory_;
 };
 
 }  // namespace spillway

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <filesystem>
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
@@ -386,11 +385,6 @@ void hand_over(const Csr& rows, WeightType weight_type, const std::shared_ptr<Me
   progress.end();
 }
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path{path}.parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
 }  // namespace
 
 void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress) {
@@ -399,7 +393,7 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
   Array<Vertex>           order;
   const auto              add = [&](const Csr& rows, bool in) {
     PageSink         pages{options, file, writer.next(), thread_count()};
-    ArcSpill         spill{folder_of(file.path()), waiting};
+    ArcSpill         spill{folder_of(followed(file.path())), waiting};
     OrderingSink     ordering{spill, pages, thread_count(), progress, order};
     RowSink&         sink    = options.by_degree ? static_cast<RowSink&>(ordering) : pages;
     Array<EdgeIndex> offsets = rows.offsets;
