@@ -168,14 +168,17 @@ constexpr bool has_long_paths(std::uint64_t vertices, std::uint64_t arcs) { retu
 enum class History { off, process, kept };
 
 class Trace;
+class Checkpoints;
 
 struct RunOptions {
-  int        threads       = 0;                     ///< 0: all cores
-  bool       deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
-  Direction  direction     = Direction::automatic;  ///< push or pull throughout, for study
-  Progress*  progress      = nullptr;
-  Trace*     trace         = nullptr;  ///< receives the spans of a run (trace.hpp)
-  HostTuning tuning        = {};
+  int       threads       = 0;                     ///< 0: all cores
+  bool      deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
+  Direction direction     = Direction::automatic;  ///< push or pull throughout, for study
+  Progress* progress      = nullptr;
+  Trace*    trace         = nullptr;  ///< receives the spans of a run (trace.hpp)
+  /// Where the state of runs on the CPU is saved now and then, and gone on from (checkpoint.hpp).
+  Checkpoints* checkpoints = nullptr;
+  HostTuning   tuning      = {};
 
   DeviceChoice  device  = {};
   CudaTuning    cuda    = {};

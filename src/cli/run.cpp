@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include <spillway/checkpoint.hpp>
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/trace.hpp>
@@ -16,7 +17,9 @@
 #include "cli/interrupt_watch.hpp"
 #include "cli/report.hpp"
 #include "cli/run_memory.hpp"
+#include "devices/devices.hpp"
 #include "io/result_writer.hpp"
+#include "plan/history.hpp"
 
 #include <spillway/plugin.hpp>
 
@@ -33,6 +36,10 @@ void check(const RunArguments& arguments) {
     throw usage_error("--weights has no effect: {} does not use weights; leave it out", arguments.algorithm->name);
   if (number_argument("--top", arguments.top) > 0 && arguments.algorithm->makes_a_graph)
     throw usage_error("--top is for answers with columns; {} makes a graph", arguments.algorithm->name);
+  if (arguments.resume && !arguments.checkpoint)
+    throw usage_error("--resume goes on from --checkpoint DIR; give it");
+  if (arguments.checkpoint && arguments.device != "auto" && arguments.device != "cpu")
+    throw usage_error("--checkpoint is for runs on the CPU; leave out --device {}", arguments.device);
   check_ways(arguments);
   check_streams(arguments);
 }
@@ -106,13 +113,35 @@ Json trace_json(const Trace& trace, const std::string& path) {
           {"to_host_ms", trace.busy_ms(Track::to_host)}};
 }
 
+/// What a run over many hours is gone on from, if it is asked for.
+std::optional<Checkpoints> checkpoints_of(const Question& question, const Graph& graph,
+                                          const RunArguments& arguments) {
+  if (!arguments.checkpoint) return std::nullopt;
+  std::string asked = arguments.algorithm->name;
+  for (const auto& [name, value] : question.parameters) asked += fmt::format(" --{} {}", name, value);
+  return std::optional<Checkpoints>{
+      std::in_place, CheckpointOptions{.folder   = *arguments.checkpoint,
+                                       .question = asked + " over " + identity_of(graph),
+                                       .resume   = arguments.resume,
+                                       .seconds  = static_cast<double>(
+                                           number_argument("--checkpoint-every", arguments.checkpoint_every, 0))}};
+}
+
+void tell(const Checkpoints& saved, const Common& common) {
+  if (saved.resumed_at())
+    note(common, fmt::format("went on from iteration {}, which {} held", *saved.resumed_at(), saved.path()));
+  if (!saved.trouble().empty()) warn(fmt::format("the last checkpoint was not saved: {}", saved.trouble()));
+}
+
 /// `left`: questions that come after it.
 Answer answer(const Question& question, const Graph& graph, const RunArguments& arguments, const Common& common,
-              ProgressBar& bar, Trace* trace, std::uint64_t left) {
+              ProgressBar& bar, Trace* trace, Checkpoints* checkpoints, std::uint64_t left) {
   const Algorithm&    algorithm = *arguments.algorithm;
   const std::uint64_t repeat    = number_argument("--repeat", arguments.repeat);
   RunOptions          options   = run_options_of(arguments, common, bar);
   options.trace                 = trace;
+  options.checkpoints           = checkpoints;
+  if (checkpoints && options.device.kind.automatic()) options.device.kind = device_kind_named("cpu");
   Answer found{
       .source = question.source, .result = {}, .prepare_ms = {}, .run_ms = {}, .transfer_ms = {}, .verdict = {}};
   found.all_iterations = arguments.statistics;
@@ -251,6 +280,8 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
     asked = questions(arguments, &graph);
     place_answers(asked, arguments, common);
   }
+  if (arguments.checkpoint && (asked.size() > 1 || number_argument("--repeat", arguments.repeat) > 1))
+    throw usage_error("--checkpoint is for one question, asked once; leave out --repeat and other sources");
   note_unused_weights(arguments, graph, common);
   check_sources(asked, *arguments.algorithm, graph);
   const double     load_ms  = clock.lap();
@@ -262,12 +293,15 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
   std::string problem;
   for (const Question& question : asked) {
     const auto   left  = static_cast<std::uint64_t>(&asked.back() - &question);
-    const Answer found = answer(question, graph, arguments, common, bar, traced, left);
+    auto         saved = checkpoints_of(question, graph, arguments);
+    const Answer found = answer(question, graph, arguments, common, bar, traced, saved ? &*saved : nullptr, left);
+    if (saved) tell(*saved, common);
     if (!common.json) {
       const InterruptWatch watch{bar};  // --top may be long
       print_answer(out, found, graph, arguments, common);
     }
     write_answer(found, question, graph, common, bar);
+    if (saved) saved->finish();
     if (common.json) {
       const InterruptWatch watch{bar};
       add_answer(document, found, graph, arguments, asked.size() > 1);
@@ -309,6 +343,12 @@ std::vector<std::string> add_run(Command& app, Context& context, std::vector<std
   command.option("--trace", arguments->trace,
                  "Write what ran when (copies, gathering, kernels) to FILE, in the trace format of Chrome, which "
                  "ui.perfetto.dev shows");
+  command.option("--checkpoint", arguments->checkpoint,
+                 "Save the state of the run, on the CPU, to this folder now and then, so that --resume can go on "
+                 "after a crash; removed when the answer is there");
+  command.option("--checkpoint-every", arguments->checkpoint_every,
+                 "Seconds from one to the next; more where saving would take over 5 % of the time (default: 60)");
+  command.flag("--resume", arguments->resume, "Go on from the checkpoint in the folder of --checkpoint, if any");
   add_way_options(command, *arguments);
   add_common_options(command, context.common);
   return asked_by(command, context, arguments, std::move(words),

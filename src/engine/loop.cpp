@@ -1,6 +1,7 @@
 // The one loop: every program, device and supply runs through here.
 #include "base/fail.hpp"
 
+#include <spillway/checkpoint.hpp>
 #include <spillway/engine/executor.hpp>
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/trace.hpp>
@@ -27,9 +28,11 @@ RunStatistics run_loop(Executor& executor, EdgeSupply& supply, const Topology& t
   Charge        iterations{budget, "what is noted of iterations"};
   Stopwatch     clock;
   FrontierSize  frontier = executor.start();
+  if (options.checkpoints) frontier = options.checkpoints->begin(executor, statistics).value_or(frontier);
   progress.begin("iterating", 0, ProgressUnit::edges);
   while (frontier.vertices > 0 && statistics.iterations < max_iterations) {
     check_cancelled(progress);
+    if (options.checkpoints) options.checkpoints->offer(executor, statistics);
     if (statistics.per_iteration.capacity() > few_iterations)
       iterations.raise_to(statistics.per_iteration.capacity() * sizeof(IterationStatistics));
     if (supply.may_fuse()) {

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "plan/cache_file.hpp"
+#include "store/paged_rows.hpp"
 
 #include <spillway/engine/prepared_run.hpp>
 
@@ -22,29 +23,6 @@ constexpr auto        attached   = "history";
 constexpr std::size_t most_kept  = 64;  ///< graphs
 constexpr auto        format_key = "format";
 constexpr int         format     = 1;
-
-/// Of a few places in the rows: a graph that was changed is another one.
-std::uint64_t checksum_of(const Graph& graph) {
-  constexpr std::uint64_t    places = 256;
-  const Csr&                 out    = graph.out();
-  std::vector<std::uint64_t> seen{out.vertex_count(), out.arc_count(), graph.symmetric(),
-                                  static_cast<std::uint64_t>(graph.weight_type())};
-  for (std::uint64_t i = 0; i < places; ++i) {
-    const EdgeIndex at = out.arc_count() * i / places;
-    seen.push_back(out.offsets[out.vertex_count() * i / places]);
-    if (out.arc_count() > 0) seen.push_back(out.targets[at]);
-    if (!out.weights.empty()) seen.push_back(out.weights[at]);
-  }
-  return XXH3_64bits(seen.data(), seen.size() * sizeof(seen[0]));
-}
-
-std::string key_of(const Graph& graph) {
-  std::error_code   none;
-  const auto        path  = std::filesystem::canonical(graph.name(), none);
-  const std::string name  = none ? graph.name() : path.string();
-  const auto        bytes = std::filesystem::file_size(name, none);
-  return fmt::format("{} ({} bytes, {:016x})", name, none ? 0 : bytes, checksum_of(graph));
-}
 
 /// Numbers that make no sense are none.
 std::vector<Activity> activity_from(const Json& entries) {
@@ -94,7 +72,31 @@ void keep(const std::string& key, const std::string& program, const std::vector<
   write_cache(path, cache);
 }
 
+/// Of a few places in the rows: a graph that was changed is another one.
+std::uint64_t checksum_of(const Graph& graph) {
+  if (graph.pages()) return graph.pages()->checksum();
+  constexpr std::uint64_t    places = 256;
+  const Csr&                 out    = graph.out();
+  std::vector<std::uint64_t> seen{out.vertex_count(), out.arc_count(), graph.symmetric(),
+                                  static_cast<std::uint64_t>(graph.weight_type())};
+  for (std::uint64_t i = 0; i < places; ++i) {
+    const EdgeIndex at = out.arc_count() * i / places;
+    seen.push_back(out.offsets[out.vertex_count() * i / places]);
+    if (out.arc_count() > 0) seen.push_back(out.targets[at]);
+    if (!out.weights.empty()) seen.push_back(out.weights[at]);
+  }
+  return XXH3_64bits(seen.data(), seen.size() * sizeof(seen[0]));
+}
+
 }  // namespace
+
+std::string identity_of(const Graph& graph) {
+  std::error_code   none;
+  const auto        path  = std::filesystem::canonical(graph.name(), none);
+  const std::string name  = none ? graph.name() : path.string();
+  const auto        bytes = std::filesystem::file_size(name, none);
+  return fmt::format("{} ({} bytes, {:016x})", name, none ? 0 : bytes, checksum_of(graph));
+}
 
 std::string history_path() { return cache_path("history.json"); }
 
@@ -136,7 +138,7 @@ std::shared_ptr<RunHistory> RunHistory::of(const Graph& graph) {
 
 void RunHistory::read_kept(const Graph& graph) {
   if (!key_.empty()) return;
-  key_             = key_of(graph);
+  key_             = identity_of(graph);
   const Json cache = read_cache(history_path());
   if (cache.value(format_key, Json{}) != format) return;
   const auto found = cache.find(key_);

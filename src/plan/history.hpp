@@ -50,6 +50,9 @@ class RunHistory : public Graph::Attachment {
   std::string           key_;              ///< in the file; empty: it was not asked yet
 };
 
+/// A graph's file, its size and a checksum: of its rows in a few places, or of all its pages.
+std::string identity_of(const Graph& graph);
+
 /// Where histories are kept: spillway/history.json (cache_file.hpp).
 std::string history_path();
 

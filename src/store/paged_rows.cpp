@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/fail.hpp"
+#include "base/hash.hpp"
 #include "graph/csr.hpp"
 #include "store/row_code.hpp"
 
@@ -67,6 +68,16 @@ PagedRows::PagedRows(std::string path, std::uint64_t at, const PageFormat& forma
       offsets_(std::move(offsets)),
       table_(format, std::move(entries), offsets_.span(), path_),
       least_weight_(least_weight) {}
+
+std::uint64_t PagedRows::checksum() const {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  for (std::uint64_t page = 0; page < table_.size(); ++page) {
+    const std::uint64_t own = table_.checksum(page);
+    XXH3_64bits_update(&state, &own, sizeof own);
+  }
+  return XXH3_64bits_digest(&state);
+}
 
 Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress) {
   const PageTable&      table    = pages.table();

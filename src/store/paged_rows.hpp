@@ -39,6 +39,8 @@ class PagedRows {
   EdgeIndex               arcs() const { return offsets_[offsets_.size() - 1]; }
   /// Of all pages, on disk.
   std::uint64_t bytes() const { return table_.size() * table_.format().page_bytes; }
+  /// Of all pages, by their own.
+  std::uint64_t checksum() const;
   std::uint64_t place_of(std::uint64_t page) const { return at_ + page * table_.format().page_bytes; }
 
  private:

@@ -159,6 +159,7 @@ class PageTable {
   /// The first page that has a row of the vertex, or a part of it.
   std::uint64_t page_of(Vertex v) const;
   EdgeIndex     most_edges() const { return most_edges_; }  ///< of a page
+  std::uint64_t checksum(std::uint64_t page) const { return entries_[page].checksum; }
 
   /// The vertex that a record id is of (appendix A of the paper).
   std::uint64_t vertex_of(std::uint64_t page, std::uint64_t slot) const {

@@ -19,6 +19,8 @@
 
 namespace spillway {
 
+class StateExchange;
+
 /// All blocks of one iteration, for each direction. `pull` is empty where no rows for it are at hand.
 struct Topology {
   std::uint64_t         vertices = 0;  ///< that have rows and state
@@ -98,6 +100,9 @@ class Executor {
   virtual bool converged() const = 0;
   /// That the state of the vertices takes.
   virtual std::uint64_t state_bytes() const = 0;
+  /// Between iterations: its whole state to a file or, after `start`, from one; the frontier then. None: it has
+  /// state that cannot be saved.
+  virtual std::optional<FrontierSize> exchange_state(StateExchange& /*with*/) { return std::nullopt; }
   /// After the last iteration: what was counted over all of them.
   virtual void complete(RunStatistics& statistics) = 0;
 };

@@ -41,6 +41,7 @@ class Bitmap {
 
   BitmapView     view() const { return {words_.data()}; }
   std::uint64_t  size() const { return words_.size(); }
+  std::uint64_t* data() const { return words_.data(); }
   std::uint64_t& word(std::uint64_t i) { return words_[i]; }
 
   bool test(Vertex v) const { return view().test(v); }

@@ -137,6 +137,8 @@ class HostExecutor final : public CpuExecutor {
     return {};
   }
 
+  std::optional<FrontierSize> exchange_state(StateExchange& with) override;
+
   bool        wants_rows(Vertex first, Vertex last) override;
   Accumulated accumulated() const override;
   void        merge(const Accumulated& other) override;
@@ -629,6 +631,7 @@ class HostExecutor final : public CpuExecutor {
 }  // namespace spillway::host
 
 #include <spillway/engine/host/apply.hpp>
+#include <spillway/engine/host/checkpoint.hpp>
 #include <spillway/engine/host/exchange.hpp>
 #include <spillway/engine/host/frontier.hpp>
 #include <spillway/engine/host/pages.hpp>

@@ -1,0 +1,83 @@
+// Long runs that survive: the state of a run on the CPU is saved between iterations now and then, and a later
+// process goes on from there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <spillway/result.hpp>
+
+namespace spillway {
+
+class Executor;
+struct FrontierSize;
+
+struct CheckpointOptions {
+  std::string folder;
+  std::string question;         ///< what is asked of which graph: a checkpoint of anything else is refused
+  bool        resume  = false;  ///< from the one that is there; without, there must be none
+  double      seconds = 60;     ///< from one to the next; more where saving takes long; 0: after every iteration
+};
+
+/// Of one question, in RunOptions::checkpoints. Of an algorithm that makes several runs, those before the one that
+/// was saved are made again.
+class Checkpoints {
+ public:
+  /// Error{usage} where the folder or what it holds does not fit; Error{bad_input} where a checkpoint is damaged.
+  explicit Checkpoints(CheckpointOptions options);
+
+  /// A run has set its state up: goes on from the checkpoint, if it is of this one.
+  std::optional<FrontierSize> begin(Executor& executor, RunStatistics& statistics);
+  /// Between two iterations: saves, if it is time to. What hinders it does not end the run.
+  void offer(Executor& executor, const RunStatistics& statistics);
+  /// The answer is safe: removes the file.
+  void finish();
+
+  /// Iteration that was gone on from; none: there was no checkpoint.
+  std::optional<std::uint64_t> resumed_at() const { return resumed_at_; }
+  std::uint64_t                saved() const { return saved_; }
+  /// Why the last could not be saved; empty: it could.
+  const std::string& trouble() const { return trouble_; }
+  std::string        path() const;
+
+ private:
+  void save(Executor& executor, const RunStatistics& statistics);
+
+  CheckpointOptions            options_;
+  bool                         exists_ = false;
+  std::uint32_t                run_ = 0, saved_run_ = 0;
+  double                       began_ms_ = 0, last_ms_ = 0, save_ms_ = 0;
+  std::uint64_t                saved_ = 0;
+  std::optional<std::uint64_t> resumed_at_;
+  std::string                  trouble_;
+};
+
+/// What passes between an executor's state and a file, in the same order both ways.
+class StateExchange {
+ public:
+  /// Error{bad_input} where a file does not have so many more.
+  virtual void check_left(std::uint64_t /*count*/, std::uint64_t /*bytes_of_each*/) const {}
+  virtual ~StateExchange()                                         = default;
+  virtual bool is_reading() const                                  = 0;
+  virtual void exchange(void* data, std::uint64_t bytes)           = 0;
+
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  void exchange(T& value) {
+    exchange(&value, sizeof value);
+  }
+  template <class T>
+  void exchange(std::vector<T>& values) {
+    std::uint64_t count = values.size();
+    exchange(count);
+    check_left(count, sizeof(T));
+    if (is_reading()) values.resize(count);
+    exchange(values.data(), count * sizeof(T));
+  }
+};
+
+}  // namespace spillway
