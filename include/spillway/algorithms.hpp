@@ -15,7 +15,7 @@ namespace spillway {
 /// How a result is checked: by computing it anew with plain serial code, or by properties that only a right one
 /// has.
 enum class CheckBy {
-  automatic,  ///< the oracle on graphs of up to `oracle_arcs` arcs, properties beyond
+  automatic,  ///< the oracle on graphs in memory of up to `oracle_arcs` arcs, properties beyond
   oracle,
   properties,
 };
@@ -27,7 +27,8 @@ struct VerifyOptions {
   Progress*     progress    = nullptr;
 
   bool use_oracle(const Graph& graph) const {
-    return by == CheckBy::oracle || (by == CheckBy::automatic && graph.arc_count() <= oracle_arcs);
+    return by == CheckBy::oracle ||
+           (by == CheckBy::automatic && !graph.pages() && graph.arc_count() <= oracle_arcs);
   }
 };
 

@@ -61,15 +61,13 @@ class StateExchange {
  public:
   /// Error{bad_input} where a file does not have so many more.
   virtual void check_left(std::uint64_t /*count*/, std::uint64_t /*bytes_of_each*/) const {}
-  virtual ~StateExchange()                                         = default;
-  virtual bool is_reading() const                                  = 0;
-  virtual void exchange(void* data, std::uint64_t bytes)           = 0;
+  virtual ~StateExchange()                               = default;
+  virtual bool is_reading() const                        = 0;
+  virtual void exchange(void* data, std::uint64_t bytes) = 0;
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void exchange(T& value) {
-    exchange(&value, sizeof value);
-  }
+  requires std::is_trivially_copyable_v<T>
+  void exchange(T& value) { exchange(&value, sizeof value); }
   template <class T>
   void exchange(std::vector<T>& values) {
     std::uint64_t count = values.size();

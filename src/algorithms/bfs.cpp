@@ -72,7 +72,7 @@ Verdict verify_bfs(const Graph& graph, const ParameterValues& values, const Resu
                                      .labels    = levels.span(),
                                      .parents   = column_of<Vertex>(result, 1).span()};
   verdict.problem = tree_problem(
-      graph, tree, [](std::uint32_t level, EdgeIndex) { return level + 1; }, std::less<>{}, options);
+      graph, tree, [](std::uint32_t level, std::uint32_t) { return level + 1; }, std::less<>{}, options);
   return verdict;
 }
 

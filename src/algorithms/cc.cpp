@@ -1,9 +1,11 @@
 // Weakly connected components: arcs count in both directions, and the label of a component is its smallest vertex.
 #include "algorithms/cc.hpp"
+#include "algorithms/row_visits.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <numeric>
 
 #include <spillway/engine/parallel.hpp>
@@ -136,17 +138,50 @@ std::vector<Vertex> labels_by_merging(const Graph& graph) {
   return label;
 }
 
-/// What is wrong with one vertex and the arcs that leave it; nothing if all is well.
+/// What is wrong with one vertex; nothing if all is well.
 std::string fault_at(const Graph& graph, std::span<const Vertex> labels, Vertex v) {
   const auto name = [&](Vertex u) { return graph.ids().name(u); };
   if (labels[v] > v) return fmt::format("vertex {}: the label is not the smallest of its component", name(v));
   if (labels[labels[v]] != labels[v])
     return fmt::format("vertex {}: its label {} is labelled otherwise", name(v), name(labels[v]));
-  for (const Vertex target : graph.out().neighbors(v))
-    if (labels[target] != labels[v])
-      return fmt::format("vertices {} and {} are neighbours and have the labels {} and {}", name(v), name(target),
-                         name(labels[v]), name(labels[target]));
   return {};
+}
+
+/// Neighbours with different labels; nothing if there are none.
+std::string fault_of_arcs(const Graph& graph, std::span<const Vertex> labels, const VerifyOptions& options) {
+  const auto  name = [&](Vertex u) { return graph.ids().name(u); };
+  std::mutex  mutex;
+  std::string fault;
+  for_each_row(graph, options, [&](Vertex v, std::span<const Vertex> targets, const std::uint32_t*) {
+    for (const Vertex target : targets) {
+      if (labels[target] == labels[v]) continue;
+      const std::scoped_lock lock{mutex};
+      fault = fmt::format("vertices {} and {} are neighbours and have the labels {} and {}", name(v), name(target),
+                          name(labels[v]), name(labels[target]));
+      return;
+    }
+  });
+  return fault;
+}
+
+/// Of a graph in pages, whose rows come once: how many components there are, by merging sets arc by arc.
+std::uint64_t components_by_merging(const Graph& graph, const VerifyOptions& options) {
+  const Buffer<Vertex> parent{graph.vertex_count(), graph.budget(), "verifying the components"};
+  std::iota(parent.data(), parent.data() + parent.size(), Vertex{0});
+  std::uint64_t components = graph.vertex_count();
+  const auto    root       = [&](Vertex v) {
+    for (; parent[v] != v; v = parent[v]) parent[v] = parent[parent[v]];
+    return v;
+  };
+  for_each_row_alone(graph, options, [&](Vertex u, std::span<const Vertex> targets, const std::uint32_t*) {
+    for (const Vertex v : targets) {
+      const Vertex one = root(u), other = root(v);
+      if (one == other) continue;
+      parent[std::max(one, other)] = std::min(one, other);
+      --components;
+    }
+  });
+  return components;
 }
 
 std::string first_fault(const Graph& graph, std::span<const Vertex> labels, const VerifyOptions& options) {
@@ -198,6 +233,13 @@ std::string fault_by_properties(const Graph& graph, std::span<const Vertex> labe
     return fmt::format("component has {} entries, expected {}", labels.size(), graph.vertex_count());
   if (outside != labels.end()) return fmt::format("the label {} is no vertex", *outside);
   if (std::string fault = first_fault(graph, labels, options); !fault.empty()) return fault;
+  if (std::string fault = fault_of_arcs(graph, labels, options); !fault.empty()) return fault;
+  if (graph.pages()) {
+    std::uint64_t own = 0;
+    for (Vertex v = 0; v < labels.size(); ++v) own += labels[v] == v;
+    const std::uint64_t components = components_by_merging(graph, options);
+    return own == components ? "" : fmt::format("there are {} components, not {}", components, own);
+  }
   const Vertex v = cut_off(graph, labels);
   if (v == no_vertex) return {};
   return fmt::format("vertex {} is not connected with its label {}", graph.ids().name(v),

@@ -7,6 +7,7 @@
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/programs/degrees.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/row_visits.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
 
@@ -101,19 +102,20 @@ Plan plan_degrees(const Graph& graph, const ParameterValues&, const RunOptions& 
 }
 
 /// The oracle: walks the arcs one by one and keeps its own iteration_counters.
-Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result, const VerifyOptions&) {
+Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result& result,
+                       const VerifyOptions& options) {
   struct IterationCounters {
     std::uint64_t out = 0, in = 0;
   };
   Charge memory{graph.budget(), "verifying the result"};
   memory.raise_to(graph.vertex_count() * sizeof(IterationCounters));
   std::vector<IterationCounters> counters(graph.vertex_count());
-  for (Vertex v = 0; v < graph.vertex_count(); ++v) {
-    for (const Vertex target : graph.out().neighbors(v)) {
+  for_each_row_alone(graph, options, [&](Vertex v, std::span<const Vertex> targets, const std::uint32_t*) {
+    for (const Vertex target : targets) {
       ++counters[v].out;
       ++counters[target].in;
     }
-  }
+  });
   const auto& out = std::get<Array<std::uint64_t>>(result.columns.at(0).values);
   const auto& in  = std::get<Array<std::uint64_t>>(result.columns.at(1).values);
   Verdict     verdict{.how = "serial oracle", .problem = {}};

@@ -9,6 +9,7 @@
 
 #include "algorithms/checking.hpp"
 #include "algorithms/pagerank.hpp"
+#include "algorithms/row_visits.hpp"
 #include "algorithms/tolerances.hpp"
 
 namespace spillway {
@@ -41,11 +42,12 @@ class PowerIteration {
   double step() {
     double dangling = 0;
     std::fill_n(next_.data(), next_.size(), 0.0);
-    for (Vertex v = 0; v < ranks_.size(); ++v) {
-      const auto neighbors = graph_.out().neighbors(v);
-      if (neighbors.empty()) dangling += ranks_[v];
-      for (const Vertex to : neighbors) next_[to] += ranks_[v] / static_cast<double>(neighbors.size());
-    }
+    for (Vertex v = 0; v < ranks_.size(); ++v)
+      if (out_degree(graph_, v) == 0) dangling += ranks_[v];
+    for_each_row_alone(graph_, {}, [&](Vertex v, std::span<const Vertex> targets, const std::uint32_t*) {
+      const double sent = ranks_[v] / static_cast<double>(out_degree(graph_, v));
+      for (const Vertex to : targets) next_[to] += sent;
+    });
     const double restarting = 1 - damping_ + (drop_dangling_ ? 0 : damping_ * dangling);
     double       change     = 0;
     for (Vertex v = 0; v < ranks_.size(); ++v) {
@@ -90,7 +92,7 @@ template <class Rank>
 double dangling_mass(const Graph& graph, std::span<const Rank> ranks) {
   double mass = 0;
   for (Vertex v = 0; v < ranks.size(); ++v)
-    if (graph.out().degree(v) == 0) mass += static_cast<double>(ranks[v]);
+    if (out_degree(graph, v) == 0) mass += static_cast<double>(ranks[v]);
   return mass;
 }
 

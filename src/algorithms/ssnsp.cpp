@@ -6,6 +6,7 @@
 #include "algorithms/path_counts.hpp"
 #include "algorithms/programs/path_counts.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/row_visits.hpp"
 #include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
@@ -74,19 +75,15 @@ std::string fault_by_oracle(const Graph& graph, Vertex source, std::span<const s
 /// Levels and counts are right if the source alone has level 0, with one path; no arc leads to a level beyond the
 /// next; and everyone else has as many paths, more than none where it is reached, as those before it together.
 std::string fault_by_properties(const Graph& graph, Vertex source, std::span<const std::uint32_t> levels,
-                                std::span<const double> paths, int threads) {
-  const Csr&           out  = graph.out();
+                                std::span<const double> paths, const VerifyOptions& options) {
   const auto           name = [&](std::uint64_t v) { return graph.ids().name(static_cast<Vertex>(v)); };
   const Buffer<double> arriving{graph.vertex_count(), graph.budget(), "verifying the paths"};
   std::atomic<Vertex>  beyond{no_vertex};
-  for_each_row_range(out, threads, [&](Vertex first, Vertex last, int) {
-    for (Vertex u = first; u < last; ++u) {
-      if (levels[u] == no_level) continue;
-      for (const Vertex v : out.neighbors(u)) {
-        if (levels[v] > levels[u] + 1) beyond.store(v, std::memory_order_relaxed);
-        if (levels[v] == levels[u] + 1)
-          std::atomic_ref{arriving[v]}.fetch_add(paths[u], std::memory_order_relaxed);
-      }
+  for_each_row(graph, options, [&](Vertex u, std::span<const Vertex> targets, const std::uint32_t*) {
+    if (levels[u] == no_level) return;
+    for (const Vertex v : targets) {
+      if (levels[v] > levels[u] + 1) beyond.store(v, std::memory_order_relaxed);
+      if (levels[v] == levels[u] + 1) std::atomic_ref{arriving[v]}.fetch_add(paths[u], std::memory_order_relaxed);
     }
   });
   if (beyond != no_vertex) return fmt::format("vertex {} could be reached sooner", name(beyond));
@@ -111,7 +108,7 @@ Verdict verify_ssnsp(const Graph& graph, const ParameterValues& values, const Re
   if (levels.size() != graph.vertex_count() || paths.size() != graph.vertex_count())
     return {how, "a column has the wrong length"};
   return {how, by_serial ? fault_by_oracle(graph, source, levels, paths)
-                         : fault_by_properties(graph, source, levels, paths, thread_count(options.threads))};
+                         : fault_by_properties(graph, source, levels, paths, options)};
 }
 
 }  // namespace

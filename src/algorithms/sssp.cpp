@@ -119,8 +119,8 @@ template <class W>
 using Length = std::conditional_t<std::is_integral_v<W>, std::uint64_t, double>;
 
 template <class W>
-Length<W> length_of(const Graph& graph, EdgeIndex i) {
-  return static_cast<Length<W>>(std::bit_cast<W>(graph.out().weights[i]));
+Length<W> length_of(std::uint32_t weight) {
+  return static_cast<Length<W>>(std::bit_cast<W>(weight));
 }
 
 /// The oracle: Dijkstra with a heap.
@@ -139,7 +139,7 @@ Buffer<Label> serial_distances(const Graph& graph, Vertex source) {
     distances[v]   = static_cast<Label>(std::min<Length<W>>(distance, highest<Label>()));
     const Csr& csr = graph.out();
     for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i)
-      if (!settled[csr.targets[i]]) heap.push({distance + length_of<W>(graph, i), csr.targets[i]});
+      if (!settled[csr.targets[i]]) heap.push({distance + length_of<W>(csr.weights[i]), csr.targets[i]});
   }
   return distances;
 }
@@ -154,8 +154,8 @@ Verdict verify_with(const Graph& graph, Vertex source, const Result& result, con
   }
   if (!verdict.problem.empty()) return verdict;
   // Distances that are longer than a label holds are compared as they are: nothing is cut off here.
-  const auto offered = [&](Label distance, EdgeIndex i) {
-    return static_cast<Length<W>>(distance) + length_of<W>(graph, i);
+  const auto offered = [&](Label distance, std::uint32_t weight) {
+    return static_cast<Length<W>>(distance) + length_of<W>(weight);
   };
   const PathTree<Label> tree{.source    = source,
                              .root      = 0,

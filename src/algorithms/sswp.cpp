@@ -63,14 +63,13 @@ Verdict verify_with(const Graph& graph, Vertex source, const Result& result, con
     verdict.problem              = difference<Label, Label>(graph, "width", widths.span(), expected.span());
   }
   if (!verdict.problem.empty()) return verdict;
-  const auto&           weights = graph.out().weights;
   const PathTree<Label> tree{.source    = source,
                              .root      = highest<Label>(),
                              .unreached = 0,
                              .labels    = widths.span(),
                              .parents   = column_of<Vertex>(result, 1).span()};
-  const auto            narrowed = [&](Label width, EdgeIndex i) {
-    return std::min<Label>(width, std::bit_cast<W>(weights[i]));
+  const auto            narrowed = [&](Label width, std::uint32_t weight) {
+    return std::min<Label>(width, std::bit_cast<W>(weight));
   };
   verdict.problem = tree_problem(graph, tree, narrowed, std::greater<>{}, options);
   return verdict;

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "algorithms/checking.hpp"
-#include "graph/csr.hpp"
+#include "algorithms/row_visits.hpp"
 
 #include <spillway/engine/memory.hpp>
 
@@ -48,22 +48,19 @@ std::string parent_problem(const Graph& graph, const PathTree<Label>& tree) {
 /// must offer just what is there.
 template <class Label, class Extend, class Better>
 std::string arc_problem(const Graph& graph, const PathTree<Label>& tree, Extend&& extend, Better&& better,
-                        int threads) {
+                        const VerifyOptions& options) {
   const std::uint64_t        n    = graph.vertex_count();
-  const Csr&                 out  = graph.out();
   const auto                 name = [&](std::uint64_t v) { return graph.ids().name(static_cast<Vertex>(v)); };
   const Buffer<std::uint8_t> has_tree_arc{n, graph.budget(), "verifying the paths"};
   std::atomic<Vertex>        improvable{no_vertex};
-  for_each_row_range(out, threads, [&](Vertex first, Vertex last, int) {
-    for (Vertex u = first; u < last; ++u) {
-      if (!tree.reached(u)) continue;
-      for (EdgeIndex i = out.offsets[u]; i < out.offsets[u + 1]; ++i) {
-        const Vertex v       = out.targets[i];
-        const auto   offered = extend(tree.labels[u], i);
-        if (better(offered, tree.labels[v])) improvable.store(v, std::memory_order_relaxed);
-        if (tree.parents[v] == u && offered == tree.labels[v])
-          std::atomic_ref{has_tree_arc[v]}.store(1, std::memory_order_relaxed);
-      }
+  for_each_row(graph, options, [&](Vertex u, std::span<const Vertex> targets, const std::uint32_t* weights) {
+    if (!tree.reached(u)) return;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Vertex v       = targets[i];
+      const auto   offered = extend(tree.labels[u], weights ? weights[i] : 0);
+      if (better(offered, tree.labels[v])) improvable.store(v, std::memory_order_relaxed);
+      if (tree.parents[v] == u && offered == tree.labels[v])
+        std::atomic_ref{has_tree_arc[v]}.store(1, std::memory_order_relaxed);
     }
   });
   if (improvable != no_vertex) return fmt::format("vertex {} could be reached better", name(improvable));
@@ -91,12 +88,13 @@ std::string cycle_problem(const Graph& graph, const PathTree<Label>& tree) {
   return {};
 }
 
-/// extend(label, i) is the label that arc i offers to its target. `better(a, b)`: a label of a would replace b.
+/// extend(label, weight) is the label that an arc with these bits of weight offers to its target. `better(a, b)`:
+/// a label of a would replace b.
 template <class Label, class Extend, class Better>
 std::string tree_problem(const Graph& graph, const PathTree<Label>& tree, Extend&& extend, Better&& better,
                          const VerifyOptions& options) {
   std::string problem = parent_problem(graph, tree);
-  if (problem.empty()) problem = arc_problem(graph, tree, extend, better, thread_count(options.threads));
+  if (problem.empty()) problem = arc_problem(graph, tree, extend, better, options);
   return problem.empty() ? cycle_problem(graph, tree) : problem;
 }
 

@@ -83,7 +83,10 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   line("method", method_text(plan));
   for (const std::string& why : plan.why) line(&why == plan.why.data() ? "why" : "", why);
   if (plan.state_bytes > 0) line("state", human_bytes(plan.state_bytes));
-  if (plan.edge_bytes > 0 && (plan.device != "cpu" || plan.rates))
+  if (plan.method == pages_from_disk()->name)
+    line("pages", fmt::format("{}, {} of them stay in memory once read", human_bytes(plan.edge_bytes),
+                              plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
+  else if (plan.edge_bytes > 0 && (plan.device != "cpu" || plan.rates))
     line("edges", fmt::format("{}, {} of them on the device", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
   print_candidates(plan);

@@ -188,6 +188,8 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
 /// Where the edges were, if not all on the GPU.
 std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method.empty()) return {};
+  if (statistics.method == pages_from_disk()->name)
+    return fmt::format(" (pages from disk, {} read)", human_bytes(statistics.bytes_read));
   const std::string sent =
       statistics.bytes_sent > 0 ? fmt::format(", {} transferred", human_bytes(statistics.bytes_sent)) : "";
   return fmt::format(" (edges in host memory, {} resident {}{})", human_bytes(statistics.edges_resident),

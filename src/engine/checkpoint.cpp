@@ -98,11 +98,13 @@ std::pair<Header, std::string> opened(const FileHandle& file, const std::string&
   if (bytes >= sizeof header) read_at(file, path, 0, &header, sizeof header);
   if (bytes < sizeof header || header.magic != magic) throw bad_input("{}: not a checkpoint", path);
   if (header.version != version)
-    throw bad_input("{}: a checkpoint of version {}; this Spillway reads version {}: remove the file to start anew",
-                    path, header.version, version);
+    throw bad_input(
+        "{}: a checkpoint of version {}; this Spillway reads version {}: remove the file to start anew", path,
+        header.version, version);
   if (header.question_bytes > bytes - sizeof header ||
       header.state_bytes != bytes - sizeof header - header.question_bytes)
-    throw bad_input("{}: {} bytes are not those of a whole checkpoint; remove the file to start anew", path, bytes);
+    throw bad_input("{}: {} bytes are not those of a whole checkpoint; remove the file to start anew", path,
+                    bytes);
   std::string question(header.question_bytes, ' ');
   read_at(file, path, sizeof header, question.data(), question.size());
   return {header, std::move(question)};
@@ -110,7 +112,9 @@ std::pair<Header, std::string> opened(const FileHandle& file, const std::string&
 
 }  // namespace
 
-std::string Checkpoints::path() const { return (std::filesystem::path{options_.folder} / "run.checkpoint").string(); }
+std::string Checkpoints::path() const {
+  return (std::filesystem::path{options_.folder} / "run.checkpoint").string();
+}
 
 Checkpoints::Checkpoints(CheckpointOptions options) : options_(std::move(options)), began_ms_(now_ms()) {
   std::error_code none;
@@ -131,8 +135,8 @@ Checkpoints::Checkpoints(CheckpointOptions options) : options_(std::move(options
 
 std::optional<FrontierSize> Checkpoints::begin(Executor& executor, RunStatistics& statistics) {
   if (run_++ != saved_run_ || !exists_ || resumed_at_) return std::nullopt;
-  const std::string name          = path();
-  const FileHandle  file          = open_for_reading(name);
+  const std::string name        = path();
+  const FileHandle  file        = open_for_reading(name);
   const auto [header, question] = opened(file, name);
   StateReader reader{file, name, sizeof header + header.question_bytes, header.state_bytes};
   const auto  frontier = executor.exchange_state(reader);

@@ -1,3 +1,4 @@
+#include <set>
 #include <spillway/plan.hpp>
 
 #include <spillway/engine/executor.hpp>
@@ -7,6 +8,7 @@
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/registry.hpp"
 #include "devices/devices.hpp"
+#include "store/paged_rows.hpp"
 #include "supply/windows.hpp"
 
 namespace spillway {
@@ -43,6 +45,18 @@ void plan_windows(Plan& plan, const RunOptions& options, const Topology& topolog
   plan.why.emplace_back("edges are transferred within host memory, for study; times are predicted as for a GPU");
 }
 
+/// What the state leaves of the memory is for pages that stay once they have been read.
+void plan_pages(Plan& plan, const Topology& topology, const MemoryBudget& budget) {
+  std::set<const store::PagedRows*> sides;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const RowBlock& block : *blocks) sides.insert(block.pages);
+  plan.edge_bytes = 0;
+  for (const store::PagedRows* side : sides) plan.edge_bytes += side->bytes();
+  const std::uint64_t held = budget.used() + plan.state_bytes;
+  plan.resident_bytes      = std::min(plan.edge_bytes, budget.limit() - std::min(budget.limit(), held));
+  plan.why.emplace_back("edges are in pages on disk, which are streamed to the CPU");
+}
+
 }  // namespace
 
 Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const ProgramFacts& facts,
@@ -54,8 +68,12 @@ Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
   plan.edge_bytes  = topology.arcs * edge_bytes(facts.weighted);
-  plan.method      = (options.method->transfers ? options.method : resident_edges())->name;
-  say_why_on_cpu(plan, options);
+  const bool sends = options.method->transfers || options.method->streams_pages;
+  plan.method      = (sends ? options.method : resident_edges())->name;
+  if (options.method->streams_pages)
+    plan_pages(plan, topology, budget);
+  else
+    say_why_on_cpu(plan, options);
   if (options.device.kind->of_cpu_executors) plan.resident_bytes = plan.edge_bytes;
   if (options.method->transfers) plan_windows(plan, options, topology, facts, budget);
   return plan;

@@ -74,7 +74,7 @@ TEST_P(Checkpointed, RunsComeToTheSameAnswer) {
   const Algorithm&      algorithm = algorithm_named(GetParam());
   const Graph           kron      = generate("kron", {{"scale", "7"}}),
               grid                = generate("grid", {{"rows", "8"}, {"columns", "9"}});
-  std::uint64_t gone_on = 0;
+  std::uint64_t gone_on           = 0;
   for (const Graph& given : {kron, grid})
     for (const bool paged : {false, true}) {
       const Graph     weighted = with_weights_for(algorithm, given);
@@ -82,8 +82,8 @@ TEST_P(Checkpointed, RunsComeToTheSameAnswer) {
       ParameterValues values   = filled(algorithm, graph, {}).value();
       if (values.contains("form")) values["form"] = GetParam() == "cc" ? "propagate" : values["form"];
       RunOptions plain{.threads = 1, .deterministic = true};
-      plain.device.kind         = device_kind_named("cpu");
-      const std::string right   = bytes_of(algorithm.run(graph, values, plain));
+      plain.device.kind       = device_kind_named("cpu");
+      const std::string right = bytes_of(algorithm.run(graph, values, plain));
       for (int iterations = 1; iterations < 40; ++iterations) {
         SCOPED_TRACE(fmt::format("{} iterations, pages: {}", iterations, paged));
         const CheckpointOptions asked{.folder = folder / "", .question = "this", .seconds = 0};
@@ -102,7 +102,7 @@ TEST_P(Checkpointed, RunsComeToTheSameAnswer) {
         if (!ended) break;
         CheckpointOptions again = asked;
         again.resume            = true;
-        Checkpoints saved{again};
+        Checkpoints  saved{again};
         const Result result = algorithm.run(graph, values, options_with(saved, Progress::none()));
         EXPECT_TRUE(bytes_of(result) == right);
         EXPECT_EQ(algorithm.verify(weighted, values, result, {.by = CheckBy::oracle}).problem, "");
@@ -145,7 +145,9 @@ TEST_F(CheckpointFiles, OfOtherQuestionsAreRefused) {
   const auto other = failure_of([&] { Checkpoints{asked(true, "that")}; });
   EXPECT_EQ(other.first, ExitCode::usage);
   EXPECT_NE(other.second.find("of another question: this"), std::string::npos) << other.second;
-  EXPECT_NE(failure_of([&] { Checkpoints{{.folder = folder_ / "nowhere"}}; }).second.find("no such folder"),
+  EXPECT_NE(failure_of([&] {
+              Checkpoints{{.folder = folder_ / "nowhere", .question = "this"}};
+            }).second.find("no such folder"),
             std::string::npos);
 }
 

@@ -6,8 +6,8 @@
 
 namespace spillway::host {
 
-/// Accumulators are empty then, and messages are published anew, unless that was done ahead. What waits in buckets,
-/// and frontiers that another run recorded or walks again, are not saved: such runs start anew.
+/// Accumulators are empty then, and messages are published anew, unless that was done ahead. What waits in
+/// buckets, and frontiers that another run recorded or walks again, are not saved: such runs start anew.
 template <class P, bool bucketed>
 std::optional<FrontierSize> HostExecutor<P, bucketed>::exchange_state(StateExchange& with) {
   if constexpr (prioritised) {

@@ -114,9 +114,9 @@ class HostDevice final : public RunDevice<P> {
 
   Plan plan() override {
     const auto&   budget = request_.graph.budget();
-    std::uint64_t state  = HostExecutor<P, Prioritises<P>>::state_bytes_of(request_.topology);
+    std::uint64_t state  = HostExecutor<P, Prioritises<P>>::state_bytes_of(request_.topology, request_.options);
     if constexpr (settles_in_place)
-      if (in_chunks()) state = HostExecutor<P, false>::state_bytes_of(request_.topology);
+      if (in_chunks()) state = HostExecutor<P, false>::state_bytes_of(request_.topology, request_.options);
     if (is_composed()) state = ComposedRun<P>{request_, delta_}.executor().state_bytes();
     const std::uint64_t given = request_.continuation.values.size() * sizeof(ValueOf<P>);
     budget->expect(state - std::min(state, given), "the state of the vertices");

@@ -60,6 +60,7 @@ class HostExecutor final : public CpuExecutor {
         tuning_(options.tuning),
         progress_(options.progress ? *options.progress : Progress::none()),
         budget_(graph.budget()),
+        state_bytes_(state_bytes_of(topology, options)),
         input_(std::move(input)),
         values_(std::move(input_.values)),
         locals_(static_cast<std::size_t>(threads_)) {
@@ -73,7 +74,7 @@ class HostExecutor final : public CpuExecutor {
     if constexpr (stores_messages) messages_ = {n_, budget, "the messages of the vertices"};
     if (sweeps()) next_messages_ = {n_, budget, "the messages of the vertices"};
     if constexpr (T::gathers) {
-      if (needs_accumulators(topology)) accumulators_ = {n_, budget, "the updates of the vertices"};
+      if (needs_accumulators(topology, options)) accumulators_ = {n_, budget, "the updates of the vertices"};
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
@@ -144,14 +145,14 @@ class HostExecutor final : public CpuExecutor {
   void        merge(const Accumulated& other) override;
   void        adopt(const Accumulated& merged) override;
 
-  std::uint64_t state_bytes() const override { return state_bytes_of(topology_); }
+  std::uint64_t state_bytes() const override { return state_bytes_; }
 
-  static std::uint64_t state_bytes_of(const Topology& topology) {
+  static std::uint64_t state_bytes_of(const Topology& topology, const RunOptions& options) {
     const std::uint64_t n        = topology.vertices;
     std::uint64_t       a_vertex = sizeof(Value);
     if constexpr (stores_messages) a_vertex += sizeof(Message) * (sweeps(topology) ? 2 : 1);
     if constexpr (T::gathers)
-      if (needs_accumulators(topology)) a_vertex += sizeof(Accumulator);
+      if (needs_accumulators(topology, options)) a_vertex += sizeof(Accumulator);
     if constexpr (in_buckets) a_vertex += sizeof(Value);
     if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
     return n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
@@ -291,8 +292,10 @@ class HostExecutor final : public CpuExecutor {
 
   // --- state ---
 
-  static bool needs_accumulators(const Topology& topology) {
-    return topology.pull.empty() || topology.pull.size() > 1 || !topology.push.empty();
+  static bool needs_accumulators(const Topology& topology, const RunOptions& options) {
+    const bool may_push = options.direction == Direction::push || options.method->transfers ||
+                          options.device.kind->of_cpu_executors || !T::all_active;
+    return topology.pull.empty() || topology.pull.size() > 1 || (!topology.push.empty() && may_push);
   }
 
   /// What threads have counted of the edges that they visited.
@@ -595,6 +598,7 @@ class HostExecutor final : public CpuExecutor {
   HostTuning                    tuning_;
   Progress&                     progress_;
   std::shared_ptr<MemoryBudget> budget_;
+  std::uint64_t                 state_bytes_;
   HostInput<Value>              input_;
 
   Buffer<Value>          values_;
