@@ -99,6 +99,8 @@ struct RunStatistics {
   std::uint64_t                    edges_on_host   = 0;  ///< and of those that it read in host memory
   std::uint64_t                    bytes_sent      = 0;  ///< of edges, while it ran
   std::uint64_t                    bytes_read      = 0;  ///< of edges in place, where that is known
+  std::uint64_t                    pages_wanted    = 0;  ///< of a graph on disk, over all iterations
+  std::uint64_t                    pages_read      = 0;  ///< of which others had stayed in memory
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;

@@ -23,18 +23,16 @@ inline EdgeIndex out_degree(const Graph& graph, Vertex v) {
 /// each part. `weights` are raw bits; null: there are none.
 template <class Body>
 void for_each_row(const Graph& graph, const VerifyOptions& options, Body&& body) {
-  const int threads = thread_count(options.threads);
-  const auto visit  = [&](const Rows& rows, Vertex u, EdgeIndex first, EdgeIndex last) {
+  const int  threads = thread_count(options.threads);
+  const auto visit   = [&](const Rows& rows, Vertex u, EdgeIndex first, EdgeIndex last) {
     if (first < last)
       body(u, std::span{rows.targets + first, last - first}, rows.weights ? rows.weights + first : nullptr);
   };
   if (graph.pages()) {
     Progress& progress = options.progress ? *options.progress : Progress::none();
-    store::for_each_page(*graph.pages(), threads, "verifying", progress,
-                         [&](std::uint64_t, const PageRows& page) {
-                           for (Vertex u = page.first; u < page.last; ++u)
-                             visit(page.rows, u, page.row(u).first, page.row(u).last);
-                         });
+    store::for_each_page(*graph.pages(), threads, "verifying", progress, [&](std::uint64_t, const PageRows& page) {
+      for (Vertex u = page.first; u < page.last; ++u) visit(page.rows, u, page.row(u).first, page.row(u).last);
+    });
     return;
   }
   const Csr& out = graph.out();

@@ -179,8 +179,12 @@ void write_id_map(const IdMap& ids, std::uint64_t vertices, OutputFile& file) {
 }
 
 void LayoutArguments::add_to(Command& command) {
-  command.option("--layout", layout, ".spill: rows, or pages that are streamed from disk (default: rows)")
-      .one_of({"rows", "pages"});
+  command
+      .option(
+          "--layout", layout,
+          ".spill: rows, or pages that are streamed from disk; auto (default): rows; of a graph that is converted "
+          "and does not fit memory, compressed pages")
+      .one_of({"auto", "rows", "pages"});
   command.flag("--compress", compress, "Pages: compressed, which is less to read");
   command
       .option("--order", order,
@@ -189,6 +193,10 @@ void LayoutArguments::add_to(Command& command) {
   command.option("--page-size", page_size, "Pages: bytes of each (default: 1MiB, compressed 256KiB)");
   command.option("--record-ids", record_ids,
                  "Pages: P,Q, bytes of a page's and a slot's number (default: by size)");
+}
+
+bool LayoutArguments::may_have_pages(const std::string& output, const std::string& format) const {
+  return layout == "auto" && output != "-" && format_to_write(output, format).name == "spill";
 }
 
 std::optional<store::PageOptions> LayoutArguments::pages(const std::string& output,

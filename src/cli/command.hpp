@@ -94,11 +94,15 @@ struct GraphPlace {
 
 /// How a .spill file is to hold the graph.
 struct LayoutArguments {
-  std::string                layout = "rows", record_ids, order = "ids";
+  std::string                layout = "auto", record_ids, order = "ids";
   std::optional<std::string> page_size;
   bool                       compress = false;
 
   void add_to(Command& command);
+  /// Whether the file may have pages though they were not asked for: where memory does not hold the graph.
+  bool may_have_pages(const std::string& output, const std::string& format) const;
+  /// Such pages.
+  static store::PageOptions pages_beyond_memory() { return {.compressed = true}; }
   /// Pages, if they are asked for; Error{usage} where the format has none, or options do not go together.
   std::optional<store::PageOptions> pages(const std::string& output, const std::string& format) const;
 };

@@ -12,7 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/overwriting.hpp"
-#include "graph/arc_spill.hpp"
+#include "graph/arc_collector.hpp"
 #include "io/format.hpp"
 
 namespace spillway::cli {
@@ -28,11 +28,20 @@ struct ConvertArguments {
   bool                       in_edges = false;
 };
 
-/// In-edges, and both arcs of an edge that may be listed twice, are made of rows in memory.
+/// Both arcs of an edge that may be listed twice are made of rows in memory.
 bool can_stream(const ConvertArguments& arguments) {
   const Transform& transform = arguments.load.transform;
-  return arguments.layout.layout == "pages" && !arguments.in_edges &&
-         !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
+  return !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
+}
+
+bool streams(const ConvertArguments& arguments) {
+  return arguments.layout.layout == "pages" && can_stream(arguments);
+}
+
+/// If memory does not hold the graph.
+bool may_stream(const ConvertArguments& arguments) {
+  return arguments.layout.may_have_pages(arguments.output, arguments.to) && can_stream(arguments) &&
+         arguments.load.path != "-";
 }
 
 void check_paths(const ConvertArguments& arguments, const Common& common) {
@@ -42,10 +51,10 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
   format_to_write(arguments.output, arguments.to);
   arguments.layout.pages(arguments.output, arguments.to);
-  if (arguments.temporary && !can_stream(arguments))
+  if (arguments.temporary && !streams(arguments) && !may_stream(arguments))
     throw usage_error(
-        "--temporary is for --layout pages, without --in-edges, and with --dedup where there is "
-        "--symmetrize; otherwise rows are made in memory");
+        "--temporary is for pages, and with --dedup where there is --symmetrize; otherwise rows are made in "
+        "memory");
   const std::vector<Input> inputs = inputs_of(arguments.load);
   refuse_to_overwrite("OUT", arguments.output, inputs);
   check_can_write(arguments.output);
@@ -79,15 +88,15 @@ std::string temporary_folder(const ConvertArguments& arguments) {
 
 /// Pages of a graph that need not fit memory: arcs wait on disk, and rows are written as they are made. Where the
 /// format brings whole rows, nothing is written: that graph.
-std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Common& common, ProgressBar& bar) {
+std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
+                                  const Common& common, ProgressBar& bar) {
   constexpr std::uint64_t share   = 3;  // of the memory is for arcs that wait; the rest for rows, offsets and ids
   const LoadOptions       options = arguments.load.options(common, bar);
   const MemoryBudget      budget{options.host_memory};
   Stopwatch               clock;
   OutputFile              file{arguments.output};
   ArcSpill                spill{temporary_folder(arguments), budget.limit() / share};
-  store::PagedOutput      output{*arguments.layout.pages(arguments.output, arguments.to), file, spill,
-                            thread_count(common.threads), bar};
+  store::PagedOutput      output{pages, file, spill, thread_count(common.threads), bar, arguments.in_edges};
   BuildOutside            outside{spill, output.rows()};
   ReadGraph               read    = read_graph(arguments.load.path, options, &outside);
   const double            load_ms = clock.lap();
@@ -95,7 +104,7 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
   const std::uint64_t vertices = read.result.csr.vertex_count();
   const EdgeIndex     arcs     = read.result.csr.offsets[vertices];
   const IdMap         ids      = output.finish(std::exchange(read.result.csr.offsets, {}), read.result.ids,
-                                               read.result.weight_type, read.result.symmetric, bar);
+                                               read.result.weight_type, read.result.symmetric);
   check_mapped_files();
   std::optional<OutputFile> id_map;
   if (arguments.id_map) id_map.emplace(*arguments.id_map);
@@ -122,16 +131,27 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const Commo
   return std::nullopt;
 }
 
+/// Pages instead of what memory does not hold; false where the format cannot be streamed.
+bool streamed_instead(const ConvertArguments& arguments, const GraphSize& size, const Common& common,
+                      ProgressBar& bar) {
+  const std::uint64_t arc = size.weight_type == WeightType::none ? sizeof(Arc) : sizeof(WeightedArc);
+  note(common,
+       fmt::format("memory does not hold this graph of about {}: compressed pages are made, with up to {} "
+                   "of temporary disk in {}; --layout rows asks for rows",
+                   counted(size.arcs, "arc", "arcs"), human_bytes(size.arcs * arc), temporary_folder(arguments)));
+  return !stream_pages(arguments, LayoutArguments::pages_beyond_memory(), common, bar);
+}
+
 void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
   ProgressBar          bar = progress_bar(common);
   Stopwatch            clock;
   std::optional<Graph> read;
-  if (can_stream(arguments)) {
-    read = stream_pages(arguments, common, bar);
+  if (streams(arguments)) {
+    read = stream_pages(arguments, *arguments.layout.pages(arguments.output, arguments.to), common, bar);
     if (!read) return;
   }
-  const Graph graph = [&] {
+  const std::optional<Graph> in_memory = [&]() -> std::optional<Graph> {
     const InterruptWatch watch{bar};  // until something is written
     try {
       Graph loaded = read ? *read : open(arguments.load.path, arguments.load.options(common, bar));
@@ -139,9 +159,13 @@ void convert(const ConvertArguments& arguments, const Common& common) {
       if (arguments.in_edges) loaded.in();
       return loaded;
     } catch (const LoadRefusal& refusal) {
+      if (!read && may_stream(arguments) && streamed_instead(arguments, refusal.size(), common, bar))
+        return std::nullopt;
       throw with_in_edges(refusal, arguments, common);
     }
   }();
+  if (!in_memory) return;
+  const Graph& graph = *in_memory;
   check_cancelled(bar);
   note_all(common, graph.report().notes);
   const double load_ms = clock.lap();

@@ -61,8 +61,8 @@ class PagesApart {
 
   bool in_use() const { return output_.in_use(); }
   /// The file as a graph, with what generating it took.
-  Graph finish(const Graph& graph, const std::string& path, Progress& progress) {
-    output_.finish(graph.out().offsets, graph.ids(), graph.weight_type(), graph.symmetric(), progress);
+  Graph finish(const Graph& graph, const std::string& path) {
+    output_.finish(graph.out().offsets, graph.ids(), graph.weight_type(), graph.symmetric());
     file_.commit();
     Graph::Parts parts = store::SpillFile{path}.parts();
     parts.report       = graph.report();
@@ -99,12 +99,19 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   if (pages) apart.emplace(*pages, arguments.output, options, bar);
   Graph graph = [&] {
     const InterruptWatch watch{bar};
-    return generate(arguments.kind, arguments.values, options);
+    try {
+      return generate(arguments.kind, arguments.values, options);
+    } catch (const MemoryRefusal&) {
+      if (arguments.layout.may_have_pages(arguments.output, arguments.to))
+        note(common,
+             "--layout pages makes a graph in pages on disk, of which memory need not hold more than a part");
+      throw;
+    }
   }();
   check_cancelled(bar);
   const double make_ms = clock.lap();
   if (apart && apart->in_use())
-    graph = apart->finish(graph, arguments.output, bar);
+    graph = apart->finish(graph, arguments.output);
   else
     save_graph(graph, {.path = arguments.output, .format = arguments.to, .pages = pages}, common, bar);
   const double write_ms = clock.lap();

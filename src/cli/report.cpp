@@ -380,6 +380,7 @@ Json answer_json(const Answer& answer) {
           {"method", statistics.method.empty() ? std::string{resident_edges()->name} : statistics.method},
           {"compressed", statistics.compressed},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_on_host}}},
+          {"pages", {{"wanted", statistics.pages_wanted}, {"read", statistics.pages_read}}},
           {"kernel_launches", statistics.counters.kernel_launches},
           {"gpu", gpu_json(statistics.counters)},
           {"direction_switches", statistics.counters.switches},

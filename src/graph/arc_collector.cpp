@@ -232,8 +232,9 @@ EdgeIndex ArcCollector<Record>::hand_over(const BucketRange& buckets, const Vert
   const auto bytes_of = [&](std::size_t bucket) {
     return counted(bucket) * (3 * sizeof(Record) + edge_bytes(Record::weighted));
   };
-  const std::uint64_t used = context_.budget->used(), limit = context_.budget->limit();
-  const std::uint64_t room = (limit - std::min(limit, used)) / 10 * 9;
+  const std::uint64_t used  = context_.budget->used() + (sink ? sink->memory() : 0);
+  const std::uint64_t limit = context_.budget->limit();
+  const std::uint64_t room  = (limit - std::min(limit, used)) / 10 * 9;
   for (std::size_t first = buckets.first, count = 0; first < buckets.last; first += count) {
     check_cancelled(*context_.progress);
     std::uint64_t bytes = bytes_of(first);

@@ -411,24 +411,43 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
 }
 
 PagedOutput::PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads,
-                         Progress& progress)
-    : file_(file), pages_(options, file, SectionWriter::first(), threads) {
+                         Progress& progress, bool in_edges)
+    : options_(options),
+      file_(file),
+      spill_(spill),
+      threads_(threads),
+      progress_(progress),
+      pages_(options, file, SectionWriter::first(), threads) {
   if (options.by_degree) ordering_.emplace(spill, pages_, threads, progress);
+  RowSink& ordered = ordering_ ? static_cast<RowSink&>(*ordering_) : pages_;
+  if (in_edges) reversing_.emplace(spill, ordered, threads, progress);
 }
 
-IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
-                          Progress& progress) {
+RowSink& PagedOutput::rows() {
+  if (reversing_) return *reversing_;
+  return ordering_ ? static_cast<RowSink&>(*ordering_) : pages_;
+}
+
+IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric) {
   if (weight_type != pages_.weight_type()) throw internal_error("pages were written with weights of another type");
   if (ordering_) offsets = ordering_->finish();
-  const IdMap   named = ordering_ ? IdMap::ordered(ids, ordering_->order()) : ids;
-  SectionWriter writer{file_, progress};
+  SectionWriter writer{file_, progress_};
   writer.add_side(pages_.finish(), offsets.span(), false);
-  for (const Content& each : id_contents(named)) writer.add(each);
   Header header;
   header.vertices    = offsets.size() - 1;
   header.arcs        = offsets[header.vertices];
   header.weight_type = static_cast<std::uint32_t>(weight_type);
   header.symmetric   = symmetric;
+  offsets            = {};
+  if (reversing_ && !symmetric) {
+    PageSink     pages{options_, file_, writer.next(), threads_};
+    OrderingSink ordering{spill_, pages, threads_, progress_, ordering_ ? ordering_->order() : Array<Vertex>{}};
+    offsets = reversing_->finish(ordering_ ? static_cast<RowSink&>(ordering) : pages);
+    if (ordering_) offsets = ordering.finish();
+    writer.add_side(pages.finish(), offsets.span(), true);
+  }
+  const IdMap named = ordering_ ? IdMap::ordered(ids, ordering_->order()) : ids;
+  for (const Content& each : id_contents(named)) writer.add(each);
   set_ids(header, named);
   writer.finish(header);
   return named;

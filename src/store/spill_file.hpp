@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "graph/degree_order.hpp"
+#include "graph/reversing_sink.hpp"
 #include "store/layout.hpp"
 #include "store/paged_rows.hpp"
 
@@ -56,20 +57,26 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
 /// A file in pages whose rows come one after the other, while the graph is read.
 class PagedOutput {
  public:
-  /// Rows that are to be put in order wait in `spill`.
-  PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads, Progress& progress);
+  /// Rows that are to be put in order, and in-edges, wait in `spill`.
+  PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads, Progress& progress,
+              bool in_edges = false);
 
-  RowSink& rows() { return ordering_ ? static_cast<RowSink&>(*ordering_) : pages_; }
+  RowSink& rows();
   /// Whether rows have come.
   bool in_use() const { return pages_.has_begun(); }
-  /// What the vertices are called in the order that they were written in.
-  IdMap finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric,
-               Progress& progress);
+  /// What the vertices are called in the order that they were written in. In-edges of a symmetric graph are its
+  /// out-edges.
+  IdMap finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric);
 
  private:
-  OutputFile&                 file_;
-  PageSink                    pages_;
-  std::optional<OrderingSink> ordering_;
+  PageOptions                  options_;
+  OutputFile&                  file_;
+  ArcSpill&                    spill_;
+  int                          threads_;
+  Progress&                    progress_;
+  PageSink                     pages_;
+  std::optional<OrderingSink>  ordering_;
+  std::optional<ReversingSink> reversing_;
 };
 
 /// Of header and section table; the checksum field itself counts as zero.

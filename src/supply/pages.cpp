@@ -55,6 +55,8 @@ class PagesSupply final : public EdgeSupply {
       made.windows += stream.count();
       made.bytes_read += read * bytes;
       statistics.bytes_read += read * bytes;
+      statistics.pages_wanted += stream.count();
+      statistics.pages_read += read;
       made.transfer = read > 0 ? "pages" : "kept";
     }
     return work;

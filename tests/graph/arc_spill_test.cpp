@@ -36,26 +36,30 @@ struct Converted {
 
 /// As `convert --layout pages` does it, with so many bytes for arcs that wait.
 Converted convert(const std::string& from, const std::string& to, const LoadOptions& options,
-                  const store::PageOptions& pages, std::uint64_t memory, const std::string& temporary) {
+                  const store::PageOptions& pages, std::uint64_t memory, const std::string& temporary,
+                  bool in_edges = false) {
   OutputFile         file{to};
   ArcSpill           spill{temporary, memory};
-  store::PagedOutput output{pages, file, spill, 2, Progress::none()};
+  store::PagedOutput output{pages, file, spill, 2, Progress::none(), in_edges};
   BuildOutside       outside{spill, output.rows()};
   const ReadGraph    read = read_graph(from, options, &outside);
   EXPECT_TRUE(output.in_use());
-  output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric,
-                Progress::none());
+  output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric);
   file.commit();
   return {spill.bytes()};
+}
+
+void expect_the_same_rows(const Csr& one, const Csr& other) {
+  EXPECT_TRUE(std::ranges::equal(one.offsets, other.offsets));
+  EXPECT_TRUE(std::ranges::equal(one.targets, other.targets));
+  EXPECT_TRUE(std::ranges::equal(one.weights, other.weights));
 }
 
 void expect_the_same(const Graph& one, const Graph& other) {
   EXPECT_EQ(one.vertex_count(), other.vertex_count());
   EXPECT_EQ(one.symmetric(), other.symmetric());
   EXPECT_EQ(one.weight_type(), other.weight_type());
-  EXPECT_TRUE(std::ranges::equal(one.out().offsets, other.out().offsets));
-  EXPECT_TRUE(std::ranges::equal(one.out().targets, other.out().targets));
-  EXPECT_TRUE(std::ranges::equal(one.out().weights, other.out().weights));
+  expect_the_same_rows(one.out(), other.out());
   for (Vertex v = 0; v < std::min<std::uint64_t>(one.vertex_count(), 1000); ++v)
     EXPECT_EQ(one.ids().name(v), other.ids().name(v));
 }
@@ -86,9 +90,13 @@ TEST(BuiltOutside, IsWhatIsBuiltInMemory) {
         LoadOptions options{.transform = transform, .threads = 2};
         if (seed % 3 == 0) options.ids = IdMode::dense;
         const store::PageOptions pages{.page_bytes = 4096, .compressed = seed % 2 == 0, .by_degree = seed % 5 < 2};
-        spilled += convert(text, paged, options, pages, 8192, folder / "").on_disk;
-        const Graph again = open(paged);
-        expect_the_same(store::in_memory(again, 2, Progress::none()), open(text, options));
+        const bool               in_edges = seed % 7 < 4;
+        spilled += convert(text, paged, options, pages, 8192, folder / "", in_edges).on_disk;
+        const Graph again = open(paged), loaded = store::in_memory(again, 2, Progress::none());
+        const Graph right = open(text, options);
+        expect_the_same(loaded, right);
+        EXPECT_EQ(again.has_in(), right.symmetric() || in_edges);
+        if (in_edges) expect_the_same_rows(loaded.in(), right.in());
         if (pages.by_degree) expect_hubs_first(again);
       }
   EXPECT_GT(spilled, 1'000'000u);
