@@ -42,7 +42,9 @@ class Checkpoints {
   std::uint64_t                saved() const { return saved_; }
   /// Why the last could not be saved; empty: it could.
   const std::string& trouble() const { return trouble_; }
-  std::string        path() const;
+  /// Whether there was a run that could have been saved: some algorithms make none.
+  bool        was_asked() const { return run_ > 0; }
+  std::string path() const;
 
  private:
   void save(Executor& executor, const RunStatistics& statistics);

@@ -1,7 +1,9 @@
 // spillway convert IN OUT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <variant>
 
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
@@ -41,7 +43,7 @@ bool streams(const ConvertArguments& arguments) {
 /// If memory does not hold the graph.
 bool may_stream(const ConvertArguments& arguments) {
   return arguments.layout.may_have_pages(arguments.output, arguments.to) && can_stream(arguments) &&
-         arguments.load.path != "-";
+         !is_stream(arguments.load.path);
 }
 
 void check_paths(const ConvertArguments& arguments, const Common& common) {
@@ -90,16 +92,20 @@ std::string temporary_folder(const ConvertArguments& arguments) {
 /// format brings whole rows, nothing is written: that graph.
 std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
                                   const Common& common, ProgressBar& bar) {
-  constexpr std::uint64_t share   = 3;  // of the memory is for arcs that wait; the rest for rows, offsets and ids
-  const LoadOptions       options = arguments.load.options(common, bar);
-  const MemoryBudget      budget{options.host_memory};
-  Stopwatch               clock;
-  OutputFile              file{arguments.output};
-  ArcSpill                spill{temporary_folder(arguments), budget.limit() / share};
-  store::PagedOutput      output{pages, file, spill, thread_count(common.threads), bar, arguments.in_edges};
-  BuildOutside            outside{spill, output.rows()};
-  ReadGraph               read    = read_graph(arguments.load.path, options, &outside);
-  const double            load_ms = clock.lap();
+  // A part of the memory is for arcs that wait, and as much for each of in-edges and rows to be ordered.
+  const std::uint64_t share   = 3 + (arguments.in_edges ? 1 : 0) + (pages.by_degree ? 1 : 0);
+  const LoadOptions   options = arguments.load.options(common, bar);
+  const MemoryBudget  budget{options.host_memory};
+  Stopwatch           clock;
+  OutputFile          file{arguments.output};
+  ArcSpill            spill{temporary_folder(arguments), budget.limit() / share};
+  store::PagedOutput  output{
+      pages, file,
+      spill, thread_count(common.threads),
+      bar,   arguments.in_edges && !arguments.load.transform.undirected && !arguments.load.transform.symmetrize};
+  BuildOutside outside{spill, output.rows()};
+  ReadGraph    read    = read_graph(arguments.load.path, options, &outside);
+  const double load_ms = clock.lap();
   if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
   const std::uint64_t vertices = read.result.csr.vertex_count();
   const EdgeIndex     arcs     = read.result.csr.offsets[vertices];
@@ -131,15 +137,33 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
   return std::nullopt;
 }
 
-/// Pages instead of what memory does not hold; false where the format cannot be streamed.
-bool streamed_instead(const ConvertArguments& arguments, const GraphSize& size, const Common& common,
-                      ProgressBar& bar) {
+/// Of a format whose arcs come one by one: pages instead of what memory does not hold.
+void stream_instead(const ConvertArguments& arguments, const GraphSize& size, const Common& common,
+                    ProgressBar& bar) {
   const std::uint64_t arc = size.weight_type == WeightType::none ? sizeof(Arc) : sizeof(WeightedArc);
   note(common,
        fmt::format("memory does not hold this graph of about {}: compressed pages are made, with up to {} "
                    "of temporary disk in {}; --layout rows asks for rows",
                    counted(size.arcs, "arc", "arcs"), human_bytes(size.arcs * arc), temporary_folder(arguments)));
-  return !stream_pages(arguments, LayoutArguments::pages_beyond_memory(), common, bar);
+  stream_pages(arguments, LayoutArguments::pages_beyond_memory(), common, bar);
+}
+
+bool comes_by_arcs(const std::string& format) {
+  return std::ranges::any_of(formats(), [&](const Format& each) { return each.name == format && each.by_arcs; });
+}
+
+/// The graph, or why memory does not hold it.
+std::variant<Graph, LoadRefusal> loaded(const ConvertArguments& arguments, const std::optional<Graph>& read,
+                                        const Common& common, ProgressBar& bar) {
+  const InterruptWatch watch{bar};  // nothing is being written
+  try {
+    Graph graph = read ? *read : open(arguments.load.path, arguments.load.options(common, bar));
+    if (graph.pages()) graph = store::in_memory(graph, thread_count(common.threads), bar);
+    if (arguments.in_edges) graph.in();
+    return graph;
+  } catch (const LoadRefusal& refusal) {
+    return refusal;
+  }
 }
 
 void convert(const ConvertArguments& arguments, const Common& common) {
@@ -151,21 +175,13 @@ void convert(const ConvertArguments& arguments, const Common& common) {
     read = stream_pages(arguments, *arguments.layout.pages(arguments.output, arguments.to), common, bar);
     if (!read) return;
   }
-  const std::optional<Graph> in_memory = [&]() -> std::optional<Graph> {
-    const InterruptWatch watch{bar};  // until something is written
-    try {
-      Graph loaded = read ? *read : open(arguments.load.path, arguments.load.options(common, bar));
-      if (loaded.pages()) loaded = store::in_memory(loaded, thread_count(common.threads), bar);
-      if (arguments.in_edges) loaded.in();
-      return loaded;
-    } catch (const LoadRefusal& refusal) {
-      if (!read && may_stream(arguments) && streamed_instead(arguments, refusal.size(), common, bar))
-        return std::nullopt;
-      throw with_in_edges(refusal, arguments, common);
-    }
-  }();
-  if (!in_memory) return;
-  const Graph& graph = *in_memory;
+  const auto in_memory = loaded(arguments, read, common, bar);
+  if (const auto* refusal = std::get_if<LoadRefusal>(&in_memory)) {
+    if (read || !may_stream(arguments) || !comes_by_arcs(refusal->size().format))
+      throw with_in_edges(*refusal, arguments, common);
+    return stream_instead(arguments, refusal->size(), common, bar);
+  }
+  const Graph& graph = std::get<Graph>(in_memory);
   check_cancelled(bar);
   note_all(common, graph.report().notes);
   const double load_ms = clock.lap();

@@ -98,7 +98,8 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   std::optional<PagesApart> apart;
   if (pages) apart.emplace(*pages, arguments.output, options, bar);
   Graph graph = [&] {
-    const InterruptWatch watch{bar};
+    std::optional<InterruptWatch> watch;
+    if (!apart) watch.emplace(bar);  // a file may be open for writing otherwise
     try {
       return generate(arguments.kind, arguments.values, options);
     } catch (const MemoryRefusal&) {

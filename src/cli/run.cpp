@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include <spillway/checkpoint.hpp>
@@ -113,24 +114,31 @@ Json trace_json(const Trace& trace, const std::string& path) {
           {"to_host_ms", trace.busy_ms(Track::to_host)}};
 }
 
-/// What a run over many hours is gone on from, if it is asked for.
-std::optional<Checkpoints> checkpoints_of(const Question& question, const Graph& graph,
-                                          const RunArguments& arguments) {
-  if (!arguments.checkpoint) return std::nullopt;
+/// When a file was last written to; 0 where nobody knows.
+std::int64_t written_at(const std::string& path) {
+  std::error_code none;
+  const auto      time = std::filesystem::last_write_time(path, none);
+  return none ? 0 : static_cast<std::int64_t>(time.time_since_epoch().count());
+}
+
+/// What a run over many hours is gone on from: only by the same question over files that nobody has touched since.
+CheckpointOptions checkpoints_for(const Question& question, const Graph& graph, const RunArguments& arguments) {
   std::string asked = arguments.algorithm->name;
+  if (is_plugin_path(arguments.named))
+    asked += fmt::format(" of {} ({})", arguments.named, written_at(arguments.named));
   for (const auto& [name, value] : question.parameters) asked += fmt::format(" --{} {}", name, value);
-  return std::optional<Checkpoints>{
-      std::in_place, CheckpointOptions{.folder   = *arguments.checkpoint,
-                                       .question = asked + " over " + identity_of(graph),
-                                       .resume   = arguments.resume,
-                                       .seconds  = static_cast<double>(
-                                           number_argument("--checkpoint-every", arguments.checkpoint_every, 0))}};
+  asked += fmt::format(" over {}, written at {}", identity_of(graph), written_at(graph.name()));
+  return {.folder   = *arguments.checkpoint,
+          .question = asked,
+          .resume   = arguments.resume,
+          .seconds  = static_cast<double>(number_argument("--checkpoint-every", arguments.checkpoint_every, 0))};
 }
 
 void tell(const Checkpoints& saved, const Common& common) {
   if (saved.resumed_at())
     note(common, fmt::format("went on from iteration {}, which {} held", *saved.resumed_at(), saved.path()));
   if (!saved.trouble().empty()) warn(fmt::format("the last checkpoint was not saved: {}", saved.trouble()));
+  if (!saved.was_asked()) warn("--checkpoint had no effect: the algorithm is not a vertex program");
 }
 
 /// `left`: questions that come after it.
@@ -295,10 +303,11 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
   if (!common.json && !common.quiet)
     fmt::print(out, "loaded in {:.2f} s{}\n", load_ms / 1000, words_on_list(graph));
 
-  std::string problem;
+  std::string                problem;
+  std::optional<Checkpoints> saved;  // of one question
   for (const Question& question : asked) {
-    const auto   left  = static_cast<std::uint64_t>(&asked.back() - &question);
-    auto         saved = checkpoints_of(question, graph, arguments);
+    const auto left = static_cast<std::uint64_t>(&asked.back() - &question);
+    if (arguments.checkpoint) saved.emplace(checkpoints_for(question, graph, arguments));
     const Answer found = answer(question, graph, arguments, common, bar, traced, saved ? &*saved : nullptr, left);
     if (saved) tell(*saved, common);
     if (!common.json) {
@@ -306,7 +315,6 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
       print_answer(out, found, graph, arguments, common);
     }
     write_answer(found, question, graph, common, bar);
-    if (saved) saved->finish();
     if (common.json) {
       const InterruptWatch watch{bar};
       add_answer(document, found, graph, arguments, asked.size() > 1);
@@ -324,6 +332,7 @@ void run_algorithm(RunArguments& arguments, const Common& common) {
     print_json(document);
   }
   if (!problem.empty()) throw Error{ExitCode::verification_failed, problem};
+  if (saved) saved->finish();
 }
 
 }  // namespace

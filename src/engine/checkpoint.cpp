@@ -94,7 +94,7 @@ std::uint64_t checksum_of(Header header, const std::string& question, std::uint6
 /// The header of a checkpoint and what it is of.
 std::pair<Header, std::string> opened(const FileHandle& file, const std::string& path) {
   Header              header;
-  const std::uint64_t bytes = std::filesystem::file_size(path);
+  const std::uint64_t bytes = file_size(file, path);
   if (bytes >= sizeof header) read_at(file, path, 0, &header, sizeof header);
   if (bytes < sizeof header || header.magic != magic) throw bad_input("{}: not a checkpoint", path);
   if (header.version != version)
@@ -138,6 +138,8 @@ std::optional<FrontierSize> Checkpoints::begin(Executor& executor, RunStatistics
   const std::string name        = path();
   const FileHandle  file        = open_for_reading(name);
   const auto [header, question] = opened(file, name);
+  if (header.run != saved_run_ || question != options_.question)
+    throw bad_input("{}: another process has written to it meanwhile; start anew", name);
   StateReader reader{file, name, sizeof header + header.question_bytes, header.state_bytes};
   const auto  frontier = executor.exchange_state(reader);
   if (!frontier) throw usage_error("{}: this run cannot go on from a checkpoint; remove the file", name);
@@ -153,6 +155,7 @@ std::optional<FrontierSize> Checkpoints::begin(Executor& executor, RunStatistics
 }
 
 void Checkpoints::offer(Executor& executor, const RunStatistics& statistics) {
+  if (exists_ && !resumed_at_ && run_ <= saved_run_) return;  // what was saved is further than this
   constexpr double most_of_time = 0.05;
   const double     since        = now_ms() - last_ms_;
   const bool       each         = options_.seconds == 0;
@@ -172,7 +175,8 @@ void Checkpoints::offer(Executor& executor, const RunStatistics& statistics) {
 void Checkpoints::save(Executor& executor, const RunStatistics& statistics) {
   OutputFile  file{path()};
   StateWriter writer{file, sizeof(Header) + options_.question.size()};
-  if (!executor.exchange_state(writer)) return;
+  if (!executor.exchange_state(writer))
+    throw usage_error("{}: runs of this algorithm have state that cannot be saved", path());
   Header header{.run             = run_ - 1,
                 .question_bytes  = options_.question.size(),
                 .state_bytes     = writer.bytes(),

@@ -37,11 +37,18 @@ bool fits_memory(const NumberedEdges& shape, const GenerateOptions& options, con
   return true;
 }
 
+void expect_bucket_to_fit(const std::vector<EdgeIndex>& arcs, std::uint64_t bytes_an_arc, std::uint64_t vertices,
+                          MemoryBudget& budget) {
+  const EdgeIndex fullest = arcs.empty() ? 0 : *std::ranges::max_element(arcs);
+  budget.expect((fullest * bytes_an_arc + vertices * sizeof(EdgeIndex)) / 8 * 10,
+                fmt::format("{} arcs of neighbouring sources", with_commas(fullest)));
+}
+
 std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint64_t buckets,
                                    std::uint64_t waiting_bytes, std::uint64_t building_bytes,
                                    const MemoryBudget& budget) {
   const EdgeIndex          fullest = arcs.empty() ? 0 : *std::ranges::max_element(arcs);
-  const std::uint64_t      free    = (budget.limit() - std::min(budget.limit(), budget.used())) / 10 * 9;
+  const std::uint64_t      free    = (budget.limit() - std::min(budget.limit(), budget.used())) / 10 * 8;
   const std::uint64_t      room    = free - std::min(free, fullest * building_bytes);
   std::vector<BucketRange> ranges;
   std::uint64_t            bytes = 0;

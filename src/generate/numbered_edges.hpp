@@ -35,6 +35,10 @@ inline constexpr NumberedEdge no_edge{no_vertex, no_vertex};
 /// before any work is done.
 bool fits_memory(const NumberedEdges& shape, const GenerateOptions& options, const BuildContext& context);
 
+/// Refuses a graph of which memory does not even hold the arcs of one bucket, with the offsets of all rows.
+void expect_bucket_to_fit(const std::vector<EdgeIndex>& arcs, std::uint64_t bytes_an_arc, std::uint64_t vertices,
+                          MemoryBudget& budget);
+
 /// Buckets whose arcs wait at once, in their order, by how many arcs each has, beside what making the rows of one
 /// holds.
 std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint64_t buckets,
@@ -96,6 +100,7 @@ Array<EdgeIndex> build_in_passes(const NumberedEdges& shape, const GenerateOptio
     arcs_of              = counting.dropped();
     facts.largest_weight = counting.largest_weight();
   }
+  expect_bucket_to_fit(arcs_of, waiting + building, shape.vertices, *context.budget);
   sink.begin(facts);
   Buffer<EdgeIndex> offsets{shape.vertices + 1, context.budget, "the row offsets"};
   for (int pass = sink.wants_degrees() ? 0 : 1; pass < 2; ++pass) {

@@ -70,11 +70,11 @@ void OrderingSink::set_up_ranges() {
     ranges_.push_back({static_cast<Vertex>(first), static_cast<Vertex>(last), {}});
   }
   memory_.emplace(facts_.budget, "rows that wait");
-  memory_->raise_to(spill_.memory() / 2);
   mapped_ = std::vector<Mapped>(static_cast<std::size_t>(threads_));
   for (Mapped& own : mapped_) own.waiting.resize(ranges_.size());
   const std::uint64_t shares = std::max<std::uint64_t>(ranges_.size(), 1) * static_cast<std::uint64_t>(threads_);
-  waiting_words_ = std::clamp(spill_.memory() / 2 / shares / sizeof(std::uint32_t), least_words, most_words);
+  waiting_words_ = std::clamp(spill_.memory() / 4 / shares / sizeof(std::uint32_t), least_words, most_words);
+  memory_->raise_to(2 * shares * waiting_words_ * sizeof(std::uint32_t));  // they grow by doubling
 }
 
 void OrderingSink::take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) {
@@ -118,6 +118,7 @@ void OrderingSink::add_row(Vertex place, std::span<const Vertex> targets, const 
     for (const auto& [v, weight] : own.weighted) words.push_back(weight);
   }
   if (words.size() > waiting_words_) write_away(range, words);
+  if (targets.size() > usual) own.targets = {}, own.weighted = {};  // no longer counted
 }
 
 void OrderingSink::write_away(std::size_t range, Words& words) {

@@ -1,5 +1,5 @@
-// In-edges of a graph whose rows memory does not hold: rows go on as they are, and their arcs, turned round, wait on
-// disk to become rows in their turn.
+// In-edges of a graph whose rows memory does not hold: rows go on as they are, and their arcs, turned round, wait
+// on disk to become rows in their turn.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class ReversingSink final : public RowSink {
   void          begin(const Facts& facts) override;
   std::uint64_t memory() const override { return outside_.spill.memory() + outside_.rows.memory(); }
   bool          wants_degrees() const override { return outside_.rows.wants_degrees(); }
-  void take_degrees(std::span<const EdgeIndex> offsets) override { outside_.rows.take_degrees(offsets); }
+  void          take_degrees(std::span<const EdgeIndex> offsets) override { outside_.rows.take_degrees(offsets); }
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
 
   /// All have come: hands the in-edges to another sink. Offsets of their rows.

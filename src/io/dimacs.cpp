@@ -97,6 +97,7 @@ Format dimacs_format() {
           .description = "DIMACS shortest-path text: c, p sp, a lines",
           .suffixes    = {"gr", "dimacs"},
           .has_magic   = true,
+          .by_arcs     = true,
           .recognises  = recognises_dimacs,
           .read        = read_dimacs,
           .write       = {}};

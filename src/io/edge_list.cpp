@@ -348,6 +348,7 @@ Format edge_list_format() {
       .suffixes    = {"txt", "el", "wel", "edges", "edgelist", "csv", "tsv", "snap"},
       .is_loose    = true,
       .is_edge_list = true,
+      .by_arcs      = true,
       .recognises =
           [](const Sample& sample) {
             const LoadOptions none;

@@ -73,6 +73,7 @@ struct Format {
   bool                     has_magic    = false;  ///< recognised for certain: the suffix is not asked
   bool                     is_loose     = false;  ///< fits much that is meant otherwise: a known suffix goes first
   bool                     is_edge_list = false;  ///< vertices are what edges name: --ids and --vertices apply
+  bool                     by_arcs      = false;  ///< arcs come one by one: memory need not hold them all
   bool                     writes_in    = false;  ///< of directed graphs in-edges are written, too
   /// True when the content can only be this format, or fits it exactly where there is no magic.
   std::function<bool(const Sample&)>  recognises;

@@ -181,6 +181,7 @@ Format graph500_format() {
           .description  = "Graph500, packed edges (12 bytes; 16 as .g500_64) and PATH.weights",
           .suffixes     = {"packed", "g500", "g500_64"},
           .is_edge_list = true,
+          .by_arcs      = true,
           .recognises   = has_own_name,  // any bytes would do
           .read         = read_graph500,
           .write        = {},

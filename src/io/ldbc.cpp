@@ -268,6 +268,7 @@ Format ldbc_format() {
       .name        = "ldbc",
       .description = "LDBC Graphalytics: NAME.e with NAME.v (and NAME.properties) beside it",
       .suffixes    = {"e", "v"},
+      .by_arcs     = true,
       .recognises =
           [](const Sample& s) { return has_ldbc_suffix(s.path) && file_exists(vertex_file_of(stem_of(s.path))); },
       .read  = read_ldbc,

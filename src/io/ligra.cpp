@@ -14,7 +14,7 @@ constexpr std::string_view plain_word    = "AdjacencyGraph";
 constexpr std::string_view weighted_word = "WeightedAdjacencyGraph";
 
 // Past this no header can be true, and sizes in bytes still fit 64 bits.
-constexpr EdgeIndex most_arcs = EdgeIndex{1} << 56;
+constexpr EdgeIndex most_stated_arcs = EdgeIndex{1} << 56;
 
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find_first_of(" \t\r\n")); }
 
@@ -61,7 +61,7 @@ class LigraReader {
       throw bad_input("{}:{}: {} vertices, and Spillway holds at most 2^32-1", job_.path(), tokens_.line(),
                       vertices_);
     arcs_ = number("the number of arcs");
-    if (arcs_ > most_arcs)
+    if (arcs_ > most_stated_arcs)
       throw bad_input("{}:{}: {} arcs are more than any file holds", job_.path(), tokens_.line(), arcs_);
     // A number takes two bytes at least: a header that lies is caught before memory is asked for.
     const std::uint64_t numbers = vertices_ + arcs_ * (weighted ? 2 : 1);

@@ -140,6 +140,7 @@ Format matrix_market_format() {
       .description = "Matrix Market coordinate: pattern, integer or real; general, symmetric or skew-symmetric",
       .suffixes    = {"mtx", "mm"},
       .has_magic   = true,
+      .by_arcs     = true,
       .recognises  = [](const Sample& sample) { return starts_with_banner(sample.text); },
       .read        = read_matrix_market,
       .write       = write_matrix_market};

@@ -158,6 +158,29 @@ TEST_F(CheckpointFiles, OfOtherGraphsAreRefused) {
   EXPECT_EQ(failure_of([&] { ranks(saved, Progress::none()); }).first, ExitCode::bad_input);
 }
 
+TEST_F(CheckpointFiles, OfALaterRunAreNotReplacedByThoseBefore) {
+  const auto two = [&](Checkpoints& saved, Progress& second) {
+    ranks(saved, Progress::none());
+    return bytes_of(ranks(saved, second));
+  };
+  std::string right;
+  {
+    Checkpoints none{{.folder = folder_ / "", .question = "this", .seconds = 1e9}};
+    right = two(none, Progress::none());
+  }
+  {
+    EndsAfter   progress{3};
+    Checkpoints saved{asked(false)};
+    EXPECT_THROW(two(saved, progress), Error);
+  }
+  const std::string left = testing::read_file(folder_ / "run.checkpoint");
+  Checkpoints       saved{asked(true)};
+  ranks(saved, Progress::none());  // made again, and not saved
+  EXPECT_TRUE(testing::read_file(folder_ / "run.checkpoint") == left);
+  EXPECT_TRUE(bytes_of(ranks(saved, Progress::none())) == right);
+  EXPECT_GT(saved.resumed_at().value_or(0), 0u);
+}
+
 TEST_F(CheckpointFiles, ThatAreDamagedAreRefused) {
   leave_one();
   const std::string path = folder_ / "run.checkpoint", whole = testing::read_file(path);

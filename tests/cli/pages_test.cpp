@@ -1,0 +1,72 @@
+// Graphs in pages, from the command line.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "command_line.hpp"
+
+namespace spillway {
+namespace {
+
+class PagesOnTheCommandLine : public testing::CommandLineTest {
+ protected:
+  void made(const std::string& arguments) {
+    const testing::Outcome outcome = spillway(arguments);
+    ASSERT_EQ(outcome.code, 0) << arguments << ": " << outcome.err;
+  }
+  std::string sorted(const std::string& file) {
+    EXPECT_EQ(std::system(("sort -o '" + (folder_ / file) + "' '" + (folder_ / file) + "'").c_str()), 0);
+    return testing::read_file(folder_ / file);
+  }
+};
+
+TEST_F(PagesOnTheCommandLine, AreMadeWhereMemoryDoesNotHoldTheGraph) {
+  made("generate uniform --vertices 60000 --degree 16 g.el -q");
+  const testing::Outcome outcome = spillway("convert g.el g.spill --host-memory 8MiB");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("compressed pages are made, with up to"), std::string::npos) << outcome.err;
+  made("convert g.spill again.el -q");
+  EXPECT_TRUE(sorted("again.el") == sorted("g.el"));
+  expect_error("convert g.el rows.spill --layout rows --host-memory 8MiB", 4, "--host-memory");
+  // What has been read of a pipe is gone.
+  expect_error("convert /dev/stdin pipe.spill --host-memory 8MiB", 4, "--host-memory", "cat g.el | ");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "pipe.spill"));
+}
+
+TEST_F(PagesOnTheCommandLine, OfAnyOrderGiveTheSameAnswers) {
+  made("generate kron --scale 9 --drop-loops g.el -q");
+  made("convert g.el rows.spill --in-edges -q");
+  for (const char* order : {"ids", "degree"}) {
+    made(std::string{"convert g.el pages.spill --layout pages --compress --in-edges -q --order "} + order);
+    for (const char* asked : {"bfs --source 3", "pagerank", "degrees"}) {
+      made("run " + std::string{asked} + " rows.spill -o rows.csv -q");
+      made("run " + std::string{asked} + " pages.spill -o pages.csv -q --verify");
+      // Of several parents any will do, and sums of floats differ in their last digits.
+      if (asked != std::string_view{"degrees"}) continue;
+      EXPECT_EQ(sorted("pages.csv"), sorted("rows.csv")) << asked << " " << order;
+    }
+    made("verify pages.spill");
+    const testing::Outcome plan = spillway("plan bfs pages.spill --source 3");
+    EXPECT_NE(plan.out.find("pages on disk"), std::string::npos) << plan.out;
+  }
+}
+
+TEST_F(PagesOnTheCommandLine, GoOnAfterAKill) {
+  made("generate grid --rows 300 --columns 300 --undirected g.spill --layout pages -q");
+  std::filesystem::create_directory(folder_ / "saved");
+  const std::string run = "run bfs g.spill --source 0 --checkpoint saved --checkpoint-every 0 -o out.csv -q";
+  // Ends in the middle of some hundred iterations, each of which is saved.
+  EXPECT_NE(spillway(run, "timeout -s KILL 0.5 ").code, 0);
+  if (!std::filesystem::exists(folder_ / "saved/run.checkpoint")) GTEST_SKIP() << "a very slow machine, or a fast one";
+  expect_error(run, 2, "--resume goes on from it");
+  expect_error(run + " --resume --source 1", 2, "");
+  const testing::Outcome resumed = spillway(run + " --resume");
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved/run.checkpoint"));
+  made("run bfs g.spill --source 0 -o right.csv -q --verify");
+  EXPECT_EQ(testing::read_file(folder_ / "out.csv").size(), testing::read_file(folder_ / "right.csv").size());
+}
+
+}  // namespace
+}  // namespace spillway
