@@ -16,7 +16,8 @@ namespace spillway {
 namespace {
 
 constexpr std::array<char, 8> magic{'\x89', 'S', 'P', 'S', 'T', 'A', 'T', '\n'};
-constexpr std::uint32_t       version = 1;
+constexpr std::uint32_t       version          = 1;
+constexpr std::size_t         most_of_question = 1000;  // characters of a message
 
 /// Of the file; the question and the state follow.
 struct Header {
@@ -122,14 +123,17 @@ Checkpoints::Checkpoints(CheckpointOptions options) : options_(std::move(options
     throw usage_error("--checkpoint {}: there is no such folder; make it first", printable(options_.folder));
   last_ms_ = began_ms_;
   exists_  = std::filesystem::exists(path(), none);
+  check_can_write(path());
   if (!exists_) return;
   if (!options_.resume)
     throw usage_error("{}: there is a checkpoint already; --resume goes on from it, or remove it to start anew",
                       path());
   const auto [header, question] = opened(open_for_reading(path()), path());
   if (question != options_.question)
-    throw usage_error("{}: a checkpoint of another question: {}; here it is: {}", path(), printable(question),
-                      printable(options_.question));
+    throw usage_error(
+        "{}: a checkpoint of another question ({}), not of this one ({}); give another folder, or "
+        "remove the file",
+        path(), printable(question, most_of_question), printable(options_.question, most_of_question));
   saved_run_ = header.run;
 }
 

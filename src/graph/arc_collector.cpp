@@ -249,6 +249,11 @@ EdgeIndex ArcCollector<Record>::hand_over(const BucketRange& buckets, const Vert
 }
 
 template <class Record>
+void ArcCollector<Record>::write_away() {
+  for (const auto& appender : appenders_) appender->write_away();
+}
+
+template <class Record>
 std::vector<EdgeIndex> ArcCollector<Record>::dropped() const {
   std::vector<EdgeIndex> all;
   for (const auto& appender : appenders_) {
@@ -273,9 +278,8 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
   const std::size_t   bucket_count =
       static_cast<std::size_t>((std::max(universe, vertex_count.value_or(0)) + bucket_width - 1) >> bucket_bits);
   BuiltCsr built;
-  // Once some are on disk, all are: memory is for rows from here on.
-  if (context_.outside->spill.bytes() > 0)
-    for (const auto& appender : appenders_) appender->write_away();
+  // Once some are on disk, all are: memory is for rows from here on, and for what the sink holds of them.
+  if (context_.outside->spill.bytes() > 0 || sink.memory() > 0) write_away();
   std::unique_ptr<VertexSet> members;
   if (!vertex_count) {
     members = std::make_unique<VertexSet>(universe, context_.budget);

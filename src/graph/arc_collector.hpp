@@ -125,6 +125,9 @@ class ArcCollector {
   EdgeIndex hand_over(const BucketRange& buckets, const VertexSet* members, const Buffer<EdgeIndex>& offsets,
                       EdgeIndex arcs, RowSink* sink);
 
+  /// All that waits in memory, to the disk.
+  void write_away();
+
   /// Arcs that were dropped, by bucket.
   std::vector<EdgeIndex> dropped() const;
   std::uint32_t          largest_weight() const;

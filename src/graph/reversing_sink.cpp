@@ -38,6 +38,7 @@ Array<EdgeIndex> ReversingSink::finish(RowSink& in_edges) {
   in_edges.begin(facts_);
   std::visit(
       [&](auto& collector) {
+        if (outside_.spill.bytes() > 0) collector->write_away();
         for (int pass = in_edges.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
           progress_.begin(pass == 0 ? "counting in-edges" : "building in-edges", buckets, ProgressUnit::items);
           offsets[facts_.vertices] =

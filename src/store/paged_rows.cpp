@@ -252,6 +252,7 @@ void PageSink::begin(const Facts& facts) {
   begun_  = true;
   facts_  = facts;
   format_ = format_for(facts, options_);
+  if (facts.budget) facts.budget->expect(2 * std::uint64_t{format_.page_bytes}, "a page (--page-size)");
   if (format_.compressed) start(nullptr);
 }
 

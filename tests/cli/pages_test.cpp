@@ -58,7 +58,8 @@ TEST_F(PagesOnTheCommandLine, GoOnAfterAKill) {
   const std::string run = "run bfs g.spill --source 0 --checkpoint saved --checkpoint-every 0 -o out.csv -q";
   // Ends in the middle of some hundred iterations, each of which is saved.
   EXPECT_NE(spillway(run, "timeout -s KILL 0.5 ").code, 0);
-  if (!std::filesystem::exists(folder_ / "saved/run.checkpoint")) GTEST_SKIP() << "a very slow machine, or a fast one";
+  if (!std::filesystem::exists(folder_ / "saved/run.checkpoint"))
+    GTEST_SKIP() << "a very slow machine, or a fast one";
   expect_error(run, 2, "--resume goes on from it");
   expect_error(run + " --resume --source 1", 2, "");
   const testing::Outcome resumed = spillway(run + " --resume");

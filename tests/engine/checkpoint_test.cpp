@@ -144,7 +144,7 @@ TEST_F(CheckpointFiles, OfOtherQuestionsAreRefused) {
   EXPECT_NE(failure_of([&] { Checkpoints{asked(false)}; }).second.find("--resume goes on"), std::string::npos);
   const auto other = failure_of([&] { Checkpoints{asked(true, "that")}; });
   EXPECT_EQ(other.first, ExitCode::usage);
-  EXPECT_NE(other.second.find("of another question: this"), std::string::npos) << other.second;
+  EXPECT_NE(other.second.find("of another question (this)"), std::string::npos) << other.second;
   EXPECT_NE(failure_of([&] {
               Checkpoints{{.folder = folder_ / "nowhere", .question = "this"}};
             }).second.find("no such folder"),

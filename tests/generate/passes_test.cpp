@@ -47,12 +47,11 @@ TEST(MadeInPasses, IsTheGraphThatIsMadeAtOnce) {
   const testing::TemporaryFolder folder;
   for (const Made& one : made) {
     const Graph whole = generate(one.kind, one.values, one.options);
-    for (const store::PageOptions& pages :
-         {store::PageOptions{.page_bytes = 4096, .compressed = true},
-          store::PageOptions{.page_bytes = 1u << 16, .by_degree = true}}) {
-      const std::uint64_t all    = whole.arc_count() * (whole.weight_type() == WeightType::none ? 6u : 10u);
-      const Graph         parts  = in_passes(one, pages, all * 3 / 4 + whole.vertex_count() * 32, folder / "g.spill");
-      const Graph         loaded = store::in_memory(parts, 2, Progress::none());
+    for (const store::PageOptions& pages : {store::PageOptions{.page_bytes = 4096, .compressed = true},
+                                            store::PageOptions{.page_bytes = 1u << 16, .by_degree = true}}) {
+      const std::uint64_t all = whole.arc_count() * (whole.weight_type() == WeightType::none ? 6u : 10u);
+      const Graph parts       = in_passes(one, pages, all * 3 / 4 + whole.vertex_count() * 32, folder / "g.spill");
+      const Graph loaded      = store::in_memory(parts, 2, Progress::none());
       EXPECT_EQ(loaded.symmetric(), whole.symmetric());
       EXPECT_TRUE(std::ranges::equal(loaded.out().offsets, whole.out().offsets)) << one.kind;
       EXPECT_TRUE(std::ranges::equal(loaded.out().targets, whole.out().targets)) << one.kind;
