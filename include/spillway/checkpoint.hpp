@@ -52,7 +52,7 @@ class Checkpoints {
   CheckpointOptions            options_;
   bool                         exists_ = false;
   std::uint32_t                run_ = 0, saved_run_ = 0;
-  double                       began_ms_ = 0, last_ms_ = 0, save_ms_ = 0;
+  double                       last_ms_ = 0, save_ms_ = 0;  ///< when the last was saved, and how long that took
   std::uint64_t                saved_ = 0;
   std::optional<std::uint64_t> resumed_at_;
   std::string                  trouble_;

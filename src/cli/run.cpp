@@ -114,14 +114,14 @@ Json trace_json(const Trace& trace, const std::string& path) {
           {"to_host_ms", trace.busy_ms(Track::to_host)}};
 }
 
-/// When a file was last written to; 0 where nobody knows.
+/// Time of the last change to a file; 0 where the system does not say.
 std::int64_t written_at(const std::string& path) {
   std::error_code none;
   const auto      time = std::filesystem::last_write_time(path, none);
   return none ? 0 : static_cast<std::int64_t>(time.time_since_epoch().count());
 }
 
-/// What a run over many hours is gone on from: only by the same question over files that nobody has touched since.
+/// A checkpoint is resumed only by the same algorithm with the same parameters, over files that have not changed.
 CheckpointOptions checkpoints_for(const Question& question, const Graph& graph, const RunArguments& arguments) {
   std::string asked = arguments.algorithm->name;
   if (is_plugin_path(arguments.named))

@@ -117,12 +117,11 @@ std::string Checkpoints::path() const {
   return (std::filesystem::path{options_.folder} / "run.checkpoint").string();
 }
 
-Checkpoints::Checkpoints(CheckpointOptions options) : options_(std::move(options)), began_ms_(now_ms()) {
+Checkpoints::Checkpoints(CheckpointOptions options) : options_(std::move(options)), last_ms_(now_ms()) {
   std::error_code none;
   if (!std::filesystem::is_directory(options_.folder, none))
     throw usage_error("--checkpoint {}: there is no such folder; make it first", printable(options_.folder));
-  last_ms_ = began_ms_;
-  exists_  = std::filesystem::exists(path(), none);
+  exists_ = std::filesystem::exists(path(), none);
   check_can_write(path());
   if (!exists_) return;
   if (!options_.resume)

@@ -39,8 +39,8 @@ bool fits_memory(const NumberedEdges& shape, const GenerateOptions& options, con
 void expect_bucket_to_fit(const std::vector<EdgeIndex>& arcs, std::uint64_t bytes_an_arc, std::uint64_t vertices,
                           MemoryBudget& budget);
 
-/// Buckets whose arcs wait at once, in their order, by how many arcs each has, beside what making the rows of one
-/// holds.
+/// Cuts the buckets into ranges, one for each pass, whose arcs fit memory at once, with room to build the rows of
+/// the fullest bucket. `arcs`: of each bucket.
 std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint64_t buckets,
                                    std::uint64_t waiting_bytes, std::uint64_t building_bytes,
                                    const MemoryBudget& budget);

@@ -45,7 +45,7 @@ class RowSink {
     std::shared_ptr<MemoryBudget> budget = {};  ///< that the sink's memory counts in
   };
   virtual void begin(const Facts& facts) = 0;
-  /// Bytes that it may come to hold while rows come, beside what it has already.
+  /// Bytes that it may still allocate while it receives rows.
   virtual std::uint64_t memory() const { return 0; }
   /// Whether it has to know all degrees before the first row: rows are then made twice.
   virtual bool wants_degrees() const                            = 0;

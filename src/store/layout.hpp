@@ -18,7 +18,8 @@ inline constexpr std::uint32_t       version           = 1;
 inline constexpr std::uint64_t       section_alignment = 4096;
 inline constexpr std::uint32_t       most_sections     = 64;
 
-/// Beside the kind of ids: a reader that does not know it must not pass over it.
+/// A flag in `id_kind`, where older readers refuse it: a section they do not know they would skip, and misname
+/// vertices.
 inline constexpr std::uint32_t ordered_ids = 4;
 
 enum class SectionKind : std::uint32_t {

@@ -392,13 +392,16 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
   SectionWriter           writer{file, progress};
   Array<Vertex>           order;
   const auto              add = [&](const Csr& rows, bool in) {
-    PageSink         pages{options, file, writer.next(), thread_count()};
-    ArcSpill         spill{folder_of(followed(file.path())), waiting};
-    OrderingSink     ordering{spill, pages, thread_count(), progress, order};
-    RowSink&         sink    = options.by_degree ? static_cast<RowSink&>(ordering) : pages;
-    Array<EdgeIndex> offsets = rows.offsets;
-    hand_over(rows, graph.weight_type(), graph.budget(), sink, progress);
-    if (options.by_degree) offsets = ordering.finish(), order = ordering.order();
+    PageSink pages{options, file, writer.next(), thread_count()};
+    if (!options.by_degree) {
+      hand_over(rows, graph.weight_type(), graph.budget(), pages, progress);
+      return writer.add_side(pages.finish(), rows.offsets.span(), in);
+    }
+    ArcSpill     spill{folder_of(followed(file.path())), waiting};
+    OrderingSink ordering{spill, pages, thread_count(), progress, order};
+    hand_over(rows, graph.weight_type(), graph.budget(), ordering, progress);
+    const Array<EdgeIndex> offsets = ordering.finish();
+    order                          = ordering.order();
     writer.add_side(pages.finish(), offsets.span(), in);
   };
   add(graph.out(), false);
