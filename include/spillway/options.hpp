@@ -43,8 +43,9 @@ struct LoadOptions {
   HeaderMode                header        = HeaderMode::automatic;
   Transform                 transform     = {};
   std::uint64_t             host_memory   = 0;  ///< bytes all loading may hold; 0: what the machine has free
-  int                       threads       = 0;  ///< 0: all cores
-  Progress*                 progress      = nullptr;
+  std::string               temporary = {};  ///< folder for what memory does not hold; empty: $TMPDIR or /var/tmp
+  int                       threads   = 0;   ///< 0: all cores
+  Progress*                 progress  = nullptr;
 };
 
 enum class Direction { automatic, push, pull };
@@ -154,6 +155,7 @@ struct SupplyOptions {
   bool          all_parts         = false;  ///< partitions are sent whether anybody in them is active or not
   std::uint64_t window       = 0;  ///< bytes of edges that are transferred at once; 0: chosen by the room there is
   unsigned      chunk        = 256;       ///< edges of a row that the lanes of a GPU share out at once
+  std::uint64_t state_chunks = 0;         ///< of state, over pages on disk; 0: as many as the memory makes needed
   std::uint64_t staged       = 0;         ///< bytes of edges that are gathered before they are sent; 0: 8 MiB
   unsigned      descriptors  = 1u << 16;  ///< of row chunks that are copied to the host at once, to gather them
   std::optional<Rates> rates = {};        ///< to choose by; none: those that were measured

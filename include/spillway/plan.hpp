@@ -42,6 +42,7 @@ struct Plan {
   bool                     weighted       = false;
   std::uint64_t            room           = 0;      ///< bytes that the device may hold
   std::uint64_t            state_bytes    = 0;      ///< of the vertices, there
+  std::uint64_t            state_chunks   = 1;      ///< on disk, where memory does not hold it
   std::uint64_t            edge_bytes     = 0;      ///< of all edges that a pass visits, as they are
   std::uint64_t            resident_bytes = 0;      ///< of them that are kept on the device, about
   std::uint64_t            vertices = 0, arcs = 0;  ///< of such a pass

@@ -101,6 +101,7 @@ struct RunStatistics {
   std::uint64_t                    bytes_read      = 0;  ///< of edges in place, where that is known
   std::uint64_t                    pages_wanted    = 0;  ///< of a graph on disk, over all iterations
   std::uint64_t                    pages_read      = 0;  ///< of which others had stayed in memory
+  std::uint64_t                    state_chunks    = 1;  ///< that state was in on disk; 1: it was in memory
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at
   std::vector<IterationStatistics> per_iteration;

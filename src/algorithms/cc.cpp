@@ -65,14 +65,31 @@ Plan plan_cc(const Graph& graph, const ParameterValues& values, const RunOptions
   return plan;
 }
 
+/// All, or as many as there is room for where the labels themselves are on disk.
+std::uint64_t labels_counted_at_once(std::uint64_t labels, const MemoryBudget& budget) {
+  const std::uint64_t room = budget.limit() - std::min(budget.limit(), budget.used());
+  if (!has_any_on_disk()) return labels;
+  return std::clamp<std::uint64_t>(room / 2 / sizeof(Vertex), std::min<std::uint64_t>(labels, 1u << 14), labels);
+}
+
 /// How many vertices have the most frequent label, counted label by label.
 std::uint64_t largest_by_tally(std::span<const Vertex> labels, const Graph& graph, int threads) {
-  const Buffer<Vertex> counters{labels.size(), graph.budget(), "the sizes of the components"};
-  for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-    for (std::uint64_t v = begin; v < end; ++v)
-      std::atomic_ref{counters[labels[v]]}.fetch_add(1, std::memory_order_relaxed);
-  });
-  return *std::max_element(counters.data(), counters.data() + counters.size());
+  static constexpr auto what = "the sizes of the components";
+  const std::uint64_t   some = labels_counted_at_once(labels.size(), *graph.budget());
+  const Buffer<Vertex>  counters{some, graph.budget(), what};
+  Vertex                most = 0;
+  for (std::uint64_t first = 0; first < labels.size(); first += some) {
+    std::ranges::fill(counters.span(), Vertex{0});
+    in_parts(labels.size(), [&](std::uint64_t from, std::uint64_t to) {
+      for_each_share(threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
+        for (std::uint64_t v = from + begin; v < from + end; ++v)
+          if (labels[v] - first < some)
+            std::atomic_ref{counters[labels[v] - first]}.fetch_add(1, std::memory_order_relaxed);
+      });
+    });
+    most = std::max(most, *std::ranges::max_element(counters.span()));
+  }
+  return most;
 }
 
 }  // namespace
@@ -82,14 +99,16 @@ ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& grap
   if (labels.empty()) return {};
   const Vertex               likely = frequent_label(labels);
   std::atomic<std::uint64_t> roots{0}, of_likely{0};
-  for_each_share(threads, labels.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-    std::uint64_t own_roots = 0, own_likely = 0;
-    for (std::uint64_t v = begin; v < end; ++v) {
-      own_roots += labels[v] == v;
-      own_likely += labels[v] == likely;
-    }
-    roots += own_roots;
-    of_likely += own_likely;
+  in_parts(labels.size(), [&](std::uint64_t from, std::uint64_t to) {
+    for_each_share(threads, to - from, [&](std::uint64_t begin, std::uint64_t end, int) {
+      std::uint64_t own_roots = 0, own_likely = 0;
+      for (std::uint64_t v = from + begin; v < from + end; ++v) {
+        own_roots += labels[v] == v;
+        own_likely += labels[v] == likely;
+      }
+      roots += own_roots;
+      of_likely += own_likely;
+    });
   });
   const bool is_half = of_likely >= labels.size() - of_likely;
   return {roots, is_half ? of_likely.load() : largest_by_tally(labels, graph, threads)};

@@ -63,11 +63,13 @@ Result accumulate(const Graph& graph, Vertex source, const Settings& settings, c
   auto                       outcome = run(program, graph, options);
   double                     held = 0, sum = 0;
   float                      most = 0;
-  for (const Value& value : outcome.values.span()) {
-    held += static_cast<double>(value.residual);
-    sum += static_cast<double>(value.rank) + static_cast<double>(value.residual);
-    most = std::max(most, value.residual);
-  }
+  in_parts(outcome.values.size(), [&](std::uint64_t begin, std::uint64_t end) {
+    for (const Value& value : outcome.values.span().subspan(begin, end - begin)) {
+      held += static_cast<double>(value.residual);
+      sum += static_cast<double>(value.rank) + static_cast<double>(value.residual);
+      most = std::max(most, value.residual);
+    }
+  });
   const double scale = settings.drop_dangling || sum == 0 ? 1 : 1 / sum;
   Result       result;
   result.columns.push_back(outcome.column("rank", [&](const Value& value) {

@@ -45,6 +45,21 @@ FileHandle open_for_reading(const std::string& path) {
   return file;
 }
 
+FileHandle open_nameless(const std::string& folder) {
+  FileHandle file{system_calls().open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
+  if (file.get() >= 0) return file;
+  // Where the file system has no files without names, one whose name goes at once.
+  for (unsigned attempt = 0; attempt < 100; ++attempt) {
+    const std::string name = fmt::format("{}/spillway-{}-{}.tmp", folder, ::getpid(), attempt);
+    file = FileHandle{system_calls().open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600)};
+    if (file.get() < 0 && errno == EEXIST) continue;  // a process of this number left it
+    if (file.get() < 0) break;
+    system_calls().unlink(name.c_str());
+    return file;
+  }
+  throw system_error("make a temporary file in", folder);
+}
+
 FileHandle open_input(const std::string& path) {
   if (path != "-") return open_for_reading(path);
   FileHandle input{retried([&] { return system_calls().dup(STDIN_FILENO); })};

@@ -51,6 +51,9 @@ std::optional<struct stat> information_on(const std::string& path);
 /// True for what can be read but once: "-", a pipe, a terminal.
 bool is_stream(const std::string& path);
 
+/// A file of this process alone, for what does not fit memory: whatever ends the process, nothing of it stays.
+FileHandle open_nameless(const std::string& folder);
+
 /// Reads exactly [offset, offset+bytes) or throws.
 void read_at(const FileHandle& file, const std::string& path, std::uint64_t offset, void* into,
              std::uint64_t bytes);

@@ -10,10 +10,14 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "base/fail.hpp"
+#include "base/files.hpp"
 #include "base/refusal.hpp"
+#include "base/system_calls.hpp"
 #include "base/text.hpp"
 
 namespace spillway {
@@ -95,13 +99,22 @@ std::uint64_t page_bytes() {
   return bytes;
 }
 
+bool is_in_memory(const FileHandle& file) {
+  constexpr std::uint32_t tmpfs = 0x01021994, ramfs = 0x858458f6;
+  struct statfs           info {};
+  if (system_calls().fstatfs(file.get(), &info) != 0) return false;
+  const auto type = static_cast<std::uint32_t>(info.f_type);
+  return type == tmpfs || type == ramfs;
+}
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 
 std::uint64_t available_memory() { return std::min(machine_available(), control_group_headroom()); }
 
-MemoryBudget::MemoryBudget(std::uint64_t limit) : limit_(limit), stated_(limit != 0) {
+MemoryBudget::MemoryBudget(std::uint64_t limit, std::string temporary)
+    : limit_(limit), stated_(limit != 0), temporary_(std::move(temporary)) {
   if (stated_) return;
   const std::uint64_t available = available_memory();
   limit_                        = available - available / reserve_divisor;
@@ -115,6 +128,12 @@ void MemoryBudget::take(std::uint64_t bytes, std::string_view what) {
   std::uint64_t peak = peak_.load(std::memory_order_relaxed);
   while (used + bytes > peak && !peak_.compare_exchange_weak(peak, used + bytes, std::memory_order_relaxed)) {
   }
+}
+
+std::string MemoryBudget::temporary() const {
+  if (!temporary_.empty()) return temporary_;
+  const char* const folder = std::getenv("TMPDIR");
+  return folder && *folder ? folder : "/var/tmp";  // which, unlike /tmp, is on a disk
 }
 
 void MemoryBudget::expect(std::uint64_t bytes, std::string_view what) const {
@@ -171,6 +190,44 @@ MemoryRefusal::MemoryRefusal(std::string what, std::uint64_t needed, std::uint64
       suffices_(suffices),
       ways_out_(std::move(ways_out)) {}
 
+namespace {
+
+/// What is mapped from disk, by its address.
+class DiskTable {
+ public:
+  void add(std::byte* data, std::uint64_t bytes) {
+    const std::scoped_lock lock{mutex_};
+    mapped_[data] = bytes;
+  }
+  void remove(std::byte* data) {
+    const std::scoped_lock lock{mutex_};
+    mapped_.erase(data);
+  }
+  void resize(std::byte* data, std::uint64_t bytes) {
+    const std::scoped_lock lock{mutex_};
+    bytes > 0 ? static_cast<void>(mapped_[data] = bytes) : static_cast<void>(mapped_.erase(data));
+  }
+  void evict() {
+    const std::scoped_lock lock{mutex_};
+    for (const auto& [data, bytes] : mapped_) madvise(data, bytes, MADV_DONTNEED);
+  }
+  bool any() {
+    const std::scoped_lock lock{mutex_};
+    return !mapped_.empty();
+  }
+
+ private:
+  std::mutex                          mutex_;
+  std::map<std::byte*, std::uint64_t> mapped_;
+};
+
+DiskTable& disk_table() {
+  static DiskTable table;
+  return table;
+}
+
+}  // namespace
+
 Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::string_view what)
     : budget_(std::move(budget)) {
   if (bytes == 0) return;
@@ -218,7 +275,43 @@ Pages::Pages(std::uint64_t bytes, std::shared_ptr<MemoryBudget> budget, std::str
   mapped_ = true;
 }
 
+Pages Pages::on_disk(std::uint64_t bytes, const MemoryBudget& budget, std::string_view what) {
+  Pages             pages;
+  const std::string folder = budget.temporary();
+  if (bytes == 0) return pages;
+  const std::uint64_t length = round_up(bytes, page_bytes());
+  const FileHandle    file   = open_nameless(folder);
+  if (!budget.names_temporary() && is_in_memory(file))
+    throw does_not_fit("{}: files there are in memory, which does not hold {}; --temporary names another folder",
+                       folder, what);
+  // All of it now: a write to a mapped page for which there is no room would end the process.
+  if (const int error = system_calls().fallocate(file.get(), 0, static_cast<off_t>(length)); error != 0)
+    throw does_not_fit("{}: no room for {}, {} on disk: {}; --temporary names another folder", folder, what,
+                       human_bytes(length), std::strerror(error));
+  void* const at =
+      system_calls().mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
+  if (at == MAP_FAILED)
+    throw does_not_fit("not enough addresses for {}: needs {}, which this machine refuses", what,
+                       human_bytes(length));
+  pages.data_    = static_cast<std::byte*>(at);
+  pages.bytes_   = length;
+  pages.mapped_  = true;
+  pages.on_disk_ = true;
+  disk_table().add(pages.data_, length);
+  return pages;
+}
+
+void evict_all_on_disk() { disk_table().evict(); }
+bool has_any_on_disk() { return disk_table().any(); }
+
+void Pages::evict(std::uint64_t begin, std::uint64_t end) const {
+  begin = round_up(begin, page_bytes());
+  end   = std::min(round_up(end, page_bytes()), bytes_);
+  if (on_disk_ && begin < end) madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
 Pages::~Pages() {
+  if (on_disk_) disk_table().remove(data_);
   if (mapped_)
     munmap(data_, bytes_);
   else
@@ -238,12 +331,13 @@ void touch_pages(std::byte* data, std::uint64_t bytes, int threads) {
 void Pages::shrink(std::uint64_t bytes) {
   const std::uint64_t keep = round_up(bytes, page_bytes());
   if (keep >= bytes_ || !mapped_) return;
+  if (on_disk_) disk_table().resize(data_, keep);
   munmap(data_ + keep, bytes_ - keep);
   const std::uint64_t freed = std::min(bytes_ - keep, counted_);
   if (budget_) budget_->give(freed);
   counted_ -= freed;
   bytes_ = keep;
-  if (keep == 0) data_ = nullptr, mapped_ = false;
+  if (keep == 0) data_ = nullptr, mapped_ = on_disk_ = false;
 }
 
 void Pages::release(std::uint64_t begin, std::uint64_t end) {

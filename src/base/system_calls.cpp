@@ -22,6 +22,7 @@ SystemCalls& system_calls() {
       .fstat        = [](int descriptor, struct stat* info) { return ::fstat(descriptor, info); },
       .fstatfs      = ::fstatfs,
       .ftruncate    = ::ftruncate,
+      .fallocate    = ::posix_fallocate,
       .fchown       = ::fchown,
       .fchmod       = ::fchmod,
       .flock        = ::flock,

@@ -29,6 +29,7 @@ struct SystemCalls {
   int     (*fstat)(int descriptor, struct stat* info);
   int     (*fstatfs)(int descriptor, struct statfs* info);
   int     (*ftruncate)(int descriptor, off_t bytes);
+  int     (*fallocate)(int descriptor, off_t offset, off_t bytes);
   int     (*fchown)(int descriptor, uid_t user, gid_t group);
   int     (*fchmod)(int descriptor, mode_t mode);
   int     (*flock)(int descriptor, int operation);

@@ -82,7 +82,10 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   line("device", plan.room > 0 ? fmt::format("{}, {} to use", plan.device, human_bytes(plan.room)) : plan.device);
   line("method", method_text(plan));
   for (const std::string& why : plan.why) line(&why == plan.why.data() ? "why" : "", why);
-  if (plan.state_bytes > 0) line("state", human_bytes(plan.state_bytes));
+  if (plan.state_bytes > 0)
+    line("state", plan.state_chunks > 1 ? fmt::format("{}, on disk, in {} chunks with a pass over the pages each",
+                                                      human_bytes(plan.state_bytes), plan.state_chunks)
+                                        : human_bytes(plan.state_bytes));
   if (plan.method == pages_from_disk()->name)
     line("pages", fmt::format("{}, {} of them stay in memory once read", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
@@ -115,6 +118,7 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                 {"why", plan.why},
                 {"device_memory", plan.room},
                 {"state_bytes", plan.state_bytes},
+                {"state_chunks", plan.state_chunks},
                 {"edge_bytes", plan.edge_bytes},
                 {"resident_bytes", plan.resident_bytes},
                 {"knows_activity", plan.knows_activity},

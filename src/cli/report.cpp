@@ -381,6 +381,7 @@ Json answer_json(const Answer& answer) {
           {"compressed", statistics.compressed},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_on_host}}},
           {"pages", {{"wanted", statistics.pages_wanted}, {"read", statistics.pages_read}}},
+          {"state_chunks", statistics.state_chunks},
           {"kernel_launches", statistics.counters.kernel_launches},
           {"gpu", gpu_json(statistics.counters)},
           {"direction_switches", statistics.counters.switches},

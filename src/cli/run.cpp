@@ -197,10 +197,12 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
 std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method.empty()) return {};
   if (statistics.method == pages_from_disk()->name)
-    return fmt::format(" (pages on disk, {} read; {:.0f} % of those wanted had stayed in memory)",
-                       human_bytes(statistics.bytes_read),
-                       100.0 * static_cast<double>(statistics.pages_wanted - statistics.pages_read) /
-                           static_cast<double>(std::max<std::uint64_t>(statistics.pages_wanted, 1)));
+    return fmt::format(
+        " (pages on disk, {} read; {:.0f} % of those wanted had stayed in memory{})",
+        human_bytes(statistics.bytes_read),
+        100.0 * static_cast<double>(statistics.pages_wanted - statistics.pages_read) /
+            static_cast<double>(std::max<std::uint64_t>(statistics.pages_wanted, 1)),
+        statistics.state_chunks > 1 ? fmt::format("; state on disk, in {} chunks", statistics.state_chunks) : "");
   const std::string sent =
       statistics.bytes_sent > 0 ? fmt::format(", {} transferred", human_bytes(statistics.bytes_sent)) : "";
   return fmt::format(" (edges in host memory, {} resident {}{})", human_bytes(statistics.edges_resident),

@@ -22,7 +22,7 @@ struct RunArguments {
   std::string                device = "auto", method = "auto", direction = "auto", top = "0", repeat = "1";
   std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
   std::optional<std::string> output, id_map, trace, weights, device_memory, resident;
-  std::optional<std::string> checkpoint;
+  std::optional<std::string> checkpoint, temporary, state_chunks;
   std::string                checkpoint_every = "60";
   bool                       resume           = false;
   bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,

@@ -97,6 +97,7 @@ SupplyOptions supply_of(const RunArguments& arguments) {
   if (arguments.resident) supply.resident = size_argument("--resident", arguments.resident, 0);
   supply.async = arguments.async == "on" ? Async::on : arguments.async == "off" ? Async::off : Async::automatic;
   supply.all_parts = arguments.all_partitions;
+  if (arguments.state_chunks) supply.state_chunks = number_argument("--state-chunks", *arguments.state_chunks, 1);
   return supply;
 }
 
@@ -213,6 +214,11 @@ void add_study_options(Command& command, RunArguments& arguments) {
           "Order of vertices on a GPU: natural, degree (for programs with all vertices active), or auto (default)")
       .one_of({"auto", "natural", "degree"})
       .group(for_study);
+  command
+      .option("--state-chunks", arguments.state_chunks,
+              "Of graphs in pages: chunks of vertices whose state is in memory one after the other, each with a "
+              "pass over the pages (default: 1 where it fits, else as few as do)")
+      .group(for_study);
 }
 
 }  // namespace
@@ -254,7 +260,9 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
   const InterruptWatch watch{progress};
   const Graph          loaded = [&] {
     try {
-      return open(arguments.load.path, arguments.load.options(common, progress));
+      LoadOptions options = arguments.load.options(common, progress);
+      options.temporary   = arguments.temporary.value_or("");
+      return open(arguments.load.path, options);
     } catch (const LoadRefusal& refusal) {
       throw explained(refusal, arguments, common);
     }
@@ -290,6 +298,10 @@ void add_way_options(Command& command, RunArguments& arguments) {
   command.option(
       "--resident", arguments.resident,
       "Of edges that do not fit, how much to keep resident on the device, e.g. 1GiB (default: what fits)");
+  command.option(
+      "--temporary", arguments.temporary,
+      "Folder for the state of vertices that memory does not hold, of graphs in pages (default: $TMPDIR, "
+      "or /var/tmp)");
   command
       .option("--async", arguments.async,
               "Run each transferred subgraph to a local fixed point: on, off, or auto (default): on graphs of low "

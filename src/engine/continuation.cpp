@@ -49,9 +49,10 @@ void check_state_size(const Topology& topology, bool continues, bool has_inputs)
 }
 
 void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {
-  vertices_ = {vertices, budget, "the recorded frontiers"};
+  vertices_ = Buffer<Vertex>::where_it_fits(vertices, budget, "the recorded frontiers");
   resident_.reset();
   starts_.assign(1, 0);
+  end_   = 0;
   bound_ = vertices;
 }
 
@@ -71,13 +72,17 @@ Schedule Schedule::on_host(Buffer<Vertex> vertices) const {
   return home;
 }
 
-void Schedule::append(std::span<const Vertex> frontier) {
-  const std::uint64_t begin = starts_.back();
-  if (frontier.size() > vertices_.size() - begin)
+void Schedule::extend(std::span<const Vertex> some) {
+  if (some.size() > vertices_.size() - end_)
     throw usage_error(
         "frontiers are recorded of programs in which a vertex is active once; this one was active again");
-  std::ranges::copy(frontier, vertices_.data() + begin);
-  starts_.push_back(begin + frontier.size());
+  std::ranges::copy(some, vertices_.data() + end_);
+  end_ += some.size();
+}
+
+void Schedule::end_level() {
+  starts_.push_back(end_);
+  evict();
 }
 
 }  // namespace spillway

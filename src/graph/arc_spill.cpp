@@ -1,36 +1,12 @@
 #include "graph/arc_spill.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "base/fail.hpp"
 #include "base/system_calls.hpp"
 
 namespace spillway {
-namespace {
-
-/// Where the file system has no files without names, one whose name goes at once.
-FileHandle open_nameless(const std::string& folder) {
-  FileHandle file{system_calls().open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
-  if (file.get() >= 0) return file;
-  for (unsigned attempt = 0; attempt < 100; ++attempt) {
-    const std::string name = fmt::format("{}/spillway-{}-{}.tmp", folder, ::getpid(), attempt);
-    file = FileHandle{system_calls().open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600)};
-    if (file.get() < 0 && errno == EEXIST) continue;  // a process of this number left it
-    if (file.get() < 0) break;
-    system_calls().unlink(name.c_str());
-    return file;
-  }
-  throw system_error("make a temporary file in", folder);
-}
-
-}  // namespace
-
 ArcSpill::ArcSpill(std::string folder, std::uint64_t memory)
     : folder_(std::move(folder)), file_(open_nameless(folder_)), memory_(memory) {}
 

@@ -162,7 +162,7 @@ const Csr& Graph::simple() const {
 namespace {
 
 BuildContext context_of(const LoadOptions& options) {
-  return {.budget    = std::make_shared<MemoryBudget>(options.host_memory),
+  return {.budget    = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
           .transform = options.transform,
           .threads   = thread_count(options.threads),
           .progress  = options.progress ? options.progress : &Progress::none()};

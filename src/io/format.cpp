@@ -331,7 +331,7 @@ ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildO
 
   ReadJob         job{.sample  = sample,
                       .options = options,
-                      .context = {.budget     = std::make_shared<MemoryBudget>(options.host_memory),
+                      .context = {.budget = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
                                   .transform  = options.transform,
                                   .threads    = thread_count(options.threads),
                                   .progress   = options.progress ? options.progress : &Progress::none(),

@@ -131,6 +131,7 @@ class AnswerRows {
       file_.append(text);
       text.clear();
       check_cancelled(progress_);
+      evict_all_on_disk();
       progress_.advance(v + 1 - reported);
       reported = v + 1;
     }

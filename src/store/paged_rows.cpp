@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::uint64_t disk_block       = 4096;  // unbuffered reads are of whole ones
 constexpr std::uint64_t plain_page_bytes = 1u << 20, coded_page_bytes = 1u << 18;
+constexpr std::uint64_t share_of_offsets = 3;         // of memory that is free; with more they are on disk
+constexpr std::uint64_t evicted_offsets  = 1u << 18;  // at a time
 
 /// Of whole weights compressed as many bits as the largest has; floats are kept as they are.
 unsigned bits_of_weights(const RowSink::Facts& facts, bool compressed) {
@@ -62,10 +64,11 @@ RecordIds ids_for(std::span<const EdgeIndex> offsets, PageFormat& format, bool a
 }  // namespace
 
 PagedRows::PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
-                     Array<EdgeIndex> offsets, float least_weight)
+                     Buffer<EdgeIndex> offsets, float least_weight)
     : path_(std::move(path)),
       at_(at),
-      offsets_(std::move(offsets)),
+      kept_offsets_(std::make_shared<const Buffer<EdgeIndex>>(std::move(offsets))),
+      offsets_(kept_offsets_->span(), kept_offsets_),
       table_(format, std::move(entries), offsets_.span(), path_),
       least_weight_(least_weight) {}
 
@@ -194,16 +197,20 @@ std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets) {
   return coded;
 }
 
-Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
-                            const std::shared_ptr<MemoryBudget>& budget, const std::string& name) {
+Buffer<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
+                             const std::shared_ptr<MemoryBudget>& budget, const std::string& name) {
   if (degrees.size() < vertices)
     throw bad_input("{}: {} bytes of degrees are too few for {} vertices; the file is damaged", name,
                     degrees.size(), vertices);
-  Buffer<EdgeIndex> offsets{vertices + 1, budget, "the offsets of the rows"};
-  std::size_t       at   = 0;
-  EdgeIndex         next = 0;
-  bool              good = true;
+  static constexpr auto what      = "the offsets of the rows";
+  const bool            in_memory = budget->has_room((vertices + 1) * sizeof(EdgeIndex) * share_of_offsets);
+  Buffer<EdgeIndex>     offsets   = in_memory ? Buffer<EdgeIndex>{vertices + 1, budget, what}
+                                              : Buffer<EdgeIndex>::on_disk(vertices + 1, *budget, what);
+  std::size_t           at        = 0;
+  EdgeIndex             next      = 0;
+  bool                  good      = true;
   for (std::uint64_t v = 0; v < vertices && good; ++v) {
+    if (v % evicted_offsets == 0) offsets.evict(v - std::min(v, evicted_offsets), v);
     offsets[v]       = next;
     EdgeIndex degree = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -221,7 +228,7 @@ Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t ve
   if (!good || next != arcs || at != degrees.size())
     throw bad_input("{}: the degrees of its vertices do not add up to {} arcs; the file is damaged", name, arcs);
   offsets[vertices] = next;
-  return std::move(offsets).freeze();
+  return offsets;
 }
 
 std::vector<std::byte> WrittenPages::table() const {

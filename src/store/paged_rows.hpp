@@ -30,7 +30,7 @@ class PagedRows {
  public:
   /// `at`: where the pages begin in the file.
   PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
-            Array<EdgeIndex> offsets, float least_weight);
+            Buffer<EdgeIndex> offsets, float least_weight);
 
   const PageTable&        table() const { return table_; }
   const Array<EdgeIndex>& offsets() const { return offsets_; }
@@ -41,14 +41,18 @@ class PagedRows {
   std::uint64_t bytes() const { return table_.size() * table_.format().page_bytes; }
   /// Of all pages, by their own.
   std::uint64_t checksum() const;
+  /// Offsets that do not fit memory are on disk; those of these vertices need not be in memory for now.
+  void          evict(VertexRange vertices) const { kept_offsets_->evict(vertices.first, vertices.last); }
+  bool          has_offsets_on_disk() const { return kept_offsets_->is_on_disk(); }
   std::uint64_t place_of(std::uint64_t page) const { return at_ + page * table_.format().page_bytes; }
 
  private:
-  std::string      path_;
-  std::uint64_t    at_;
-  Array<EdgeIndex> offsets_;
-  PageTable        table_;
-  float            least_weight_;
+  std::string                              path_;
+  std::uint64_t                            at_;
+  std::shared_ptr<const Buffer<EdgeIndex>> kept_offsets_;
+  Array<EdgeIndex>                         offsets_;
+  PageTable                                table_;
+  float                                    least_weight_;
 };
 
 /// All of them, in memory.
@@ -73,9 +77,10 @@ struct PageOptions {
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
 /// highest bit set.
 std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets);
-/// Offsets of so many rows; Error{bad_input} where these are other bytes.
-Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
-                            const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
+/// Offsets of so many rows, in memory if that leaves most of it to others, else on disk; Error{bad_input} where
+/// these are other bytes.
+Buffer<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
+                             const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
 
 /// Written from rows that come one after the other, to a file from `at` on.
 class PageSink final : public RowSink {

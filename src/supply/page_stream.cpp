@@ -15,6 +15,10 @@ namespace {
 constexpr auto          what_pages   = "pages of edges";
 constexpr std::uint64_t disk_block   = 4096;
 constexpr unsigned      reader_count = 4;  // reads that are under way
+constexpr std::uint64_t slack        = 64u << 10;
+
+/// Pages that are read and processed at once.
+std::uint64_t least_ring(int threads) { return static_cast<std::uint64_t>(threads) + reader_count; }
 
 /// Without the system's cache, which would push out what this process holds; where the file system has no such
 /// reads (in memory), with it.
@@ -38,13 +42,18 @@ std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int t
   return static_cast<std::uint64_t>(threads) * rows.table().most_edges() * edge_bytes(weighted);
 }
 
+std::uint64_t PageStreamSizes::least_bytes(const store::PagedRows& rows, int threads, bool weighted) {
+  return decoded_bytes(rows, threads, weighted) + rows.table().size() * sizeof(std::uint64_t) + slack +
+         least_ring(threads) * rows.table().format().page_bytes;
+}
+
 PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, bool weighted,
                                     const std::optional<std::uint64_t>& resident, unsigned shares,
                                     const MemoryBudget& budget) {
-  constexpr std::uint64_t ring_bytes = 32u << 20, slack = 64u << 10;
+  constexpr std::uint64_t ring_bytes = 32u << 20;
   const std::uint64_t     page = rows.table().format().page_bytes, all = rows.table().size();
-  const auto              least   = static_cast<std::uint64_t>(threads) + reader_count;
-  const std::uint64_t     decoded = decoded_bytes(rows, threads, weighted) + all * sizeof(std::uint64_t) + slack;
+  const auto              least   = least_ring(threads);
+  const std::uint64_t     decoded = least_bytes(rows, threads, weighted) - least * page;
   budget.expect(decoded + least * page, what_pages);
   const std::uint64_t free = (budget.limit() - std::min(budget.limit(), budget.used())) / shares;
   const std::uint64_t left = free - std::min(free, decoded);

@@ -45,6 +45,8 @@ struct PageStreamSizes {
                             const std::optional<std::uint64_t>& resident, unsigned shares,
                             const MemoryBudget& budget);
   static std::uint64_t   decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
+  /// Without which it is refused.
+  static std::uint64_t least_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };
 
 class PageStream final : public PageFeed {

@@ -38,24 +38,14 @@ class PagesSupply final : public EdgeSupply {
                   RunStatistics& statistics) override {
     BlockWork work;
     for (const RowBlock& block : direction == Direction::pull ? topology_.pull : topology_.push) {
-      PageStream&              stream = *stream_of(block);
-      const auto               before = stream.pages_read();
-      const auto               bytes  = block.pages->table().format().page_bytes;
-      store::PageTable::Wanted row;
-      if (!all_active_) row = [this](Vertex v) { return executor_.wants_rows(v, v + 1); };
-      stream.begin(wanted(*block.pages), std::move(row));
-      try {
-        work += executor.process(PagedBlock{.feed = &stream, .size = stream.count() * bytes});
-      } catch (...) {
-        stream.end();
-        throw;
-      }
-      stream.end();
-      const std::uint64_t read = stream.pages_read() - before;
-      made.windows += stream.count();
-      made.bytes_read += read * bytes;
-      statistics.bytes_read += read * bytes;
-      statistics.pages_wanted += stream.count();
+      const Before before{stream_of(block)->pages_read(), statistics.pages_wanted};
+      work += executor_.chunks().on_disk() ? bring_by_chunks(block, executor, statistics)
+                                           : bring(block, wanted(*block.pages), {}, executor, statistics);
+      const std::uint64_t read  = stream_of(block)->pages_read() - before.read;
+      const std::uint64_t bytes = read * block.pages->table().format().page_bytes;
+      made.windows += statistics.pages_wanted - before.wanted;
+      made.bytes_read += bytes;
+      statistics.bytes_read += bytes;
       statistics.pages_read += read;
       made.transfer = read > 0 ? "pages" : "kept";
     }
@@ -72,6 +62,43 @@ class PagesSupply final : public EdgeSupply {
   }
 
  private:
+  struct Before {
+    std::uint64_t read, wanted;
+  };
+
+  /// Some pages, to vertices that receive; none said: all.
+  BlockWork bring(const RowBlock& block, std::vector<std::uint64_t> pages, std::optional<VertexRange> targets,
+                  Executor& executor, RunStatistics& statistics) {
+    PageStream&              stream = *stream_of(block);
+    store::PageTable::Wanted row;
+    if (!all_active_) row = [this](Vertex v) { return executor_.wants_rows(v, v + 1); };
+    stream.begin(std::move(pages), std::move(row));
+    PagedBlock paged{.feed = &stream, .size = stream.count() * block.pages->table().format().page_bytes};
+    if (targets) paged.targets = *targets;
+    BlockWork work;
+    try {
+      work = executor.process(paged);
+    } catch (...) {
+      stream.end();
+      throw;
+    }
+    stream.end();
+    statistics.pages_wanted += stream.count();
+    return work;
+  }
+
+  /// State on disk: all pages for every chunk that receives.
+  BlockWork bring_by_chunks(const RowBlock& block, Executor& executor, RunStatistics& statistics) {
+    const StateChunks chunks = executor_.chunks();
+    const auto        pages  = wanted(*block.pages);
+    BlockWork         work;
+    for (std::uint64_t i = 0; i < chunks.count && !pages.empty(); ++i) {
+      work += bring(block, pages, chunks.chunk(i, topology_.vertices), executor, statistics);
+      executor_.evict({0, topology_.vertices});
+    }
+    return work;
+  }
+
   struct Side {
     const store::PagedRows*     pages;
     std::unique_ptr<PageStream> stream;
@@ -109,6 +136,10 @@ std::unique_ptr<EdgeSupply> on_host(CpuExecutor& executor, const Topology& topol
 }
 
 }  // namespace
+
+void evict_offsets(const RowBlock& block, VertexRange vertices) {
+  if (block.pages) block.pages->evict(vertices);
+}
 
 const SupplyMethod& pages_method() {
   static const SupplyMethod method{{.name          = "pages",

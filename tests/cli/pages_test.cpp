@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "command_line.hpp"
 
@@ -50,6 +51,20 @@ TEST_F(PagesOnTheCommandLine, OfAnyOrderGiveTheSameAnswers) {
     const testing::Outcome plan = spillway("plan bfs pages.spill --source 3");
     EXPECT_NE(plan.out.find("pages on disk"), std::string::npos) << plan.out;
   }
+}
+
+/// Resident, not only as it is counted: pages, state and answer together are several times the limit.
+TEST_F(PagesOnTheCommandLine, TakeNoMoreMemoryThanTheyMay) {
+  made("generate uniform --vertices 2000000 --degree 1 g.spill --layout pages --compress --host-memory 200MiB -q");
+  const auto resident = [&](const std::string& limit, const std::string& answer) {
+    const testing::Outcome outcome = spillway("run degrees g.spill --json --temporary . -o " + answer + limit);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out).at("memory").at("resident_peak").get<std::uint64_t>();
+  };
+  const std::uint64_t limit = 8u << 20, program = 28u << 20;
+  EXPECT_GT(resident("", "whole.csv"), limit + program + (16u << 20));
+  EXPECT_LT(resident(" --host-memory 8MiB", "some.csv"), limit + program);
+  EXPECT_TRUE(testing::read_file(folder_ / "some.csv") == testing::read_file(folder_ / "whole.csv"));
 }
 
 TEST_F(PagesOnTheCommandLine, GoOnAfterAKill) {

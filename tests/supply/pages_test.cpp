@@ -9,6 +9,7 @@
 
 #include "algorithms/trying.hpp"
 #include "base/system_calls.hpp"
+#include "base/text.hpp"
 #include "store/spill_file.hpp"
 #include "supply/page_stream.hpp"
 #include "support.hpp"
@@ -50,6 +51,7 @@ struct PagedWay {
   std::optional<std::uint64_t> resident  = {};
   Direction                    direction = Direction::automatic;
   bool                         by_degree = false;
+  std::uint64_t                chunks    = 0;  ///< of state, on disk
 };
 
 const std::vector<PagedWay> ways{{.threads = 1, .resident = 0},
@@ -58,7 +60,9 @@ const std::vector<PagedWay> ways{{.threads = 1, .resident = 0},
                                  {.compressed = true, .resident = 8192, .direction = Direction::push},
                                  {.compressed = true, .threads = 4, .resident = 0, .direction = Direction::pull},
                                  {.threads = 2, .resident = 4096, .direction = Direction::pull},
-                                 {.compressed = true, .threads = 2, .by_degree = true}};
+                                 {.compressed = true, .threads = 2, .by_degree = true},
+                                 {.compressed = true, .threads = 3, .resident = 0, .chunks = 3},
+                                 {.threads = 2, .by_degree = true, .chunks = 100}};
 
 /// With the vertices as they are in pages, and in memory.
 Graph as_in_pages(const Graph& paged) {
@@ -95,9 +99,11 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     const Graph checked = way.by_degree ? as_in_pages(paged) : graph;
     ASSERT_TRUE(paged.pages());
     RunOptions options{.threads = way.threads, .direction = way.direction};
-    options.supply.resident = way.resident;
+    options.supply.resident     = way.resident;
+    options.supply.state_chunks = way.chunks;
     try {
       const Result result = algorithm_.run(paged, *values, options);
+      if (result.statistics.state_chunks > 1) ++in_chunks_;
       EXPECT_EQ(result.statistics.method, graph.vertex_count() > 0 ? "pages" : result.statistics.method) << what;
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm_.verify(checked, *values, result, {.by = by}).problem, "")
@@ -141,7 +147,7 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
 
   const Algorithm&    algorithm_ = algorithm_named(GetParam());
   TemporaryFolder     folder_;
-  std::size_t         turn_ = 0, right_ = 0;
+  std::size_t         turn_ = 0, right_ = 0, in_chunks_ = 0;
   std::set<Direction> seen_;
 };
 
@@ -152,6 +158,7 @@ TEST_P(ProgramOnPages, IsRight) {
     try_graph(testing::random_graph(seed), fmt::format("random {}", seed));
   EXPECT_GT(right_, 40u);
   EXPECT_EQ(seen_.size(), GetParam() == "sssp" ? 1u : 2u) << "directions that were taken";
+  EXPECT_GT(in_chunks_, 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, ProgramOnPages, ::testing::ValuesIn(programs),
@@ -237,6 +244,82 @@ TEST(PagedRun, FitsItsBudget) {
   EXPECT_LE(paged.budget()->peak(), limit);
   const Graph tight = open(path, {.host_memory = graph.vertex_count() * 9});
   EXPECT_NE(complaint([&] { searched(tight, std::nullopt); }).find("memory"), std::string::npos);
+}
+
+/// Many vertices with few edges, of which memory does not hold the state.
+class StateOnDisk : public ::testing::Test {
+ protected:
+  Graph opened(std::uint64_t memory) const {
+    return open(path_, {.host_memory = memory, .temporary = temporary_});
+  }
+
+  TemporaryFolder   folder_;
+  const Graph       graph_ = generate("uniform", {{"vertices", "100000"}, {"degree", "3"}}, {});
+  const std::string path_ =
+      (graph_.in(), in_pages(graph_, folder_ / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const std::string temporary_ = folder_ / "";
+};
+
+TEST_F(StateOnDisk, IsCutWhereMemoryDoesNotHoldIt) {
+  const std::pair<const char*, std::uint64_t> limits[]{
+      {"bfs", 1300u << 10}, {"pagerank", 1200u << 10}, {"bc", 4u << 20}};
+  for (const auto& [name, limit] : limits) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = filled(algorithm, graph_, {});
+    const Graph      paged     = opened(limit);
+    const Plan       plan      = algorithm.plan(paged, *values, {.threads = 2});
+    const Result     result    = algorithm.run(paged, *values, {.threads = 2});
+    EXPECT_GT(result.statistics.state_chunks, 1u) << name;
+    EXPECT_EQ(plan.state_chunks,
+              std::string_view{name} == "bc" ? plan.state_chunks : result.statistics.state_chunks)
+        << name;
+    EXPECT_LE(paged.budget()->peak(), limit) << name;
+    EXPECT_EQ(algorithm.verify(graph_, *values, result, {}).problem, "") << name;
+  }
+  EXPECT_EQ(folder_.file_count(), 1u) << "nothing stays behind";
+}
+
+TEST_F(StateOnDisk, IsRefusedWithTheNumberThatItNeeds) {
+  const Algorithm& ranks = algorithm_named("pagerank");
+  const auto       run   = [&](std::uint64_t memory) {
+    return complaint([&] { ranks.run(opened(memory), completed_parameters(ranks, {}), {.threads = 2}); });
+  };
+  const std::string said = run(300u << 10);
+  EXPECT_NE(said.find("in chunks"), std::string::npos) << said;
+  const auto at = said.find("give --host-memory ");
+  ASSERT_NE(at, std::string::npos) << said;
+  const auto least = parse_size(said.substr(at + 19, said.find(' ', at + 19) - at - 19));
+  ASSERT_TRUE(least) << said;
+  EXPECT_EQ(run(*least), "") << said;
+}
+
+TEST_F(StateOnDisk, SaysWhenTheDiskIsFull) {
+  static const auto real   = system_calls();
+  system_calls().fallocate = [](int, off_t, off_t) { return ENOSPC; };
+  const std::string said   = complaint([&] { searched(opened(1300u << 10), 0); });
+  system_calls()           = real;
+  EXPECT_NE(said.find(temporary_), std::string::npos) << said;
+  EXPECT_NE(said.find("--temporary"), std::string::npos) << said;
+  const Graph nowhere = open(path_, {.host_memory = 8u << 20, .temporary = folder_ / "absent"});
+  EXPECT_NE(complaint([&] {
+              RunOptions options;
+              options.supply.state_chunks = 4;
+              algorithm_named("degrees").run(nowhere, {}, options);
+            }).find("absent"),
+            std::string::npos);
+}
+
+TEST_F(StateOnDisk, IsOnlyPushedTo) {
+  const Graph      paged = opened(0);
+  const Algorithm& ranks = algorithm_named("pagerank");
+  const auto       asked = [&](const Graph& graph, Direction direction, bool deterministic) {
+    RunOptions options{.deterministic = deterministic, .direction = direction};
+    options.supply.state_chunks = 2;
+    return complaint([&] { ranks.run(graph, completed_parameters(ranks, {}), options); });
+  };
+  EXPECT_NE(asked(paged, Direction::pull, false).find("--direction pull"), std::string::npos);
+  EXPECT_NE(asked(paged, Direction::automatic, true).find("--deterministic"), std::string::npos);
+  EXPECT_NE(asked(graph_, Direction::automatic, false).find("--layout pages"), std::string::npos);
 }
 
 /// Pages of both sides share what is left.

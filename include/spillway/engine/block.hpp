@@ -210,14 +210,19 @@ class PageFeed {
   virtual bool next(int thread, PageRows& page) = 0;
 };
 
-/// The pages of an iteration.
+/// The pages of an iteration, or a part of them.
 struct PagedBlock {
-  PageFeed*     feed   = nullptr;
-  std::uint64_t size   = 0;
-  BlockMemory   memory = BlockMemory::staging;
+  PageFeed*     feed    = nullptr;
+  std::uint64_t size    = 0;
+  BlockMemory   memory  = BlockMemory::staging;
+  VertexRange   targets = {0, ~std::uint64_t{0}};  ///< of a push: only these receive
 
   std::uint64_t bytes() const { return size; }
 };
+
+/// Offsets of these vertices need not be in memory for now, if the block's rows rest in pages and they are on
+/// disk.
+void evict_offsets(const RowBlock& block, VertexRange vertices);
 
 using Block = std::variant<RowBlock, ChunkBlock, WindowBlock, PagedBlock>;
 

@@ -2,6 +2,7 @@
 // Executors are templates over programs; the loop and all that stands above them are compiled once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -113,6 +114,33 @@ struct Accumulated {
   Buffer<std::byte> entries;   ///< updates that are gathered, or values
 };
 
+/// State larger than memory (GTS, section 3: W chunks of the attributes that are written). It is on disk; of the
+/// vertices that receive and of those that send, a chunk each is in memory at a time.
+struct StateChunks {
+  std::uint64_t count = 1;
+  std::uint64_t size  = ~std::uint64_t{0};  ///< vertices of a chunk; the last has what is left
+
+  bool        on_disk() const { return count > 1; }
+  VertexRange chunk(std::uint64_t i, std::uint64_t vertices) const {
+    return on_disk() ? VertexRange{i * size, std::min(vertices, (i + 1) * size)} : VertexRange{0, vertices};
+  }
+};
+
+/// What deciding about chunks depends on, in bytes.
+struct StateSizes {
+  std::uint64_t vertices   = 0;
+  std::uint64_t in_memory  = 0;  ///< all of it, where there are no chunks
+  std::uint64_t a_vertex   = 0;  ///< where there are, on disk for each vertex…
+  std::uint64_t at_hand    = 0;  ///< …and in memory all the time: bitmaps
+  std::uint64_t given      = 0;  ///< of `in_memory`, taken already
+  bool          can_be_cut = true;
+};
+
+/// One, where the state and buffers for pages fit the budget, or where edges do not come in pages. Fewest
+/// otherwise, or as many as are asked for; Error{does_not_fit} where no number of them is enough.
+StateChunks choose_chunks(const StateSizes& state, const Topology& topology, const ProgramFacts& facts,
+                          const RunOptions& options, const MemoryBudget& budget);
+
 /// An executor of the CPU, whose vertices the host can ask for. It processes chunks of rows and windows as well,
 /// except for programs that are settled in buckets, in place.
 class CpuExecutor : public Executor {
@@ -121,6 +149,10 @@ class CpuExecutor : public Executor {
   virtual std::span<const Vertex> active() = 0;
   /// Of an iteration that has begun: whether rows of these vertices are needed for it.
   virtual bool wants_rows(Vertex first, Vertex last) = 0;
+  /// Of state on disk, those that pages bring updates to one after the other.
+  virtual StateChunks chunks() const { return {}; }
+  /// State of these vertices need not be in memory for now.
+  virtual void evict(VertexRange /*vertices*/) {}
 
   // Several executors of one run push along different edges, and go on from the same state. Between a push and
   // `finish`:
@@ -175,7 +207,15 @@ class Schedule {
 
   /// Room for as many vertices; what was recorded before is forgotten.
   void reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget);
-  void append(std::span<const Vertex> frontier);
+  /// Some more of a frontier, which `end_level` ends.
+  void extend(std::span<const Vertex> some);
+  void end_level();
+  void append(std::span<const Vertex> frontier) {
+    extend(frontier);
+    end_level();
+  }
+  /// Need not be in memory for now, if they are on disk.
+  void evict() const { vertices_.evict(0, vertices_.size()); }
 
   const std::shared_ptr<Resident>& resident() const { return resident_; }
   void set_resident(std::shared_ptr<Resident> vertices, std::vector<std::uint64_t> starts, std::uint64_t bound);
@@ -186,6 +226,7 @@ class Schedule {
   Buffer<Vertex>             vertices_;
   std::shared_ptr<Resident>  resident_;
   std::vector<std::uint64_t> starts_{0};
+  std::uint64_t              end_   = 0;  ///< of the level that is being recorded
   std::uint64_t              bound_ = 0;
 };
 

@@ -1,11 +1,13 @@
 // Large memory: counted against a budget before it is asked for, backed by huge pages, given back in parts.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,8 +18,9 @@ namespace spillway {
 /// All that may be held at once. Exceeding it is Error{does_not_fit}, raised before the allocation.
 class MemoryBudget {
  public:
-  /// 0: what the machine (and its control group) has free now, less a reserve.
-  explicit MemoryBudget(std::uint64_t limit = 0);
+  /// 0: what the machine (and its control group) has free now, less a reserve. `temporary`: the folder for what
+  /// does not fit; empty: $TMPDIR, or /var/tmp.
+  explicit MemoryBudget(std::uint64_t limit = 0, std::string temporary = {});
 
   void take(std::uint64_t bytes, std::string_view what);
   void give(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -30,6 +33,11 @@ class MemoryBudget {
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   std::uint64_t limit() const { return limit_; }
+  /// By a user, rather than the machine.
+  bool is_stated() const { return stated_; }
+
+  std::string temporary() const;
+  bool        names_temporary() const { return !temporary_.empty(); }
 
  private:
   [[noreturn]] void refuse(std::uint64_t bytes, std::string_view what) const;
@@ -38,6 +46,7 @@ class MemoryBudget {
   bool                       stated_;  ///< by a user, rather than the machine
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
+  std::string                temporary_;
 };
 
 /// Memory of ordinary containers, counted against a budget by hand.
@@ -74,6 +83,11 @@ class Pages {
   }
   ~Pages();
 
+  /// In a file without a name, mapped: zeroed, for more than memory holds, in the budget's folder. It does not
+  /// count in the budget; whoever uses it counts what it has in memory at a time, and evicts the rest.
+  /// Error{does_not_fit} where the disk has no room.
+  static Pages on_disk(std::uint64_t bytes, const MemoryBudget& budget, std::string_view what);
+
   std::byte*    data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }
 
@@ -87,6 +101,9 @@ class Pages {
   void shrink(std::uint64_t bytes);
   /// Gives back the whole pages inside [begin, end); they read as zero afterwards.
   void release(std::uint64_t begin, std::uint64_t end);
+  /// What lies in [begin, end) leaves memory, if it is on disk; it is there again when it is asked for.
+  void evict(std::uint64_t begin, std::uint64_t end) const;
+  bool is_on_disk() const { return on_disk_; }
 
  private:
   void swap(Pages& other) noexcept {
@@ -94,6 +111,7 @@ class Pages {
     std::swap(bytes_, other.bytes_);
     std::swap(counted_, other.counted_);
     std::swap(mapped_, other.mapped_);
+    std::swap(on_disk_, other.on_disk_);
     std::swap(budget_, other.budget_);
   }
 
@@ -101,6 +119,7 @@ class Pages {
   std::uint64_t                 bytes_   = 0;
   std::uint64_t                 counted_ = 0;
   bool                          mapped_  = false;  ///< else it is small and from the heap
+  bool                          on_disk_ = false;
   std::shared_ptr<MemoryBudget> budget_;
 };
 
@@ -111,6 +130,19 @@ class Buffer {
   Buffer() = default;
   Buffer(std::uint64_t count, const std::shared_ptr<MemoryBudget>& budget, std::string_view what)
       : pages_(count <= UINT64_MAX / sizeof(T) ? count * sizeof(T) : UINT64_MAX, budget, what), count_(count) {}
+
+  /// Mapped from a file in the budget's folder (Pages::on_disk).
+  static Buffer on_disk(std::uint64_t count, const MemoryBudget& budget, std::string_view what) {
+    Buffer buffer;
+    buffer.pages_ = Pages::on_disk(count * sizeof(T), budget, what);
+    buffer.count_ = count;
+    return buffer;
+  }
+  /// In memory where the budget has room for it, else on disk.
+  static Buffer where_it_fits(std::uint64_t count, const std::shared_ptr<MemoryBudget>& budget,
+                              std::string_view what) {
+    return budget->has_room(count * sizeof(T)) ? Buffer{count, budget, what} : on_disk(count, *budget, what);
+  }
 
   T*            data() const { return reinterpret_cast<T*>(pages_.data()); }
   std::uint64_t size() const { return count_; }
@@ -126,6 +158,10 @@ class Buffer {
     count_ = count;
   }
 
+  /// Entries [begin, end), if they are on disk.
+  void evict(std::uint64_t begin, std::uint64_t end) const { pages_.evict(begin * sizeof(T), end * sizeof(T)); }
+  bool is_on_disk() const { return pages_.is_on_disk(); }
+
   Array<T> freeze() && {
     auto keeper = std::make_shared<Pages>(std::move(pages_));
     return {{reinterpret_cast<const T*>(keeper->data()), count_}, keeper};
@@ -135,6 +171,22 @@ class Buffer {
   Pages         pages_;
   std::uint64_t count_ = 0;
 };
+
+/// All that is mapped from disk (Pages::on_disk) leaves memory until it is asked for.
+void evict_all_on_disk();
+bool has_any_on_disk();
+
+/// body(begin, end) over [0, count): all at once, or where something is on disk a part after the other, none of
+/// which stays in memory.
+template <class Body>
+void in_parts(std::uint64_t count, Body&& body) {
+  if (!has_any_on_disk()) return static_cast<void>(body(std::uint64_t{0}, count));
+  constexpr std::uint64_t part = 1u << 18;
+  for (std::uint64_t begin = 0; begin < count; begin += part) {
+    body(begin, std::min(count, begin + part));
+    evict_all_on_disk();
+  }
+}
 
 /// Has the system find the pages of large memory that was never written to, on several threads.
 void touch_pages(std::byte* data, std::uint64_t bytes, int threads);

@@ -68,10 +68,7 @@ struct Outcome {
         detail::makes_a_column<Entry>,
         "the entries of a column are std::uint32_t, std::uint64_t, float or double: let `get` return one");
     Stopwatch     clock;
-    Buffer<Entry> entries{values.size(), budget, "the result"};
-    for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-      for (std::uint64_t v = begin; v < end; ++v) entries[v] = get(static_cast<const Value&>(values[v]));
-    });
+    Buffer<Entry> entries = column_of<Entry>(get);
     statistics.run_ms += clock.milliseconds();
     return {.name = name, .values = std::move(entries).freeze()};
   }
@@ -81,11 +78,7 @@ struct Outcome {
     Stopwatch clock;
     if constexpr (makes_columns<P>)
       for_each_column<P>(columns, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
-        column = {values.size(), budget, "the result"};
-        for_each_share(threads, values.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-          for (std::uint64_t v = begin; v < end; ++v)
-            column[v] = program.template column<i>(static_cast<const Value&>(values[v]));
-        });
+        column = column_of<Entry>([&](const Value& value) { return program.template column<i>(value); });
       });
     values = {};
     statistics.run_ms += clock.milliseconds();
@@ -104,6 +97,23 @@ struct Outcome {
                   "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
                   "value with column(name, [](const Value& value) { return value.part; })");
     return {.name = name, .values = std::move(values).freeze()};
+  }
+
+ private:
+  /// On disk where values are there and memory does not hold it; a part at a time then.
+  template <class Entry, class Get>
+  Buffer<Entry> column_of(Get&& get) const {
+    static constexpr auto what    = "the result";
+    const std::uint64_t   count   = values.size();
+    Buffer<Entry>         entries = values.is_on_disk() ? Buffer<Entry>::where_it_fits(count, budget, what)
+                                                        : Buffer<Entry>{count, budget, what};
+    in_parts(count, [&](std::uint64_t first, std::uint64_t last) {
+      for_each_share(threads, last - first, [&](std::uint64_t begin, std::uint64_t end, int) {
+        for (std::uint64_t v = first + begin; v < first + end; ++v)
+          entries[v] = get(static_cast<const Value&>(values[v]));
+      });
+    });
+    return entries;
   }
 };
 

@@ -27,7 +27,7 @@ void HostExecutor<P, bucketed>::publish_all() {
       for (Vertex v = first; v < last; ++v) publish(v, local);
     });
   } else {
-    if (direction_ == Direction::push) {
+    if (direction_ == Direction::push && lists()) {
       const auto list = front_.span();
       for_each_share(threads_for(list.size()), list.size(),
                      [&](std::uint64_t begin, std::uint64_t end, int thread) {
@@ -167,8 +167,8 @@ void HostExecutor<P, bucketed>::apply_bitmap() {
 
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::apply_gathered() {
-  if (direction_ == Direction::push) return apply_list();
-  if (pull_tasks_.size() > 1) apply_bitmap();
+  if (direction_ == Direction::push && lists()) return apply_list();
+  if (direction_ == Direction::push || pull_tasks_.size() > 1) apply_bitmap();
   end_pull();
 }
 
@@ -185,7 +185,7 @@ void HostExecutor<P, bucketed>::end_pull() {
 
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::clear_next() {
-  if constexpr (T::voting) return;  // votes are claimed in `open_`
+  if (T::voting && lists()) return;  // votes are claimed in `open_`
   for_each_share(threads_for(n_ / Bitmap::bits), next_.size(),
                  [&](std::uint64_t begin, std::uint64_t end, int) { next_.clear(begin, end); });
 }

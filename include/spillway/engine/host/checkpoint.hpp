@@ -19,7 +19,11 @@ std::optional<FrontierSize> HostExecutor<P, bucketed>::exchange_state(StateExcha
     with.exchange(sizes);
     if (std::to_array(sizes) != own)
       throw Error{ExitCode::bad_input, "the checkpoint is of another program or graph; remove it to start anew"};
-    with.exchange(values_.data(), n_ * sizeof(Value));
+    for (std::uint64_t i = 0; i < chunks_.count; ++i) {
+      const VertexRange chunk = chunks_.chunk(i, n_);
+      with.exchange(values_.data() + chunk.first, (chunk.last - chunk.first) * sizeof(Value));
+      if (chunks_.on_disk()) evict(chunk);
+    }
     if constexpr (tracks_open) with.exchange(open_.data(), open_.size() * sizeof(std::uint64_t));
     if constexpr (has_frontier) {
       if (!with.is_reading()) make_bitmap();

@@ -19,22 +19,32 @@ class HostRun final : public PreparedRun<P> {
  public:
   HostRun(const RunRequest<P>& request, double delta)
       : topology_(request.topology),
-        options_(request.options),
+        chunks_(chunks_of(request)),
+        options_(adapted(request.options, chunks_)),
         executor_(request.program, request.graph, request.topology, options_,
                   HostInput<ValueOf<P>>{.values = std::move(request.continuation.values),
                                         .replay = request.continuation.replay,
                                         .record = request.continuation.record,
-                                        .delta  = delta}) {
+                                        .delta  = delta,
+                                        .chunks = chunks_}) {
     const auto& budget = request.graph.budget();
-    if (options_.method->transfers) options_.direction = Direction::push;  // chunks of rows are pushed
-    supply_ = host_supply(executor_, request.topology, request.facts, options_, budget);
+    supply_            = host_supply(executor_, request.topology, request.facts, options_, budget);
   }
 
   Executor&         executor() override { return executor_; }
   EdgeSupply&       supply() override { return *supply_; }
   const RunOptions& options() const override { return options_; }
 
+  /// In which its state is, where it does not fit memory.
+  static StateChunks chunks_of(const RunRequest<P>& request) {
+    return choose_chunks(
+        HostExecutor<P, bucketed>::sizes_of(request.topology, request.options, request.continuation),
+        request.topology, request.facts, request.options, *request.graph.budget());
+  }
+
   void deliver(Outcome<P>& outcome) override {
+    outcome.statistics.state_chunks = chunks_.count;
+
     outcome.values            = answer_of(executor_.take_values(), topology_);
     outcome.global            = executor_.global();
     outcome.history           = executor_.take_history();
@@ -42,8 +52,15 @@ class HostRun final : public PreparedRun<P> {
   }
 
  private:
+  /// Chunks of rows are pushed, and so are pages to chunks of state.
+  static RunOptions adapted(RunOptions options, const StateChunks& chunks) {
+    if (options.method->transfers || chunks.on_disk()) options.direction = Direction::push;
+    return options;
+  }
+
   Stopwatch                   running_;
   const Topology&             topology_;
+  StateChunks                 chunks_;
   RunOptions                  options_;
   HostExecutor<P, bucketed>   executor_;
   std::unique_ptr<EdgeSupply> supply_;
@@ -114,13 +131,19 @@ class HostDevice final : public RunDevice<P> {
 
   Plan plan() override {
     const auto&   budget = request_.graph.budget();
+    StateChunks   chunks = HostRun<P, Prioritises<P>>::chunks_of(request_);
     std::uint64_t state  = HostExecutor<P, Prioritises<P>>::state_bytes_of(request_.topology, request_.options);
     if constexpr (settles_in_place)
-      if (in_chunks()) state = HostExecutor<P, false>::state_bytes_of(request_.topology, request_.options);
+      if (in_chunks()) {
+        chunks = HostRun<P, false>::chunks_of(request_);
+        state  = HostExecutor<P, false>::state_bytes_of(request_.topology, request_.options);
+      }
     if (is_composed()) state = ComposedRun<P>{request_, delta_}.executor().state_bytes();
     const std::uint64_t given = request_.continuation.values.size() * sizeof(ValueOf<P>);
-    budget->expect(state - std::min(state, given), "the state of the vertices");
-    return plan_on_cpu(request_.options, request_.topology, request_.facts, state, *budget);
+    if (!chunks.on_disk()) budget->expect(state - std::min(state, given), "the state of the vertices");
+    Plan plan         = plan_on_cpu(request_.options, request_.topology, request_.facts, state, *budget);
+    plan.state_chunks = chunks.count;
+    return plan;
   }
 
  private:

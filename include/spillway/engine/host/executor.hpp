@@ -11,6 +11,7 @@
 #include <bit>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include <spillway/engine/executor.hpp>
@@ -18,7 +19,9 @@
 #include <spillway/engine/host/buckets.hpp>
 #include <spillway/engine/host/vertex_list.hpp>
 #include <spillway/engine/operations.hpp>
+#include <spillway/engine/outcome.hpp>
 #include <spillway/engine/parallel.hpp>
+#include <spillway/engine/search.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway::host {
@@ -30,6 +33,7 @@ struct HostInput {
   const Schedule* replay = nullptr;  ///< frontiers to walk backwards, instead of those that `apply` makes
   Schedule*       record = nullptr;  ///< where to keep the frontiers
   double          delta  = 1;        ///< width of a bucket
+  StateChunks     chunks = {};       ///< of state that does not fit memory; pages are pushed then
 };
 
 /// `bucketed`: vertices wait in the order of their priority; otherwise they go on in rounds.
@@ -62,21 +66,26 @@ class HostExecutor final : public CpuExecutor {
         tuning_(options.tuning),
         progress_(options.progress ? *options.progress : Progress::none()),
         budget_(graph.budget()),
-        state_bytes_(state_bytes_of(topology, options)),
+        chunks_(input.chunks),
+        state_bytes_(chunks_.on_disk() ? bytes_on_disk(topology) : state_bytes_of(topology, options)),
         input_(std::move(input)),
         values_(std::move(input_.values)),
         locals_(static_cast<std::size_t>(threads_)) {
-    const auto& budget    = budget_;
-    bucket_width_         = BucketWidth::of(input_.delta);
-    tuning_.vertex_grain  = Bitmap::word_count(tuning_.vertex_grain) * Bitmap::bits;
+    const auto& budget   = budget_;
+    bucket_width_        = BucketWidth::of(input_.delta);
+    tuning_.vertex_grain = Bitmap::word_count(tuning_.vertex_grain) * Bitmap::bits;
+    if (chunks_.on_disk()) tuning_.vertex_grain = std::gcd(tuning_.vertex_grain, chunks_.size);
     const bool has_values = values_.size() == n_;
-    budget->expect(state_bytes() - (has_values ? n_ * sizeof(Value) : 0), "the state of the vertices");
+    if (chunks_.on_disk())
+      at_hand_.raise_to(2 * chunks_.size * bytes_on_disk(topology) / n_);  // what sends and what receives
+    else
+      budget->expect(state_bytes() - (has_values ? n_ * sizeof(Value) : 0), "the state of the vertices");
     given_ = values_.size() == n_ && n_ > 0;
-    if (!given_) values_ = {n_, budget, "the values of the vertices"};
-    if constexpr (stores_messages) messages_ = {n_, budget, "the messages of the vertices"};
-    if (sweeps()) next_messages_ = {n_, budget, "the messages of the vertices"};
+    if (!given_) values_ = state<Value>("the values of the vertices");
+    if constexpr (stores_messages) messages_ = state<Message>("the messages of the vertices");
+    if (sweeps()) next_messages_ = state<Message>("the messages of the vertices");
     if constexpr (T::gathers) {
-      if (needs_accumulators(topology, options)) accumulators_ = {n_, budget, "the updates of the vertices"};
+      if (needs_accumulators(topology, options)) accumulators_ = state<Accumulator>("the updates of the vertices");
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
@@ -85,8 +94,10 @@ class HostExecutor final : public CpuExecutor {
     if constexpr (has_frontier) {
       active_ = {n_, budget, "the active vertices"};
       next_   = {n_, budget, "the active vertices"};
-      front_  = {n_, budget, "the active vertices"};
-      back_   = {n_, budget, "the active vertices"};
+      if (lists()) {
+        front_ = VertexList{state<Vertex>("the active vertices")};
+        back_  = VertexList{state<Vertex>("the active vertices")};
+      }
     }
     if (!topology.pull.empty())
       for (const RowBlock& block : topology.pull) pull_tasks_.push_back(cut(block));
@@ -117,7 +128,7 @@ class HostExecutor final : public CpuExecutor {
     if constexpr (has_frontier && !prioritised)
       if (input_.record) record();
     if constexpr (!T::all_active && !in_buckets) {
-      if (direction == Direction::push)
+      if (direction == Direction::push && lists())
         make_list();
       else
         make_bitmap();
@@ -143,6 +154,8 @@ class HostExecutor final : public CpuExecutor {
   std::optional<FrontierSize> exchange_state(StateExchange& with) override;
 
   bool        wants_rows(Vertex first, Vertex last) override;
+  StateChunks chunks() const override { return chunks_; }
+  void        evict(VertexRange vertices) override;
   Accumulated accumulated() const override;
   void        merge(const Accumulated& other) override;
   void        adopt(const Accumulated& merged) override;
@@ -160,6 +173,19 @@ class HostExecutor final : public CpuExecutor {
     return n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
   }
 
+  /// Where it does not fit memory: edges are pushed then, and bitmaps stay in memory.
+  static StateSizes sizes_of(const Topology& topology, const RunOptions& options,
+                             const Continuation<Value>& from) {
+    const std::uint64_t n       = topology.vertices;
+    const int           bitmaps = (tracks_open ? 1 : 0) + (has_frontier ? 2 : 0);
+    return {.vertices   = n,
+            .in_memory  = state_bytes_of(topology, options),
+            .a_vertex   = n > 0 ? bytes_on_disk(topology) / n : 0,
+            .at_hand    = Bitmap::word_count(n) * sizeof(std::uint64_t) * static_cast<unsigned>(bitmaps),
+            .given      = from.values.size() * sizeof(Value),
+            .can_be_cut = !prioritised && !topology.push.empty()};
+  }
+
   FrontierSize finish(IterationStatistics&, BlockWork&) override {
     if constexpr (T::all_active) {
       if (direction_ == Direction::push || pull_tasks_.size() > 1) apply_everywhere();
@@ -172,7 +198,7 @@ class HostExecutor final : public CpuExecutor {
     } else {
       if constexpr (T::gathers)
         apply_gathered();
-      else if (direction_ == Direction::push)
+      else if (direction_ == Direction::push && lists())
         end_push();
       else
         end_pull();
@@ -280,7 +306,7 @@ class HostExecutor final : public CpuExecutor {
       refuse_block("pages");
     } else {
       if (direction_ == Direction::push)
-        push_pages(*block.feed);
+        push_pages(*block.feed, block.targets);
       else if (sweeps()) {
         if constexpr (may_sweep) sweep_pages(*block.feed);
       } else
@@ -300,6 +326,20 @@ class HostExecutor final : public CpuExecutor {
     return topology.pull.empty() || topology.pull.size() > 1 || (!topology.push.empty() && may_push);
   }
 
+  static std::uint64_t bytes_on_disk(const Topology& topology) {
+    return topology.vertices *
+           (sizeof(Value) + (stores_messages ? sizeof(Message) : 0) + (T::gathers ? sizeof(Accumulator) : 0));
+  }
+
+  template <class Entry>
+  Buffer<Entry> state(std::string_view what) const {
+    return chunks_.on_disk() ? Buffer<Entry>::on_disk(n_, *budget_, what) : Buffer<Entry>{n_, budget_, what};
+  }
+
+  /// Frontiers are lists as well as bitmaps. Of state on disk they are bitmaps alone, so that a chunk is gone
+  /// through after the other.
+  bool lists() const { return !chunks_.on_disk(); }
+
   /// What threads have counted of the edges that they visited.
   BlockWork take_work() {
     BlockWork work;
@@ -313,7 +353,7 @@ class HostExecutor final : public CpuExecutor {
 
   /// One block of rows, everyone active: a vertex can publish for the next iteration as soon as it is applied to.
   static bool sweeps(const Topology& topology) { return may_sweep && topology.pull.size() == 1; }
-  bool        sweeps() const { return sweeps(topology_); }
+  bool        sweeps() const { return sweeps(topology_) && !chunks_.on_disk(); }
 
   static Accumulator empty() { return widened(Combine::identity()); }
   static Accumulator widened(const Update& update) { return detail::converted<Accumulator>(update); }
@@ -350,11 +390,16 @@ class HostExecutor final : public CpuExecutor {
   /// body(first, last, local) over all vertices in ranges that start at a bitmap word.
   template <class Body>
   void for_vertices(Body&& body) {
-    for_each_task(n_ <= tuning_.vertex_grain ? 1 : threads_,
-                  (n_ + tuning_.vertex_grain - 1) / tuning_.vertex_grain, [&](std::uint64_t task, int thread) {
-                    body(static_cast<Vertex>(task * tuning_.vertex_grain),
-                         static_cast<Vertex>(std::min(n_, (task + 1) * tuning_.vertex_grain)), local_of(thread));
-                  });
+    for (std::uint64_t i = 0; i < chunks_.count; ++i) {
+      const VertexRange   chunk = chunks_.chunk(i, n_);
+      const std::uint64_t first = chunk.first / tuning_.vertex_grain;
+      const std::uint64_t tasks = (chunk.last + tuning_.vertex_grain - 1) / tuning_.vertex_grain - first;
+      for_each_task(tasks <= 1 ? 1 : threads_, tasks, [&](std::uint64_t task, int thread) {
+        body(static_cast<Vertex>((first + task) * tuning_.vertex_grain),
+             static_cast<Vertex>(std::min(n_, (first + task + 1) * tuning_.vertex_grain)), local_of(thread));
+      });
+      if (chunks_.on_disk()) evict(chunk);
+    }
   }
 
   Local& local_of(int thread) { return locals_[static_cast<std::size_t>(thread)]; }
@@ -428,6 +473,7 @@ class HostExecutor final : public CpuExecutor {
   void         make_bitmap();
   void         clear_bits(Bitmap& bitmap, std::span<const Vertex> list);
   FrontierSize replay_next();
+  FrontierSize replay_bitmap(std::span<const Vertex> found);
   void         record();
 
   // --- what executors hand to each other (exchange.hpp) ---
@@ -524,8 +570,9 @@ class HostExecutor final : public CpuExecutor {
     Value*       values;
     Accumulator* accumulators;
     BitmapView   open, next;
+    bool         lists;
   };
-  Targets targets() const { return {values_.data(), accumulators_.data(), open_.view(), next_.view()}; }
+  Targets targets() const { return {values_.data(), accumulators_.data(), open_.view(), next_.view(), lists()}; }
   void    push_row(Vertex v, const Rows& rows, EdgeIndex first, EdgeIndex last, Local& local);
   template <class Act>
   void        for_each_wanted(Vertex v, const Message& message, const Rows& rows, EdgeIndex first, EdgeIndex last,
@@ -569,10 +616,12 @@ class HostExecutor final : public CpuExecutor {
     Accumulator   sum;
   };
   template <class Body>
-  void for_pages(PageFeed& feed, Body&& body);
-  void push_pages(PageFeed& feed);
-  void pull_pages(PageFeed& feed);
-  void pull_part(const PageRows& page, Counts& counts);
+  void             for_pages(PageFeed& feed, Body&& body);
+  void             push_pages(PageFeed& feed, VertexRange targets);
+  void             leave_senders_before(Vertex v, VertexRange targets);
+  static EdgeRange edges_to(VertexRange targets, const PageRows& page, Vertex v);
+  void             pull_pages(PageFeed& feed);
+  void             pull_part(const PageRows& page, Counts& counts);
   template <class Settle>
   void end_parts(Settle&& settle);
   void sweep_pages(PageFeed& feed);
@@ -600,6 +649,8 @@ class HostExecutor final : public CpuExecutor {
   HostTuning                    tuning_;
   Progress&                     progress_;
   std::shared_ptr<MemoryBudget> budget_;
+  StateChunks                   chunks_;
+  Charge                        at_hand_{budget_, "the state of some vertices"};
   std::uint64_t                 state_bytes_;
   HostInput<Value>              input_;
 
@@ -626,6 +677,7 @@ class HostExecutor final : public CpuExecutor {
   std::uint32_t iteration_   = 0;
   std::size_t   blocks_done_ = 0;
   std::uint64_t replayed_    = 0;
+  std::uint64_t sending_     = 0;  ///< chunk of state that pages send from
   bool          given_       = false;
   bool          everyone_    = false;
   BucketWidth   bucket_width_;

@@ -53,6 +53,7 @@ FrontierSize HostExecutor<P, bucketed>::replay_next() {
   const auto [begin, end]   = schedule.level(level);
   const std::uint64_t count = end - begin;
   const auto          found = schedule.vertices().subspan(begin, count);
+  if (!lists()) return replay_bitmap(found);
   if constexpr (T::in_place)
     if (is_bitmap_) {  // whose bits are not those of the frontier that comes
       make_list();
@@ -73,11 +74,37 @@ FrontierSize HostExecutor<P, bucketed>::replay_next() {
   return frontier_;
 }
 
+/// They were recorded from a bitmap: they are in order.
+template <class P, bool bucketed>
+FrontierSize HostExecutor<P, bucketed>::replay_bitmap(std::span<const Vertex> found) {
+  for (Bitmap* bitmap : {&active_, &next_}) bitmap->clear(0, bitmap->size());
+  for (const Vertex v : found) {
+    active_.claim(v);
+    local_of(0).edges += degree(v);
+  }
+  input_.replay->evict();
+  evict({0, n_});
+  is_bitmap_         = true;
+  frontier_          = collect();
+  frontier_.vertices = found.size();
+  return frontier_;
+}
+
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::record() {
   if (frontier_.vertices == 0) return;
-  make_list();
-  input_.record->append(front_.span());
+  if (lists()) {
+    make_list();
+    input_.record->extend(front_.span());
+  } else {
+    for (std::uint64_t i = 0; i < active_.size(); ++i) {
+      std::array<Vertex, Bitmap::bits> some;
+      std::size_t                      count = 0;
+      Bitmap::for_each(active_.word(i), i, [&](Vertex v) { some[count++] = v; });
+      input_.record->extend({some.data(), count});
+    }
+  }
+  input_.record->end_level();
 }
 
 }  // namespace spillway::host

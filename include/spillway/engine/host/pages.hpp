@@ -39,17 +39,51 @@ void HostExecutor<P, bucketed>::for_pages(PageFeed& feed, Body&& body) {
 }
 
 template <class P, bool bucketed>
-void HostExecutor<P, bucketed>::push_pages(PageFeed& feed) {
+void HostExecutor<P, bucketed>::push_pages(PageFeed& feed, VertexRange targets) {
+  const bool some = targets.first > 0 || targets.last < n_;
+  sending_        = 0;
   for_pages(feed, [&](const PageRows& page, int thread) {
     Local& local = local_of(thread);
+    if (some) leave_senders_before(page.first, targets);
     for (Vertex v = page.first; v < page.last; ++v) {
       if constexpr (has_frontier)
         if (!active_.test(v)) continue;
-      const EdgeRange row = page.row(v);
+      const EdgeRange row = some ? edges_to(targets, page, v) : page.row(v);
       if (row.first < row.last) push_row(v, page.rows, row.first, row.last, local);
     }
-    if constexpr (has_frontier) local.next.flush(back_);
+    if constexpr (has_frontier)
+      if (lists()) local.next.flush(back_);
   });
+}
+
+/// Rows are in the order of their targets.
+template <class P, bool bucketed>
+EdgeRange HostExecutor<P, bucketed>::edges_to(VertexRange targets, const PageRows& page, Vertex v) {
+  const EdgeRange row   = page.row(v);
+  const auto      below = [&](EdgeIndex from, std::uint64_t bound) {
+    return partition_point(from, row.last, [&](EdgeIndex i) { return page.rows.targets[i] < bound; });
+  };
+  const EdgeIndex first = below(row.first, targets.first);
+  return {first, below(first, targets.last), false};
+}
+
+/// Pages come in the order of their vertices, about: a chunk of state that all have sent from need not stay.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::leave_senders_before(Vertex v, VertexRange targets) {
+  const std::uint64_t   chunk = v / chunks_.size;
+  const std::atomic_ref sending{sending_};
+  std::uint64_t         before = sending.load(std::memory_order_relaxed);
+  if (chunk <= before || !sending.compare_exchange_strong(before, chunk, std::memory_order_relaxed)) return;
+  if (before * chunks_.size != targets.first) evict(chunks_.chunk(before, n_));
+}
+
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::evict(VertexRange vertices) {
+  values_.evict(vertices.first, vertices.last);
+  messages_.evict(vertices.first, vertices.last);
+  accumulators_.evict(vertices.first, vertices.last);
+  for (const auto* blocks : {&topology_.push, &topology_.pull})
+    for (const RowBlock& block : *blocks) evict_offsets(block, vertices);
 }
 
 template <class P, bool bucketed>

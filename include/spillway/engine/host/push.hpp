@@ -270,20 +270,23 @@ void HostExecutor<P, bucketed>::push_edge(const Targets& to, const Message& mess
     if (!apply(v, compute(message, edge), local)) return;
     ++local.vertices;
     local.edges += edges;
-    local.next.put(back_, v);
+    if (to.lists)
+      local.next.put(back_, v);
+    else
+      to.next.claim(v);
   } else if constexpr (T::in_place) {
     if (!Combine::improve_atomically(to.values[v], compute(message, edge))) return;
     if (to.next.test(v) || !to.next.claim(v)) return;
     local.edges += local.sampled([&] { return degree(v); });
     ++local.vertices;
-    local.next.put(back_, v);
+    if (to.lists) local.next.put(back_, v);
   } else {
     if constexpr (Combine::idempotent)
       Combine::improve_atomically(to.accumulators[v], compute(message, edge));
     else
       Combine::combine_atomically(to.accumulators[v], compute(message, edge));
     if constexpr (!T::all_active)
-      if (!to.next.test(v) && to.next.claim(v)) local.next.put(back_, v);
+      if (!to.next.test(v) && to.next.claim(v) && to.lists) local.next.put(back_, v);
   }
 }
 

@@ -15,8 +15,7 @@ namespace spillway::host {
 class VertexList {
  public:
   VertexList() = default;
-  VertexList(std::uint64_t capacity, const std::shared_ptr<MemoryBudget>& budget, std::string_view what)
-      : entries_(capacity, budget, what) {}
+  explicit VertexList(Buffer<Vertex> entries) : entries_(std::move(entries)) {}
 
   std::span<Vertex> span() const { return {entries_.data(), size()}; }
   std::uint64_t     size() const { return size_; }
