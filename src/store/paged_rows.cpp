@@ -64,9 +64,9 @@ RecordIds ids_for(std::span<const EdgeIndex> offsets, PageFormat& format, bool a
 PagedRows::PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
                      Array<EdgeIndex> offsets, float least_weight)
     : path_(std::move(path)),
-      at_(at),
       offsets_(std::move(offsets)),
       table_(format, std::move(entries), offsets_.span(), path_),
+      files_{{path_, at, table_.size()}},
       least_weight_(least_weight) {}
 
 std::uint64_t PagedRows::checksum() const {
@@ -90,7 +90,7 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
     check_cancelled(progress);
     thread_local std::vector<std::byte> bytes;
     bytes.resize(table.format().page_bytes + RowCode::bytes_behind);
-    read_at(file, pages.path(), pages.place_of(page), bytes.data(), table.format().page_bytes);
+    read_at(file, pages.path(), pages.place_of(page).offset, bytes.data(), table.format().page_bytes);
     const EdgeIndex at = table.edges(page).first;
     table.check(page, bytes);
     table.decode(page, bytes, targets.data() + at, weighted ? weights.data() + at : nullptr);
@@ -119,7 +119,7 @@ void for_each_page(const PagedRows& pages, int threads, const char* doing, Progr
     own.bytes.resize(size + RowCode::bytes_behind);
     own.targets.resize(table.most_edges());
     if (table.format().weight_bits > 0) own.weights.resize(table.most_edges());
-    read_at(file, pages.path(), pages.place_of(page), own.bytes.data(), size);
+    read_at(file, pages.path(), pages.place_of(page).offset, own.bytes.data(), size);
     table.check(page, own.bytes);
     table.decode(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data());
     body(page, table.rows(page, pages.offsets().data(), own.targets.data(),

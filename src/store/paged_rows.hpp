@@ -28,6 +28,17 @@ static_assert(sizeof(PageTableHeader) == 24);
 
 class PagedRows {
  public:
+  /// A file with pages, one behind the other.
+  struct File {
+    std::string   path;
+    std::uint64_t at;     ///< where the first is
+    std::uint64_t pages;  ///< how many there are
+  };
+  struct Place {
+    std::size_t   file;
+    std::uint64_t offset;
+  };
+
   /// `at`: where the pages begin in the file.
   PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
             Array<EdgeIndex> offsets, float least_weight);
@@ -40,15 +51,16 @@ class PagedRows {
   /// Of all pages, on disk.
   std::uint64_t bytes() const { return table_.size() * table_.format().page_bytes; }
   /// Of all pages, by their own.
-  std::uint64_t checksum() const;
-  std::uint64_t place_of(std::uint64_t page) const { return at_ + page * table_.format().page_bytes; }
+  std::uint64_t         checksum() const;
+  std::span<const File> files() const { return files_; }
+  Place place_of(std::uint64_t page) const { return {0, files_[0].at + page * table_.format().page_bytes}; }
 
  private:
-  std::string      path_;
-  std::uint64_t    at_;
-  Array<EdgeIndex> offsets_;
-  PageTable        table_;
-  float            least_weight_;
+  std::string       path_;
+  Array<EdgeIndex>  offsets_;
+  PageTable         table_;
+  std::vector<File> files_;
+  float             least_weight_;
 };
 
 /// All of them, in memory.
