@@ -112,6 +112,7 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
   line("vertices", with_commas(graph.vertex_count()));
   line("arcs", fmt::format("{}{}", with_commas(graph.arc_count()),
                            graph.symmetric() ? " (symmetric: both arcs of every edge)" : ""));
+  for (const std::string& stripe : store::stripes_of(path)) line("stripe", stripe);
   line("ids", id_text(graph));
   line("weights", weight_text(graph, counts));
   line("self loops", with_commas(counts.loops));

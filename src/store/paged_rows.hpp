@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "graph/arc_spill.hpp"
 #include "store/slotted_pages.hpp"
+#include "store/stripes.hpp"
 
 #include <spillway/graph.hpp>
 
@@ -39,8 +40,8 @@ class PagedRows {
     std::uint64_t offset;
   };
 
-  /// `at`: where the pages begin in the file.
-  PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
+  /// `files` have the pages: that of `path` alone, or its stripes.
+  PagedRows(std::string path, std::vector<File> files, const PageFormat& format, std::vector<PageEntry> entries,
             Array<EdgeIndex> offsets, float least_weight);
 
   const PageTable&        table() const { return table_; }
@@ -53,13 +54,17 @@ class PagedRows {
   /// Of all pages, by their own.
   std::uint64_t         checksum() const;
   std::span<const File> files() const { return files_; }
-  Place place_of(std::uint64_t page) const { return {0, files_[0].at + page * table_.format().page_bytes}; }
+  /// By a hash of its number (store/stripes.hpp).
+  Place place_of(std::uint64_t page) const {
+    const std::uint64_t file = page % files_.size();
+    return {file, files_[file].at + page / files_.size() * table_.format().page_bytes};
+  }
 
  private:
   std::string       path_;
+  std::vector<File> files_;
   Array<EdgeIndex>  offsets_;
   PageTable         table_;
-  std::vector<File> files_;
   float             least_weight_;
 };
 
@@ -80,6 +85,8 @@ struct PageOptions {
   RecordIdWidth ids        = {0, 0};
   bool          compressed = false;
   bool          by_degree  = false;  ///< vertices with the most out-edges first
+  /// Folders on several disks, each with a part of the pages; none: they are in the file itself.
+  std::vector<std::string> stripes = {};
 };
 
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
@@ -89,10 +96,11 @@ std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets);
 Array<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
                             const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
 
-/// Written from rows that come one after the other, to a file from `at` on.
+/// Written from rows that come one after the other, to a file from `at` on, or to stripes.
 class PageSink final : public RowSink {
  public:
-  PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads);
+  PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads,
+           StripeOutput* stripes = nullptr);
   ~PageSink() override;
 
   void begin(const Facts& facts) override;
@@ -110,6 +118,8 @@ class PageSink final : public RowSink {
   PageOptions                 options_;
   OutputFile&                 file_;
   std::uint64_t               at_;
+  StripeOutput*               stripes_;
+  std::vector<std::uint64_t>  stripes_at_;
   int                         threads_;
   bool                        begun_ = false;
   Facts                       facts_;
@@ -119,11 +129,12 @@ class PageSink final : public RowSink {
   float                       least_weight_;
 };
 
-/// The pages of some rows, written to a file from `at` on.
+/// The pages of some rows, written to a file from `at` on, or to stripes.
 struct WrittenPages {
-  PageFormat             format;
-  std::vector<PageEntry> entries;
-  float                  least_weight = 0;
+  PageFormat                 format;
+  std::vector<PageEntry>     entries;
+  float                      least_weight = 0;
+  std::vector<std::uint64_t> stripes_at   = {};  ///< where they begin in each
 
   std::vector<std::byte> table() const;
 };

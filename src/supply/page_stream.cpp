@@ -30,7 +30,8 @@ std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int t
 PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, bool weighted,
                                     const std::optional<std::uint64_t>& resident, unsigned shares,
                                     const MemoryBudget& budget) {
-  constexpr std::uint64_t ring_bytes = 32u << 20, slack = 64u << 10;
+  constexpr std::uint64_t slack = 64u << 10, ring_per_disk = 16u << 20;
+  const std::uint64_t     ring_bytes = ring_per_disk * std::max<std::uint64_t>(rows.files().size(), 2);
   const std::uint64_t     page = rows.table().format().page_bytes, all = rows.table().size();
   const auto              least = static_cast<std::uint64_t>(threads) + least_under_way;
   const std::uint64_t decoded   = decoded_bytes(rows, threads, weighted) + 3 * all * sizeof(std::uint64_t) + slack;
