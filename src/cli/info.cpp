@@ -138,6 +138,7 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
                 {"sinks", counts.sinks},
                 {"max_out_degree", counts.max_degree},
                 {"out_degrees", bins},
+                {"stripes", store::stripes_of(graph.name())},
                 {"memory_to_run", footprints_json(size_of(graph))},
                 {"time_ms", {{"load", load_ms}, {"count", count_ms}}},
                 {"memory", memory_json(graph)}};

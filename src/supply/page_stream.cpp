@@ -155,6 +155,8 @@ bool PageStream::take_read(std::uint64_t tag) {
   const Places        places = stays ? Places{kept_count_, std::min(lie_together, kept_.size() - kept_count_)}
                                      : free_places(std::min(lie_together, most - std::min(most, ring_under_way_)));
   if (places.count == 0) return false;
+  // While there is something to process, a read waits for places that are worth it.
+  if (!stays && places.count < std::min(lie_together, places_for_a_read()) && !ready_.empty()) return false;
   const Read read{disk, disk->next, places.count, stays, places.first};
   for (std::uint64_t i = 0; i < read.count; ++i)
     if (stays)
@@ -220,6 +222,8 @@ void PageStream::work() {
 
 void PageStream::give_back(std::uint64_t place) {
   ring_used_[place] = false;
+  if (++given_back_ < places_for_a_read()) return;
+  given_back_ = 0;
   ring_changed_.notify_one();
 }
 
@@ -244,11 +248,13 @@ bool PageStream::next(int thread, PageRows& page) {
   {
     std::unique_lock lock{mutex_};
     if (own.held != nowhere) give_back(std::exchange(own.held, nowhere));
+    if (ready_.empty()) ring_changed_.notify_one();
     ready_changed_.wait(lock, [&] { return failure_ || !ready_.empty() || handed_out_ == wanted_.size(); });
     if (failure_) std::rethrow_exception(failure_);
     if (ready_.empty()) return false;
     at = ready_.front();
     ready_.pop_front();
+    if (ready_.empty()) ring_changed_.notify_one();
     if (++handed_out_ == wanted_.size()) ready_changed_.notify_all();
     own.held = at.place;
   }

@@ -111,6 +111,7 @@ class PageStream final : public PageFeed {
     return wanted_[read.disk->wanted[read.first + i]];
   }
   static std::uint64_t read_bytes() { return 4u << 20; }
+  std::uint64_t        places_for_a_read() const { return std::max<std::uint64_t>(ring_used_.size() / 8, 1); }
 
   const store::PagedRows&    rows_;
   PageMemory                 ring_, kept_;
@@ -134,6 +135,7 @@ class PageStream final : public PageFeed {
   std::uint64_t               handed_out_ = 0;
   std::deque<Ready>           ready_;
   std::vector<bool>           ring_used_;
+  std::uint64_t               given_back_     = 0;  ///< places, since the reading thread was told
   std::uint64_t               ring_under_way_ = 0;  ///< pages that are being read to it
   std::exception_ptr          failure_;
   bool                        ends_       = false;

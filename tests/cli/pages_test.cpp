@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "command_line.hpp"
 
@@ -79,6 +80,8 @@ TEST_F(PagesOnTheCommandLine, MayBeInStripes) {
     return found;
   };
   EXPECT_EQ(stripes("disk0").size(), 3u);  // that of the first pages.spill is gone
+  const auto document = nlohmann::json::parse(spillway("info pages.spill --json").out);
+  EXPECT_EQ(document["stripes"].size(), 3u);
   const testing::Outcome info = spillway("info pages.spill");
   EXPECT_NE(info.out.find("disk1/pages.spill."), std::string::npos) << info.out;
   EXPECT_NE(info.out.find(folder_ / "disk2/pages.spill."), std::string::npos) << info.out;
