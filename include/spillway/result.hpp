@@ -93,14 +93,15 @@ struct RunStatistics {
   std::string                      method;               ///< how edges reached it; empty: they were there
   bool                             compressed = false;   ///< edges, where they did not all fit
   std::string                      device_note;          ///< why it was not the one that would have been chosen
-  std::uint64_t                    device_bytes    = 0;  ///< held there at most
-  std::uint64_t                    uploaded_bytes  = 0;  ///< of the graph
-  std::uint64_t                    edges_resident  = 0;  ///< bytes of edges there, where they do not all fit
-  std::uint64_t                    edges_on_host   = 0;  ///< and of those that it read in host memory
-  std::uint64_t                    bytes_sent      = 0;  ///< of edges, while it ran
-  std::uint64_t                    bytes_read      = 0;  ///< of edges in place, where that is known
-  std::uint64_t                    pages_wanted    = 0;  ///< of a graph on disk, over all iterations
-  std::uint64_t                    pages_read      = 0;  ///< of which others had stayed in memory
+  std::uint64_t                    device_bytes   = 0;   ///< held there at most
+  std::uint64_t                    uploaded_bytes = 0;   ///< of the graph
+  std::uint64_t                    edges_resident = 0;   ///< bytes of edges there, where they do not all fit
+  std::uint64_t                    edges_on_host  = 0;   ///< and of those that it read in host memory
+  std::uint64_t                    bytes_sent     = 0;   ///< of edges, while it ran
+  std::uint64_t                    bytes_read     = 0;   ///< of edges in place, where that is known
+  std::uint64_t                    pages_wanted   = 0;   ///< of a graph on disk, over all iterations
+  std::uint64_t                    pages_read     = 0;   ///< of which others had stayed in memory
+  std::string                      page_io;              ///< how they were read: "io_uring" or "pread"
   std::uint64_t                    state_chunks    = 1;  ///< that state was in on disk; 1: it was in memory
   std::uint64_t                    iterations      = 0;
   std::uint64_t                    edges_processed = 0;  ///< arcs looked at

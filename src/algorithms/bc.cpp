@@ -108,6 +108,7 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.pages_wanted += part.pages_wanted;
   total.pages_read += part.pages_read;
   total.state_chunks  = std::max(total.state_chunks, part.state_chunks);
+  total.page_io       = part.page_io;
   total.edges_on_host = std::max(total.edges_on_host, part.edges_on_host);
   total.iterations += part.iterations;
   total.edges_processed += part.edges_processed;

@@ -102,8 +102,10 @@ void read_at(const FileHandle& file, const std::string& path, std::uint64_t offs
   while (bytes > 0) {
     const ssize_t done = retried_unless_interrupted(
         [&] { return system_calls().pread(file.get(), to, bytes, static_cast<off_t>(offset)); });
+    // Unbuffered, nothing is read on from an end that is not the end of a block.
+    const bool ended = done == 0 || (done < 0 && errno == EINVAL && file_size(file, path) <= offset);
+    if (ended) throw bad_input("{}: ended at byte {} while {} more were expected", path, offset, bytes);
     if (done < 0) throw system_error("read", path);
-    if (done == 0) throw bad_input("{}: ended at byte {} while {} more were expected", path, offset, bytes);
     to += done;
     offset += static_cast<std::uint64_t>(done);
     bytes -= static_cast<std::uint64_t>(done);

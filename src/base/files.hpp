@@ -163,7 +163,14 @@ class OutputFile {
   /// On disk and under its name, with mode and owner of the file that it replaces.
   void commit() { commit_together({this}); }
   /// All of them, or none: each is complete and on disk before the first gets its name.
-  static void commit_together(std::initializer_list<OutputFile*> files);
+  static void commit_together(std::span<OutputFile* const> files);
+  static void commit_together(std::initializer_list<OutputFile*> files) {
+    commit_together(std::span{files.begin(), files.size()});
+  }
+
+  /// Another name in its folder, for when it is committed, with mode and owner of the file at `like`, if there is
+  /// one.
+  void rename(std::string path, std::string like);
 
  private:
   bool open_unnamed();
@@ -178,6 +185,7 @@ class OutputFile {
   void forget_old() noexcept;
 
   std::string   path_;
+  std::string   like_;       ///< whose mode and owner it gets
   std::string   temporary_;  ///< the name that the file has until it is committed; empty while it has none
   std::string   old_;        ///< a second name of the file that was replaced, until all is committed
   FileHandle    old_file_;   ///< its lock

@@ -181,7 +181,7 @@ OutputFile::OutputFile(std::string path, Writer writer) : path_(std::move(path))
     if (file_.get() < 0) throw system_error("write", path_ == "-" ? "standard output" : path_);
     return;
   }
-  path_ = followed(path_);
+  path_ = like_ = followed(path_);
   remove_left_behind(path_);
   if (writer == Writer::another_program || !open_unnamed()) open_named();
 }
@@ -257,10 +257,15 @@ void OutputFile::take_from_program() {
   file_ = std::move(file);
 }
 
+void OutputFile::rename(std::string path, std::string like) {
+  path_ = followed(path);
+  like_ = std::move(like);
+}
+
 void OutputFile::keep_mode_and_owner() {
-  const auto old = information_on(path_);
-  replaces_      = old && S_ISREG(old->st_mode);
-  if (!replaces_) return;
+  replaces_      = is_regular_file(path_);
+  const auto old = information_on(like_);
+  if (!old || !S_ISREG(old->st_mode)) return;
   struct stat mine {};
   if (retried([&] { return system_calls().fstat(file_.get(), &mine); }) != 0) throw system_error("inspect", path_);
   const bool owned = (mine.st_uid == old->st_uid && mine.st_gid == old->st_gid) ||
@@ -343,7 +348,7 @@ void OutputFile::forget_old() noexcept {
   old_file_.close();
 }
 
-void OutputFile::commit_together(std::initializer_list<OutputFile*> files) {
+void OutputFile::commit_together(std::span<OutputFile* const> files) {
   std::vector<OutputFile*> waiting;
   std::copy_if(files.begin(), files.end(), std::back_inserter(waiting), [](auto* file) { return !file->direct_; });
   for (OutputFile* file : waiting) {

@@ -33,6 +33,10 @@ SystemCalls& system_calls() {
       .mmap         = ::mmap,
       .munmap       = ::munmap,
       .start_thread = ::pthread_create,
+      .uring_open   = uring_open,
+      .uring_read   = uring_read,
+      .uring_wait   = uring_wait,
+      .uring_close  = uring_close,
   };
   return table;
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "base/interrupt.hpp"
+#include "base/uring.hpp"
 
 #include <spillway/error.hpp>
 
@@ -40,6 +41,10 @@ struct SystemCalls {
   void*   (*mmap)(void* at, std::size_t bytes, int protection, int flags, int descriptor, off_t offset);
   int     (*munmap)(void* at, std::size_t bytes);
   int     (*start_thread)(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* given);
+  int     (*uring_open)(unsigned entries, io_uring** opened);
+  int     (*uring_read)(io_uring* ring, int descriptor, void* into, unsigned bytes, off_t offset, std::uint64_t tag);
+  int     (*uring_wait)(io_uring* ring, std::uint64_t* tag, int* result);
+  void    (*uring_close)(io_uring* ring);
   // clang-format on
 };
 

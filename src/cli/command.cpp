@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <limits>
+#include <sstream>
 
 #include <spillway/engine/memory.hpp>
 
@@ -191,6 +192,9 @@ void LayoutArguments::add_to(Command& command) {
               "Pages: vertices by ids, or by degree, hubs first, which compresses better (default: ids)")
       .one_of({"ids", "degree"});
   command.option("--page-size", page_size, "Pages: bytes of each (default: 1MiB, compressed 256KiB)");
+  command.option("--stripe", stripe,
+                 "Pages: DIR,DIR…, folders on several disks that share the pages and are read at once; OUT names "
+                 "them, relative ones from its own folder on");
   command.option("--record-ids", record_ids,
                  "Pages: P,Q, bytes of a page's and a slot's number (default: by size)");
 }
@@ -202,15 +206,16 @@ bool LayoutArguments::may_have_pages(const std::string& output, const std::strin
 std::optional<store::PageOptions> LayoutArguments::pages(const std::string& output,
                                                          const std::string& format) const {
   if (layout != "pages") {
-    if (compress || page_size || !record_ids.empty() || order != "ids")
-      throw usage_error("--compress, --order, --page-size and --record-ids are for --layout pages");
+    if (compress || page_size || stripe || !record_ids.empty() || order != "ids")
+      throw usage_error("--compress, --order, --page-size, --record-ids and --stripe are for --layout pages");
     return std::nullopt;
   }
   if (format_to_write(output, format).name != "spill")
     throw usage_error("--layout pages is for .spill files; {} is none", output);
   store::PageOptions options{.page_bytes = size_argument("--page-size", page_size),
                              .compressed = compress,
-                             .by_degree  = order == "degree"};
+                             .by_degree  = order == "degree",
+                             .stripes    = stripe_folders()};
   if (record_ids.empty()) return options;
   if (compress) throw usage_error("--record-ids: compressed pages have none");
   const bool fits = record_ids.size() == 3 && record_ids[1] == ',' && record_ids[0] >= '1' &&
@@ -221,18 +226,31 @@ std::optional<store::PageOptions> LayoutArguments::pages(const std::string& outp
   return options;
 }
 
+std::vector<std::string> LayoutArguments::stripe_folders() const {
+  std::vector<std::string> folders;
+  if (!stripe) return folders;
+  std::istringstream words{*stripe + ","};
+  for (std::string folder; std::getline(words, folder, ',');) {
+    if (folder.empty()) throw usage_error("--stripe takes DIR,DIR…, not '{}'", printable(*stripe));
+    if (!is_folder(folder)) throw bad_input("--stripe {}: there is no such folder", folder);
+    folders.push_back(folder);
+  }
+  return folders;
+}
+
 void save_graph(const Graph& graph, const GraphPlace& place, const Common& common, Progress& progress) {
   const Format&             format = format_to_write(place.path, place.format);
   OutputFile                file{place.path};
+  store::StripeOutput       stripes{place.path, place.pages ? place.pages->stripes : std::vector<std::string>{}};
   std::optional<OutputFile> id_map;
   if (place.id_map) id_map.emplace(*place.id_map);
   std::vector<std::string> notes;
   if (place.pages)
-    store::write(graph, *place.pages, file, progress), check_mapped_files();
+    store::write(graph, *place.pages, file, progress, &stripes), check_mapped_files();
   else
     notes = write_graph(graph, format, file, progress);
   if (id_map) write_id_map(graph.ids(), graph.vertex_count(), *id_map);
-  id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
+  store::commit(file, stripes, id_map ? &*id_map : nullptr);
   // With a table of all ids beside it, what the graph's own file leaves out is not lost.
   for (const std::string& text : notes) place.id_map ? note(common, text) : warn(text);
 }

@@ -95,7 +95,7 @@ struct GraphPlace {
 /// How a .spill file is to hold the graph.
 struct LayoutArguments {
   std::string                layout = "auto", record_ids, order = "ids";
-  std::optional<std::string> page_size;
+  std::optional<std::string> page_size, stripe;
   bool                       compress = false;
 
   void add_to(Command& command);
@@ -105,6 +105,9 @@ struct LayoutArguments {
   static store::PageOptions pages_beyond_memory() { return {.compressed = true}; }
   /// Pages, if they are asked for; Error{usage} where the format has none, or options do not go together.
   std::optional<store::PageOptions> pages(const std::string& output, const std::string& format) const;
+
+ private:
+  std::vector<std::string> stripe_folders() const;
 };
 
 /// The user's id of every vertex, one a line.

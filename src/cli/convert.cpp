@@ -98,11 +98,13 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
   const MemoryBudget  budget{options.host_memory};
   Stopwatch           clock;
   OutputFile          file{arguments.output};
+  store::StripeOutput stripes{arguments.output, pages.stripes};
   ArcSpill            spill{temporary_folder(arguments), budget.limit() / share};
   store::PagedOutput  output{
-      pages, file,
-      spill, thread_count(common.threads),
-      bar,   arguments.in_edges && !arguments.load.transform.undirected && !arguments.load.transform.symmetrize};
+      pages,   file,
+      spill,   thread_count(common.threads),
+      bar,     arguments.in_edges && !arguments.load.transform.undirected && !arguments.load.transform.symmetrize,
+      &stripes};
   BuildOutside outside{spill, output.rows()};
   ReadGraph    read    = read_graph(arguments.load.path, options, &outside);
   const double load_ms = clock.lap();
@@ -115,7 +117,7 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
   std::optional<OutputFile> id_map;
   if (arguments.id_map) id_map.emplace(*arguments.id_map);
   if (id_map) write_id_map(ids, vertices, *id_map);
-  id_map ? OutputFile::commit_together({&*id_map, &file}) : file.commit();
+  store::commit(file, stripes, id_map ? &*id_map : nullptr);
   note_all(common, read.report.notes);
   const Transform& transform = arguments.load.transform;
   if (!transform.undirected && !transform.symmetrize && read.report.list)

@@ -54,8 +54,9 @@ class PagesApart {
   PagesApart(const store::PageOptions& pages, const std::string& path, GenerateOptions& options,
              Progress& progress)
       : file_(path),
+        stripes_(path, pages.stripes),
         spill_(folder_of(followed(path)), MemoryBudget{options.host_memory}.limit() / share),
-        output_(pages, file_, spill_, thread_count(options.threads), progress) {
+        output_(pages, file_, spill_, thread_count(options.threads), progress, /*in_edges=*/false, &stripes_) {
     options.rows = &output_.rows();
   }
 
@@ -63,7 +64,7 @@ class PagesApart {
   /// The file as a graph, with what generating it took.
   Graph finish(const Graph& graph, const std::string& path) {
     output_.finish(graph.out().offsets, graph.ids(), graph.weight_type(), graph.symmetric());
-    file_.commit();
+    store::commit(file_, stripes_);
     Graph::Parts parts = store::SpillFile{path}.parts();
     parts.report       = graph.report();
     parts.budget       = graph.budget();
@@ -73,9 +74,10 @@ class PagesApart {
  private:
   static constexpr std::uint64_t share = 3;  // of the memory is for rows that wait to be ordered
 
-  OutputFile         file_;
-  ArcSpill           spill_;
-  store::PagedOutput output_;
+  OutputFile          file_;
+  store::StripeOutput stripes_;
+  ArcSpill            spill_;
+  store::PagedOutput  output_;
 };
 
 void generate_to_file(const GenerateArguments& arguments, const Common& common) {

@@ -112,6 +112,7 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
   line("vertices", with_commas(graph.vertex_count()));
   line("arcs", fmt::format("{}{}", with_commas(graph.arc_count()),
                            graph.symmetric() ? " (symmetric: both arcs of every edge)" : ""));
+  for (const std::string& stripe : store::stripes_of(path)) line("stripe", stripe);
   line("ids", id_text(graph));
   line("weights", weight_text(graph, counts));
   line("self loops", with_commas(counts.loops));
@@ -137,6 +138,7 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
                 {"sinks", counts.sinks},
                 {"max_out_degree", counts.max_degree},
                 {"out_degrees", bins},
+                {"stripes", store::stripes_of(graph.name())},
                 {"memory_to_run", footprints_json(size_of(graph))},
                 {"time_ms", {{"load", load_ms}, {"count", count_ms}}},
                 {"memory", memory_json(graph)}};

@@ -35,8 +35,9 @@ Format spill_format() {
                 result.trusted     = false;
                 return result;
               },
-          .write = [](const Graph& graph, OutputFile& file, Progress& progress,
-                      std::vector<std::string>&) { store::write(graph, file, progress); }};
+          .write      = [](const Graph& graph, OutputFile& file, Progress& progress,
+                      std::vector<std::string>&) { store::write(graph, file, progress); },
+          .companions = store::stripes_of};
 }
 
 }  // namespace spillway

@@ -40,6 +40,7 @@ enum class SectionKind : std::uint32_t {
   degrees       = 20,  ///< coded (store/paged_rows.hpp)
   in_degrees    = 21,
   order         = 22,  ///< u32 a vertex: its place among the ids
+  stripes       = 23,  ///< instead of 17 and 19: files that have the pages (store/stripes.hpp)
 };
 
 std::string_view to_string(SectionKind kind);
@@ -68,6 +69,22 @@ struct Header {
   std::uint64_t       checksum      = 0;  ///< XXH3 of header and section table, with this field zero
 };
 static_assert(sizeof(Header) == 72);
+
+inline constexpr std::array<char, 8> stripe_magic{'\x89', 'S', 'P', 'S', 'T', 'R', '\r', '\n'};
+inline constexpr std::uint64_t       most_stripes = 64;
+
+/// A stripe: this header, and from `section_alignment` on pages.
+struct StripeHeader {
+  std::array<char, 8> magic      = stripe_magic;
+  std::uint32_t       version    = store::version;
+  std::uint32_t       number     = 0;  ///< among the stripes of a .spill file
+  std::uint32_t       stripes    = 0;
+  std::uint32_t       reserved   = 0;
+  std::uint64_t       conversion = 0;  ///< drawn at random, for all of them
+  std::uint64_t       file_bytes = 0;
+  std::uint64_t       checksum   = 0;  ///< XXH3 of what is before it
+};
+static_assert(sizeof(StripeHeader) == 48);
 
 /// XXH3 of the XXH3s of the section's 4 MiB pieces, so that all threads can compute it.
 inline constexpr std::uint64_t checksum_piece = 4u << 20;

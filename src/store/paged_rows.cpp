@@ -63,13 +63,46 @@ RecordIds ids_for(std::span<const EdgeIndex> offsets, PageFormat& format, bool a
 
 }  // namespace
 
-PagedRows::PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
-                     Buffer<EdgeIndex> offsets, float least_weight)
+namespace {
+
+/// Where there are several.
+std::vector<std::string> stripe_names(std::span<const PagedRows::File> files, const std::string& path) {
+  std::vector<std::string> names;
+  for (const PagedRows::File& file : files)
+    if (file.path != path) names.push_back(file.path);
+  return names;
+}
+
+/// Open files of pages, read by several threads.
+class PageFiles {
+ public:
+  explicit PageFiles(const PagedRows& pages) : pages_(pages) {
+    for (const PagedRows::File& file : pages.files()) files_.push_back(open_for_reading(file.path));
+  }
+
+  /// Checked.
+  void read(std::uint64_t page, std::vector<std::byte>& bytes) const {
+    const std::uint64_t size = pages_.table().format().page_bytes;
+    const auto [file, at]    = pages_.place_of(page);
+    bytes.resize(size + RowCode::bytes_behind);
+    read_at(files_[file], pages_.files()[file].path, at, bytes.data(), size);
+    pages_.table().check(page, bytes);
+  }
+
+ private:
+  const PagedRows&        pages_;
+  std::vector<FileHandle> files_;
+};
+
+}  // namespace
+
+PagedRows::PagedRows(std::string path, std::vector<File> files, const PageFormat& format,
+                     std::vector<PageEntry> entries, Buffer<EdgeIndex> offsets, float least_weight)
     : path_(std::move(path)),
-      at_(at),
+      files_(std::move(files)),
       kept_offsets_(std::make_shared<const Buffer<EdgeIndex>>(std::move(offsets))),
       offsets_(kept_offsets_->span(), kept_offsets_),
-      table_(format, std::move(entries), offsets_.span(), path_),
+      table_(format, std::move(entries), offsets_.span(), path_, stripe_names(files_, path_)),
       least_weight_(least_weight) {}
 
 std::uint64_t PagedRows::checksum() const {
@@ -85,17 +118,15 @@ std::uint64_t PagedRows::checksum() const {
 Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress) {
   const PageTable&      table    = pages.table();
   const bool            weighted = table.format().weight_bits > 0;
-  const FileHandle      file     = open_for_reading(pages.path());
+  const PageFiles       files{pages};
   Buffer<Vertex>        targets{pages.arcs(), budget, "the targets of all arcs"};
   Buffer<std::uint32_t> weights{weighted ? pages.arcs() : 0, budget, "the weights of all arcs"};
   progress.begin("reading pages", pages.bytes(), ProgressUnit::bytes);
   for_each_task(threads, table.size(), [&](std::uint64_t page, int) {
     check_cancelled(progress);
     thread_local std::vector<std::byte> bytes;
-    bytes.resize(table.format().page_bytes + RowCode::bytes_behind);
-    read_at(file, pages.path(), pages.place_of(page), bytes.data(), table.format().page_bytes);
+    files.read(page, bytes);
     const EdgeIndex at = table.edges(page).first;
-    table.check(page, bytes);
     table.decode(page, bytes, targets.data() + at, weighted ? weights.data() + at : nullptr);
     progress.advance(table.format().page_bytes);
   });
@@ -112,18 +143,16 @@ void for_each_page(const PagedRows& pages, int threads, const char* doing, Progr
     std::vector<std::uint32_t> weights;
   };
   const PageTable&     table = pages.table();
-  const FileHandle     file  = open_for_reading(pages.path());
-  const std::uint64_t  size  = table.format().page_bytes;
+  const PageFiles      files{pages};
+  const std::uint64_t  size = table.format().page_bytes;
   std::vector<Decoded> decoded(static_cast<std::size_t>(threads));
   progress.begin(doing, pages.bytes(), ProgressUnit::bytes);
   for_each_task(threads, table.size(), [&](std::uint64_t page, int thread) {
     check_cancelled(progress);
     Decoded& own = decoded[static_cast<std::size_t>(thread)];
-    own.bytes.resize(size + RowCode::bytes_behind);
+    files.read(page, own.bytes);
     own.targets.resize(table.most_edges());
     if (table.format().weight_bits > 0) own.weights.resize(table.most_edges());
-    read_at(file, pages.path(), pages.place_of(page), own.bytes.data(), size);
-    table.check(page, own.bytes);
     table.decode(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data());
     body(page, table.rows(page, pages.offsets().data(), own.targets.data(),
                           own.weights.empty() ? nullptr : own.weights.data()));
@@ -246,10 +275,12 @@ std::vector<std::byte> WrittenPages::table() const {
   return bytes;
 }
 
-PageSink::PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads)
+PageSink::PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads,
+                   StripeOutput* stripes)
     : options_(options),
       file_(file),
       at_(at),
+      stripes_(stripes && stripes->in_use() ? stripes : nullptr),
       threads_(threads),
       least_weight_(std::numeric_limits<float>::infinity()) {}
 
@@ -269,7 +300,9 @@ void PageSink::take_degrees(std::span<const EdgeIndex> offsets) {
 }
 
 void PageSink::start(const RecordIds* ids) {
+  if (stripes_) stripes_at_ = stripes_->ends();
   const auto write = [this](std::uint64_t page, std::span<const std::byte> bytes) {
+    if (stripes_) return stripes_->write(stripes_at_, page, bytes);
     file_.write_at(at_ + page * format_.page_bytes, bytes.data(), bytes.size());
   };
   writer_ = std::make_unique<PageWriter>(format_, facts_.vertices, ids, write);
@@ -286,7 +319,7 @@ void PageSink::take(std::span<const EdgeIndex> offsets, const Vertex* targets, c
 
 WrittenPages PageSink::finish() {
   const bool none = least_weight_ == std::numeric_limits<float>::infinity();
-  return {format_, writer_->finish(), none ? 0 : least_weight_};
+  return {format_, writer_->finish(), none ? 0 : least_weight_, stripes_at_};
 }
 
 }  // namespace spillway::store

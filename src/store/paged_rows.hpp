@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "graph/arc_spill.hpp"
 #include "store/slotted_pages.hpp"
+#include "store/stripes.hpp"
 
 #include <spillway/graph.hpp>
 
@@ -28,8 +29,19 @@ static_assert(sizeof(PageTableHeader) == 24);
 
 class PagedRows {
  public:
-  /// `at`: where the pages begin in the file.
-  PagedRows(std::string path, std::uint64_t at, const PageFormat& format, std::vector<PageEntry> entries,
+  /// A file with pages, one behind the other.
+  struct File {
+    std::string   path;
+    std::uint64_t at;     ///< where the first is
+    std::uint64_t pages;  ///< how many there are
+  };
+  struct Place {
+    std::size_t   file;
+    std::uint64_t offset;
+  };
+
+  /// `files` have the pages: that of `path` alone, or its stripes.
+  PagedRows(std::string path, std::vector<File> files, const PageFormat& format, std::vector<PageEntry> entries,
             Buffer<EdgeIndex> offsets, float least_weight);
 
   const PageTable&        table() const { return table_; }
@@ -40,15 +52,20 @@ class PagedRows {
   /// Of all pages, on disk.
   std::uint64_t bytes() const { return table_.size() * table_.format().page_bytes; }
   /// Of all pages, by their own.
-  std::uint64_t checksum() const;
+  std::uint64_t         checksum() const;
+  std::span<const File> files() const { return files_; }
   /// Offsets that do not fit memory are on disk; those of these vertices need not be in memory for now.
-  void          evict(VertexRange vertices) const { kept_offsets_->evict(vertices.first, vertices.last); }
-  bool          has_offsets_on_disk() const { return kept_offsets_->is_on_disk(); }
-  std::uint64_t place_of(std::uint64_t page) const { return at_ + page * table_.format().page_bytes; }
+  void evict(VertexRange vertices) const { kept_offsets_->evict(vertices.first, vertices.last); }
+  bool has_offsets_on_disk() const { return kept_offsets_->is_on_disk(); }
+  /// By a hash of its number (store/stripes.hpp).
+  Place place_of(std::uint64_t page) const {
+    const std::uint64_t file = page % files_.size();
+    return {file, files_[file].at + page / files_.size() * table_.format().page_bytes};
+  }
 
  private:
   std::string                              path_;
-  std::uint64_t                            at_;
+  std::vector<File>                        files_;
   std::shared_ptr<const Buffer<EdgeIndex>> kept_offsets_;
   Array<EdgeIndex>                         offsets_;
   PageTable                                table_;
@@ -72,6 +89,8 @@ struct PageOptions {
   RecordIdWidth ids        = {0, 0};
   bool          compressed = false;
   bool          by_degree  = false;  ///< vertices with the most out-edges first
+  /// Folders on several disks, each with a part of the pages; none: they are in the file itself.
+  std::vector<std::string> stripes = {};
 };
 
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
@@ -82,10 +101,11 @@ std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets);
 Buffer<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
                              const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
 
-/// Written from rows that come one after the other, to a file from `at` on.
+/// Written from rows that come one after the other, to a file from `at` on, or to stripes.
 class PageSink final : public RowSink {
  public:
-  PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads);
+  PageSink(const PageOptions& options, OutputFile& file, std::uint64_t at, int threads,
+           StripeOutput* stripes = nullptr);
   ~PageSink() override;
 
   void begin(const Facts& facts) override;
@@ -103,6 +123,8 @@ class PageSink final : public RowSink {
   PageOptions                 options_;
   OutputFile&                 file_;
   std::uint64_t               at_;
+  StripeOutput*               stripes_;
+  std::vector<std::uint64_t>  stripes_at_;
   int                         threads_;
   bool                        begun_ = false;
   Facts                       facts_;
@@ -112,11 +134,12 @@ class PageSink final : public RowSink {
   float                       least_weight_;
 };
 
-/// The pages of some rows, written to a file from `at` on.
+/// The pages of some rows, written to a file from `at` on, or to stripes.
 struct WrittenPages {
-  PageFormat             format;
-  std::vector<PageEntry> entries;
-  float                  least_weight = 0;
+  PageFormat                 format;
+  std::vector<PageEntry>     entries;
+  float                      least_weight = 0;
+  std::vector<std::uint64_t> stripes_at   = {};  ///< where they begin in each
 
   std::vector<std::byte> table() const;
 };

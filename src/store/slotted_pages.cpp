@@ -253,8 +253,12 @@ std::vector<PageEntry> PageWriter::finish() {
 // --- reading ---
 
 PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, std::span<const EdgeIndex> offsets,
-                     std::string name)
-    : format_(format), entries_(std::move(entries)), offsets_(offsets), name_(std::move(name)) {
+                     std::string name, std::vector<std::string> stripes)
+    : format_(format),
+      entries_(std::move(entries)),
+      offsets_(offsets),
+      name_(std::move(name)),
+      stripes_(std::move(stripes)) {
   const std::uint64_t n    = offsets.size() - 1;
   std::uint64_t       next = 0;  // vertex
   EdgeIndex           edge = 0;
@@ -284,7 +288,9 @@ PageTable::PageTable(const PageFormat& format, std::vector<PageEntry> entries, s
 }
 
 void PageTable::refuse(std::uint64_t page, const char* what) const {
-  throw bad_input("{}: page {}: {}; the file is damaged", name_, page, what);
+  if (stripes_.empty()) throw bad_input("{}: page {}: {}; the file is damaged", name_, page, what);
+  throw bad_input("{}: page {} in {}: {}; the file is damaged", name_, page, stripes_[page % stripes_.size()],
+                  what);
 }
 
 EdgeRange PageTable::edges(std::uint64_t page) const {

@@ -143,9 +143,9 @@ class PageTable {
  public:
   PageTable() = default;
   /// Throws Error{bad_input} where the pages do not hold all rows, each once, in order. `offsets` are those of all
-  /// rows; `name` is of the file.
+  /// rows; `name` is of the file, `stripes` are those that have the pages, if it has not.
   PageTable(const PageFormat& format, std::vector<PageEntry> entries, std::span<const EdgeIndex> offsets,
-            std::string name);
+            std::string name, std::vector<std::string> stripes = {});
 
   const PageFormat&          format() const { return format_; }
   std::span<const PageEntry> entries() const { return entries_; }
@@ -189,6 +189,7 @@ class PageTable {
   std::vector<Vertex>        starts_;  ///< first vertices, side by side
   std::span<const EdgeIndex> offsets_;
   std::string                name_;
+  std::vector<std::string>   stripes_;
   EdgeIndex                  most_edges_ = 0;
 };
 

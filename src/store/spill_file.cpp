@@ -45,6 +45,8 @@ std::string_view to_string(SectionKind kind) {
       return "in-degrees";
     case SectionKind::order:
       return "order of the vertices";
+    case SectionKind::stripes:
+      return "table of stripes";
   }
   return "unknown section";
 }
@@ -172,10 +174,10 @@ Graph::Parts SpillFile::parts() const {
   const bool weighted = parts.weight_type != WeightType::none;
   parts.ids           = ids();
   if (is_paged()) {
-    parts.pages       = paged(SectionKind::page_table, SectionKind::pages, SectionKind::degrees);
+    if (const auto striped = stripes()) striped->check(path_);
+    parts.pages       = paged(/*in=*/false);
     parts.out.offsets = parts.pages->offsets();
-    if (find(SectionKind::in_page_table))
-      parts.in_pages = paged(SectionKind::in_page_table, SectionKind::in_pages, SectionKind::in_degrees);
+    if (find(SectionKind::in_page_table)) parts.in_pages = paged(/*in=*/true);
     return parts;
   }
   parts.out.offsets = array<EdgeIndex>(SectionKind::out_offsets, n + 1);
@@ -212,11 +214,45 @@ IdMap SpillFile::ascending_ids() const {
   return IdMap::consecutive(header_.first_id);
 }
 
-std::shared_ptr<const PagedRows> SpillFile::paged(SectionKind table, SectionKind pages,
-                                                  SectionKind degrees) const {
-  const Section* const all = find(pages);
-  const Section* const of  = find(degrees);
-  if (!all || !of) throw bad_input("{}: the section of {} is missing", path_, to_string(all ? degrees : pages));
+std::optional<StripeTable> SpillFile::stripes() const {
+  const Section* const section = find(SectionKind::stripes);
+  return section ? std::optional{StripeTable{bytes_of(*section), path_}} : std::nullopt;
+}
+
+/// That have pages, and where these begin.
+std::vector<PagedRows::File> SpillFile::files_of(bool in, const PageTableHeader& table) const {
+  const SectionKind    kind  = in ? SectionKind::in_pages : SectionKind::pages;
+  const Section* const pages = find(kind);
+  const auto           fits  = [&](std::uint64_t at, std::uint64_t count, std::uint64_t end) {
+    return at % section_alignment == 0 && at <= end && count <= (end - at) / table.page_bytes;
+  };
+  const auto refuse = [&](const std::string& where) {
+    return bad_input("{}: {} pages of {} bytes do not fit {}", path_, table.pages, table.page_bytes, where);
+  };
+  if (pages) {
+    if (pages->bytes / table.page_bytes != table.pages || pages->bytes % table.page_bytes != 0)
+      throw refuse("the section that holds them");
+    return {{path_, pages->offset, table.pages}};
+  }
+  const auto striped = stripes();
+  if (!striped) throw bad_input("{}: the section of {} is missing", path_, to_string(kind));
+  std::vector<PagedRows::File> files;
+  const std::uint64_t          n = striped->stripes().size();
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const StripeTable::Stripe& stripe = striped->stripes()[i];
+    const std::uint64_t        at     = in ? stripe.in_at : stripe.at;
+    files.push_back({striped->path(i, path_), at, table.pages / n + (i < table.pages % n ? 1 : 0)});
+    if (at < section_alignment || !fits(at, files.back().pages, stripe.bytes))
+      throw refuse("its stripe " + files.back().path);
+  }
+  return files;
+}
+
+std::shared_ptr<const PagedRows> SpillFile::paged(bool in) const {
+  const SectionKind    table   = in ? SectionKind::in_page_table : SectionKind::page_table;
+  const SectionKind    degrees = in ? SectionKind::in_degrees : SectionKind::degrees;
+  const Section* const of      = find(degrees);
+  if (!of) throw bad_input("{}: the section of {} is missing", path_, to_string(degrees));
   const auto      bytes = bytes_of(*find(table));
   PageTableHeader header;
   if (bytes.size() < sizeof header) throw bad_input("{}: the {} was cut off", path_, to_string(table));
@@ -232,14 +268,13 @@ std::shared_ptr<const PagedRows> SpillFile::paged(SectionKind table, SectionKind
                     header.page_id <= 4 && header.slot_id >= 1 && header.slot_id <= 4;
   if (!fits) throw bad_input("{}: the {} holds values that no version writes", path_, to_string(table));
   if ((bytes.size() - sizeof header) / sizeof(PageEntry) != header.pages ||
-      (bytes.size() - sizeof header) % sizeof(PageEntry) != 0 || all->bytes / header.page_bytes != header.pages ||
-      all->bytes % header.page_bytes != 0)
-    throw bad_input("{}: {} pages of {} bytes do not fit the sections that hold them", path_, header.pages,
-                    header.page_bytes);
-  std::vector<PageEntry> entries(header.pages);
+      (bytes.size() - sizeof header) % sizeof(PageEntry) != 0)
+    throw bad_input("{}: the {} has not the {} entries that it states", path_, to_string(table), header.pages);
+  std::vector<PagedRows::File> files = files_of(in, header);
+  std::vector<PageEntry>       entries(header.pages);
   if (header.pages > 0)
     std::memcpy(entries.data(), bytes.data() + sizeof header, header.pages * sizeof(PageEntry));
-  return std::make_shared<PagedRows>(path_, all->offset, format, std::move(entries),
+  return std::make_shared<PagedRows>(path_, std::move(files), format, std::move(entries),
                                      offsets_of(bytes_of(*of), header_.vertices, header_.arcs, budget_, path_),
                                      header.least_weight);
 }
@@ -325,7 +360,8 @@ void write_header(Header header, const std::vector<Section>& sections, OutputFil
 /// Sections that are written one behind the other.
 class SectionWriter {
  public:
-  SectionWriter(OutputFile& file, Progress& progress) : file_(file), progress_(progress) {}
+  SectionWriter(OutputFile& file, Progress& progress, StripeOutput* stripes)
+      : file_(file), progress_(progress), stripes_(stripes && stripes->in_use() ? stripes : nullptr) {}
 
   static std::uint64_t first() { return align(sizeof(Header) + most * sizeof(Section)); }
   std::uint64_t        next() const { return next_; }
@@ -337,16 +373,20 @@ class SectionWriter {
   }
   /// Pages are there already, with checksums of their own in the table.
   void add_side(const WrittenPages& pages, std::span<const EdgeIndex> offsets, bool in) {
-    const std::uint64_t bytes = pages.entries.size() * std::uint64_t{pages.format.page_bytes};
-    sections_.push_back(
-        {.kind = in ? SectionKind::in_pages : SectionKind::pages, .offset = next_, .bytes = bytes});
-    next_                                = align(next_ + bytes);
+    if (stripes_)
+      (in ? in_at_ : out_at_) = pages.stripes_at;
+    else
+      add_pages(pages.entries.size() * std::uint64_t{pages.format.page_bytes}, in);
     const std::vector<std::byte> table   = pages.table();
     const std::vector<std::byte> degrees = coded_degrees(offsets);
     add({in ? SectionKind::in_page_table : SectionKind::page_table, table});
     add({in ? SectionKind::in_degrees : SectionKind::degrees, degrees});
   }
   void finish(Header header) {
+    if (stripes_) {
+      const std::vector<std::byte> table = stripes_->finish(out_at_, in_at_).section();
+      add({SectionKind::stripes, table});
+    }
     header.file_bytes = next_;
     write_header(header, sections_, file_);
   }
@@ -354,10 +394,18 @@ class SectionWriter {
  private:
   static constexpr std::uint32_t most = 9;
 
-  OutputFile&          file_;
-  Progress&            progress_;
-  std::uint64_t        next_ = first();
-  std::vector<Section> sections_;
+  void add_pages(std::uint64_t bytes, bool in) {
+    sections_.push_back(
+        {.kind = in ? SectionKind::in_pages : SectionKind::pages, .offset = next_, .bytes = bytes});
+    next_ = align(next_ + bytes);
+  }
+
+  OutputFile&                file_;
+  Progress&                  progress_;
+  StripeOutput*              stripes_;
+  std::vector<std::uint64_t> out_at_, in_at_;  ///< where pages begin in stripes
+  std::uint64_t              next_ = first();
+  std::vector<Section>       sections_;
 };
 
 }  // namespace
@@ -387,12 +435,13 @@ void hand_over(const Csr& rows, WeightType weight_type, const std::shared_ptr<Me
 
 }  // namespace
 
-void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress) {
+void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress,
+           StripeOutput* stripes) {
   constexpr std::uint64_t waiting = 64u << 20;  // bytes of rows, while they are put in order
-  SectionWriter           writer{file, progress};
+  SectionWriter           writer{file, progress, stripes};
   Array<Vertex>           order;
   const auto              add = [&](const Csr& rows, bool in) {
-    PageSink pages{options, file, writer.next(), thread_count()};
+    PageSink pages{options, file, writer.next(), thread_count(), stripes};
     if (!options.by_degree) {
       hand_over(rows, graph.weight_type(), graph.budget(), pages, progress);
       return writer.add_side(pages.finish(), rows.offsets.span(), in);
@@ -414,13 +463,14 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
 }
 
 PagedOutput::PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads,
-                         Progress& progress, bool in_edges)
+                         Progress& progress, bool in_edges, StripeOutput* stripes)
     : options_(options),
       file_(file),
       spill_(spill),
       threads_(threads),
       progress_(progress),
-      pages_(options, file, SectionWriter::first(), threads) {
+      stripes_(stripes),
+      pages_(options, file, SectionWriter::first(), threads, stripes) {
   if (options.by_degree) ordering_.emplace(spill, pages_, threads, progress);
   RowSink& ordered = ordering_ ? static_cast<RowSink&>(*ordering_) : pages_;
   if (in_edges) reversing_.emplace(spill, ordered, threads, progress);
@@ -434,7 +484,7 @@ RowSink& PagedOutput::rows() {
 IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric) {
   if (weight_type != pages_.weight_type()) throw internal_error("pages were written with weights of another type");
   if (ordering_) offsets = ordering_->finish();
-  SectionWriter writer{file_, progress_};
+  SectionWriter writer{file_, progress_, stripes_};
   writer.add_side(pages_.finish(), offsets.span(), false);
   Header header;
   header.vertices    = offsets.size() - 1;
@@ -443,7 +493,7 @@ IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType
   header.symmetric   = symmetric;
   offsets            = {};
   if (reversing_ && !symmetric) {
-    PageSink     pages{options_, file_, writer.next(), threads_};
+    PageSink     pages{options_, file_, writer.next(), threads_, stripes_};
     OrderingSink ordering{spill_, pages, threads_, progress_, ordering_ ? ordering_->order() : Array<Vertex>{}};
     offsets = reversing_->finish(ordering_ ? static_cast<RowSink&>(ordering) : pages);
     if (ordering_) offsets = ordering.finish();
@@ -454,6 +504,36 @@ IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType
   set_ids(header, named);
   writer.finish(header);
   return named;
+}
+
+namespace {
+
+/// Of a file that may be none.
+std::optional<StripeTable> stripe_table_of(const std::string& path) {
+  try {
+    if (is_regular_file(path)) return SpillFile{path}.stripes();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> stripes_of(const std::string& path) {
+  std::vector<std::string> paths;
+  if (const auto table = stripe_table_of(path))
+    for (std::size_t i = 0; i < table->stripes().size(); ++i) paths.push_back(table->path(i, path));
+  return paths;
+}
+
+void commit(OutputFile& file, StripeOutput& stripes, OutputFile* id_map) {
+  const auto               replaced = file.is_direct() ? std::nullopt : stripe_table_of(file.path());
+  std::vector<OutputFile*> all      = stripes.files();
+  if (id_map) all.push_back(id_map);
+  all.push_back(&file);
+  OutputFile::commit_together(all);
+  if (replaced) replaced->remove(file.path());
 }
 
 void write(const Graph& graph, OutputFile& file, Progress& progress) {

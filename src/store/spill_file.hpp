@@ -31,6 +31,8 @@ class SpillFile {
   /// checked, with offsets that are counted in the budget.
   Graph::Parts parts() const;
   bool         is_paged() const { return find(SectionKind::page_table) != nullptr; }
+  /// Files that have its pages; nothing: they are in this one.
+  std::optional<StripeTable> stripes() const;
 
  private:
   template <class T>
@@ -41,7 +43,8 @@ class SpillFile {
   IdMap          ids() const;
   IdMap          ascending_ids() const;
 
-  std::shared_ptr<const PagedRows> paged(SectionKind table, SectionKind pages, SectionKind degrees) const;
+  std::shared_ptr<const PagedRows> paged(bool in) const;
+  std::vector<PagedRows::File>     files_of(bool in, const PageTableHeader& table) const;
 
   std::string                   path_;
   std::shared_ptr<MemoryBudget> budget_;
@@ -51,15 +54,21 @@ class SpillFile {
 };
 
 void write(const Graph& graph, OutputFile& file, Progress& progress);
-/// In pages.
-void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress);
+/// In pages, to stripes where there are some.
+void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress,
+           StripeOutput* stripes = nullptr);
+/// A graph's file with its stripes and, if there is one, a table of ids: all of them get their names, or none.
+/// Stripes of a file that this one replaces are removed.
+void commit(OutputFile& file, StripeOutput& stripes, OutputFile* id_map = nullptr);
+/// Files with pages of a .spill file, whether or not they are there; none where it is no such file.
+std::vector<std::string> stripes_of(const std::string& path);
 
 /// A file in pages whose rows come one after the other, while the graph is read.
 class PagedOutput {
  public:
   /// Rows that are to be put in order, and in-edges, wait in `spill`.
   PagedOutput(const PageOptions& options, OutputFile& file, ArcSpill& spill, int threads, Progress& progress,
-              bool in_edges = false);
+              bool in_edges = false, StripeOutput* stripes = nullptr);
 
   RowSink& rows();
   /// Whether rows have come.
@@ -74,6 +83,7 @@ class PagedOutput {
   ArcSpill&                    spill_;
   int                          threads_;
   Progress&                    progress_;
+  StripeOutput*                stripes_;
   PageSink                     pages_;
   std::optional<OrderingSink>  ordering_;
   std::optional<ReversingSink> reversing_;

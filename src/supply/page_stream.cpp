@@ -1,31 +1,20 @@
 #include "supply/page_stream.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <system_error>
 
 #include "base/fail.hpp"
-#include "base/system_calls.hpp"
 #include "store/row_code.hpp"
 
 namespace spillway {
 namespace {
 
-constexpr auto          what_pages   = "pages of edges";
-constexpr std::uint64_t disk_block   = 4096;
-constexpr unsigned      reader_count = 4;  // reads that are under way
-constexpr std::uint64_t slack        = 64u << 10;
+constexpr auto          what_pages      = "pages of edges";
+constexpr std::uint64_t least_under_way = 4;  // pages, whatever the budget
+constexpr std::uint64_t slack           = 64u << 10;
 
 /// Pages that are read and processed at once.
-std::uint64_t least_ring(int threads) { return static_cast<std::uint64_t>(threads) + reader_count; }
-
-/// Without the system's cache, which would push out what this process holds; where the file system has no such
-/// reads (in memory), with it.
-FileHandle open_unbuffered(const std::string& path) {
-  FileHandle direct{system_calls().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT, 0)};
-  return direct.get() >= 0 ? std::move(direct) : open_for_reading(path);
-}
+std::uint64_t least_ring(int threads) { return static_cast<std::uint64_t>(threads) + least_under_way; }
 
 }  // namespace
 
@@ -43,14 +32,15 @@ std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int t
 }
 
 std::uint64_t PageStreamSizes::least_bytes(const store::PagedRows& rows, int threads, bool weighted) {
-  return decoded_bytes(rows, threads, weighted) + rows.table().size() * sizeof(std::uint64_t) + slack +
+  return decoded_bytes(rows, threads, weighted) + 3 * rows.table().size() * sizeof(std::uint64_t) + slack +
          least_ring(threads) * rows.table().format().page_bytes;
 }
 
 PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, bool weighted,
                                     const std::optional<std::uint64_t>& resident, unsigned shares,
                                     const MemoryBudget& budget) {
-  constexpr std::uint64_t ring_bytes = 32u << 20;
+  constexpr std::uint64_t ring_per_disk = 16u << 20;
+  const std::uint64_t     ring_bytes    = ring_per_disk * std::max<std::uint64_t>(rows.files().size(), 2);
   const std::uint64_t     page = rows.table().format().page_bytes, all = rows.table().size();
   const auto              least   = least_ring(threads);
   const std::uint64_t     decoded = least_bytes(rows, threads, weighted) - least * page;
@@ -68,7 +58,6 @@ PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, b
 PageStream::PageStream(const store::PagedRows& rows, int threads, bool weighted, const PageStreamSizes& sizes,
                        const std::shared_ptr<MemoryBudget>& budget)
     : rows_(rows),
-      file_(open_unbuffered(rows.path())),
       ring_(sizes.ring_pages, rows.table().format().page_bytes, budget, what_pages),
       kept_(sizes.kept_pages, rows.table().format().page_bytes, budget, what_pages),
       kept_at_(rows.table().size(), nowhere),
@@ -76,12 +65,25 @@ PageStream::PageStream(const store::PagedRows& rows, int threads, bool weighted,
   for (int i = 0; i < threads; ++i)
     decoded_.push_back({{rows.table().most_edges(), budget, what_pages},
                         {weighted ? rows.table().most_edges() : 0, budget, what_pages}});
-  for (unsigned i = 0; i < reader_count; ++i) try {
-      readers_.emplace_back([this] { work(); });
-    } catch (const std::system_error& error) {
-      if (readers_.empty()) throw does_not_fit("no thread could be started to read pages: {}", error.what());
-      return;
-    }
+  open_disks();
+  try {
+    thread_ = std::thread{[this] { work(); }};
+  } catch (const std::system_error& error) {
+    throw does_not_fit("no thread could be started to read pages: {}", error.what());
+  }
+}
+
+void PageStream::open_disks() {
+  std::vector<PageRead> tries;
+  disks_.reserve(rows_.files().size());
+  for (const store::PagedRows::File& file : rows_.files()) {
+    std::byte* const block = file.pages > 0 ? ring_.page(0) : nullptr;
+    disks_.push_back({.file = {file.path, file.at, block}});
+    if (block) tries.push_back({&disks_.back().file, file.at, disk_block, block});
+  }
+  reads_.resize(reads_per_disk * disks_.size());
+  for (std::uint64_t tag = 0; tag < reads_.size(); ++tag) free_tags_.push_back(tag);
+  reader_ = page_reader(tries, static_cast<unsigned>(disks_.size()));
 }
 
 PageStream::~PageStream() {
@@ -90,7 +92,7 @@ PageStream::~PageStream() {
     ends_ = true;
   }
   ring_changed_.notify_all();
-  for (std::thread& reader : readers_) reader.join();
+  thread_.join();
 }
 
 void PageStream::begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row) {
@@ -98,106 +100,154 @@ void PageStream::begin(std::vector<std::uint64_t> pages, store::PageTable::Wante
     const std::scoped_lock lock{mutex_};
     wanted_row_ = std::move(row);
     wanted_     = std::move(pages);
-    next_read_ = handed_out_ = 0;
-    failure_                 = nullptr;
+    handed_out_ = 0;
+    failure_    = nullptr;
+    for (Disk& disk : disks_) disk.wanted.clear(), disk.next = 0;
     for (std::uint64_t i = 0; i < wanted_.size(); ++i)
       if (const std::uint64_t at = kept_at_[wanted_[i]]; at != nowhere)
-        ready_.push_back({i, kept_.page(at), nowhere});
+        ready_.push_back({i, kept_.page(at), nowhere, false});
+      else
+        disks_[rows_.place_of(wanted_[i]).file].wanted.push_back(i);
   }
   ring_changed_.notify_all();
 }
 
 void PageStream::end() {
   std::unique_lock lock{mutex_};
-  next_read_ = wanted_.size();
-  ready_changed_.wait(lock, [&] { return under_way_ == 0; });
+  for (Disk& disk : disks_) disk.next = disk.wanted.size();
+  ready_changed_.wait(lock, [&] { return free_tags_.size() == reads_.size(); });
   for (const Ready& each : ready_)
-    if (each.place != nowhere) ring_used_[each.place] = false;
+    if (each.place != nowhere)
+      ring_used_[each.place] = false;
+    else if (each.fresh)
+      kept_at_[wanted_[each.number]] = nowhere;  // nobody has checked it; its place is lost to this run
   ready_.clear();
   for (Decoded& each : decoded_)
     if (each.held != nowhere) ring_used_[std::exchange(each.held, nowhere)] = false;
 }
 
-/// The next pages that are not at hand and lie together, with a place for them; false: there is none to read now.
-bool PageStream::take_read(Read& read) {
-  while (next_read_ < wanted_.size() && kept_at_[wanted_[next_read_]] != nowhere) ++next_read_;
-  if (next_read_ == wanted_.size()) return false;
-  const std::uint64_t most  = std::max<std::uint64_t>(read_bytes() / rows_.table().format().page_bytes, 1);
-  const bool          stays = kept_count_ < kept_.size();
-  std::uint64_t       place = kept_count_;
-  if (!stays) {
-    const auto free = std::ranges::find(ring_used_, false);
-    if (free == ring_used_.end()) return false;
-    place = static_cast<std::uint64_t>(free - ring_used_.begin());
-  }
-  const auto fits = [&](std::uint64_t count) {
-    return stays ? place + count < kept_.size() : place + count < ring_used_.size() && !ring_used_[place + count];
-  };
-  std::uint64_t count = 1;
-  while (count < most && next_read_ + count < wanted_.size() && fits(count) &&
-         wanted_[next_read_ + count] == wanted_[next_read_] + count &&
-         kept_at_[wanted_[next_read_ + count]] == nowhere)
+/// Pages of a disk, from the next on, that lie together.
+std::uint64_t PageStream::adjoining(const Disk& disk) const {
+  const std::uint64_t size   = rows_.table().format().page_bytes;
+  const std::uint64_t most   = std::max<std::uint64_t>(read_bytes() / size, 1);
+  const auto          offset = [&](std::uint64_t i) { return rows_.place_of(wanted_[disk.wanted[i]]).offset; };
+  std::uint64_t       count  = 1;
+  while (count < most && disk.next + count < disk.wanted.size() &&
+         offset(disk.next + count) == offset(disk.next) + count * size)
     ++count;
-  read = {next_read_, count, stays, place};
-  for (std::uint64_t i = 0; i < count; ++i)
+  return count;
+}
+
+/// Where in the ring so many pages fit, or else the most; none: it is full.
+PageStream::Places PageStream::free_places(std::uint64_t count) const {
+  Places longest{};
+  for (std::uint64_t first = 0, last = 0; first < ring_used_.size() && longest.count < count; first = last + 1) {
+    for (last = first; last < ring_used_.size() && !ring_used_[last];) ++last;
+    if (last - first > longest.count) longest = {first, last - first};
+  }
+  return {longest.first, std::min(count, longest.count)};
+}
+
+/// The next pages to be read, with places for them; false: there are none, or no places.
+bool PageStream::take_read(std::uint64_t tag) {
+  Disk*      disk = nullptr;
+  const auto next = [](const Disk& of) { return of.wanted[of.next]; };
+  for (Disk& each : disks_)
+    if (each.next < each.wanted.size() && each.under_way < reads_per_disk && (!disk || next(each) < next(*disk)))
+      disk = &each;
+  if (!disk) return false;
+  const std::uint64_t lie_together = adjoining(*disk);
+  const bool          stays        = kept_count_ < kept_.size();
+  // One half of the ring is filled while the other is processed: else places would come free one by one, and reads
+  // be as small.
+  const std::uint64_t most   = std::max(ring_used_.size() / 2, least_under_way);
+  const Places        places = stays ? Places{kept_count_, std::min(lie_together, kept_.size() - kept_count_)}
+                                     : free_places(std::min(lie_together, most - std::min(most, ring_under_way_)));
+  if (places.count == 0) return false;
+  // While there is something to process, a read waits for places that are worth it.
+  if (!stays && places.count < std::min(lie_together, places_for_a_read()) && !ready_.empty()) return false;
+  const Read read{disk, disk->next, places.count, stays, places.first};
+  for (std::uint64_t i = 0; i < read.count; ++i)
     if (stays)
-      kept_at_[wanted_[next_read_ + i]] = place + i;
+      kept_at_[page_of(read, i)] = read.place + i;
     else
-      ring_used_[place + i] = true;
-  if (stays) kept_count_ += count;
-  next_read_ += count;
-  ++under_way_;
+      ring_used_[read.place + i] = true;
+  (stays ? kept_count_ : ring_under_way_) += read.count;
+  disk->next += read.count;
+  ++disk->under_way;
+  reads_[tag] = read;
   return true;
 }
 
 std::byte* PageStream::memory_of(const Read& read) const { return (read.stays ? kept_ : ring_).page(read.place); }
 
-void PageStream::perform(const Read& read) const {
-  const std::uint64_t size = rows_.table().format().page_bytes;
-  read_at(file_, rows_.path(), rows_.place_of(wanted_[read.first]), memory_of(read), read.count * size);
-  for (std::uint64_t i = 0; i < read.count; ++i)
-    rows_.table().check(wanted_[read.first + i], {memory_of(read) + i * size, size});
+PageRead PageStream::bytes_of(const Read& read) const {
+  return {&read.disk->file, rows_.place_of(page_of(read, 0)).offset,
+          read.count * rows_.table().format().page_bytes, memory_of(read)};
 }
 
-/// What a reader does until the end.
+void PageStream::complete(const PageReader::Done& done) {
+  const Read& read = reads_[done.tag];
+  --read.disk->under_way;
+  if (!read.stays) ring_under_way_ -= read.count;
+  free_tags_.push_back(done.tag);
+  if (done.failure && !failure_) failure_ = done.failure;
+  for (std::uint64_t i = 0; i < read.count; ++i)
+    if (!done.failure)
+      ready_.push_back({read.disk->wanted[read.first + i], memory_of(read) + i * rows_.table().format().page_bytes,
+                        read.stays ? nowhere : read.place + i, true});
+    else if (read.stays)
+      kept_at_[page_of(read, i)] = nowhere;  // its place is lost to this run
+    else
+      ring_used_[read.place + i] = false;
+  if (!done.failure) pages_read_ += read.count;
+  ready_changed_.notify_all();
+}
+
+/// Begins reads and takes what they brought, until the end.
 void PageStream::work() {
   std::unique_lock lock{mutex_};
   for (;;) {
-    Read read{};
-    if (failure_ || !take_read(read)) {
-      if (ends_) return;
-      ring_changed_.wait(lock);
-      continue;
+    while (!failure_ && !ends_ && !free_tags_.empty() && take_read(free_tags_.back())) {
+      const std::uint64_t tag = free_tags_.back();
+      free_tags_.pop_back();
+      const PageRead read = bytes_of(reads_[tag]);
+      lock.unlock();
+      reader_->submit(tag, read);
+      lock.lock();
     }
-    lock.unlock();
-    std::exception_ptr failure;
-    try {
-      perform(read);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    lock.lock();
-    --under_way_;
-    if (failure) {
-      if (!failure_) failure_ = failure;
-      for (std::uint64_t i = 0; i < read.count; ++i)
-        if (read.stays)
-          kept_at_[wanted_[read.first + i]] = nowhere;  // its place is lost to this run
-        else
-          ring_used_[read.place + i] = false;
+    if (free_tags_.size() < reads_.size()) {
+      lock.unlock();
+      const PageReader::Done done = reader_->completed();
+      lock.lock();
+      complete(done);
+    } else if (ends_) {
+      return;
     } else {
-      for (std::uint64_t i = 0; i < read.count; ++i)
-        ready_.push_back({read.first + i, memory_of(read) + i * rows_.table().format().page_bytes,
-                          read.stays ? nowhere : read.place + i});
-      pages_read_ += read.count;
+      ring_changed_.wait(lock);
     }
-    ready_changed_.notify_all();
   }
 }
 
 void PageStream::give_back(std::uint64_t place) {
   ring_used_[place] = false;
+  if (++given_back_ < places_for_a_read()) return;
+  given_back_ = 0;
   ring_changed_.notify_one();
+}
+
+/// By the thread that processes the page: so as many check as process, and its bytes are in their caches then.
+void PageStream::check(const Ready& page) {
+  const std::uint64_t number = wanted_[page.number];
+  try {
+    rows_.table().check(number, {page.bytes, rows_.table().format().page_bytes});
+  } catch (...) {
+    const std::scoped_lock lock{mutex_};
+    if (!failure_) failure_ = std::current_exception();
+    if (page.place == nowhere) kept_at_[number] = nowhere;
+    ready_changed_.notify_all();
+    throw;
+  }
 }
 
 bool PageStream::next(int thread, PageRows& page) {
@@ -207,14 +257,17 @@ bool PageStream::next(int thread, PageRows& page) {
   {
     std::unique_lock lock{mutex_};
     if (own.held != nowhere) give_back(std::exchange(own.held, nowhere));
+    if (ready_.empty()) ring_changed_.notify_one();
     ready_changed_.wait(lock, [&] { return failure_ || !ready_.empty() || handed_out_ == wanted_.size(); });
     if (failure_) std::rethrow_exception(failure_);
     if (ready_.empty()) return false;
     at = ready_.front();
     ready_.pop_front();
+    if (ready_.empty()) ring_changed_.notify_one();
     if (++handed_out_ == wanted_.size()) ready_changed_.notify_all();
     own.held = at.place;
   }
+  if (at.fresh) check(at);
   const std::uint64_t number   = wanted_[at.number];
   const bool          weighted = own.weights.size() > 0;
   table.decode(number, {at.bytes, table.format().page_bytes}, own.targets.data(),

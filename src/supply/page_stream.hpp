@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/files.hpp"
 #include "store/paged_rows.hpp"
+#include "supply/page_reader.hpp"
 
 #include <spillway/engine/block.hpp>
 #include <spillway/engine/memory.hpp>
@@ -67,13 +67,23 @@ class PageStream final : public PageFeed {
   bool          next(int thread, PageRows& page) override;
   /// From disk, since it was made.
   std::uint64_t pages_read() const { return pages_read_; }
+  /// How they come: a PageReader's name.
+  std::string_view reader() const { return reader_->name(); }
 
  private:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
+  /// A file with pages; each is on a disk of its own.
+  struct Disk {
+    PageFile                   file;
+    std::vector<std::uint64_t> wanted    = {};  ///< pages that it has, as places among all that are wanted
+    std::uint64_t              next      = 0;   ///< of them, to be read
+    unsigned                   under_way = 0;
+  };
   /// Pages that lie together, read at once.
   struct Read {
-    std::uint64_t first, count;  ///< among the wanted ones
+    Disk*         disk;
+    std::uint64_t first, count;  ///< among those wanted of the disk
     bool          stays;
     std::uint64_t place;  ///< in the ring, or among those that stay
   };
@@ -82,17 +92,30 @@ class PageStream final : public PageFeed {
     std::uint64_t    number;  ///< among the wanted ones
     const std::byte* bytes;
     std::uint64_t    place;  ///< in the ring; nowhere: it stays
+    bool             fresh;  ///< from disk, and not checked
   };
 
-  void                 work();
-  bool                 take_read(Read& read);
-  void                 perform(const Read& read) const;
-  void                 give_back(std::uint64_t place);
-  std::byte*           memory_of(const Read& read) const;
+  struct Places {
+    std::uint64_t first = 0, count = 0;
+  };
+
+  void          open_disks();
+  void          work();
+  bool          take_read(std::uint64_t tag);
+  void          complete(const PageReader::Done& done);
+  void          check(const Ready& page);
+  void          give_back(std::uint64_t place);
+  std::uint64_t adjoining(const Disk& disk) const;
+  Places        free_places(std::uint64_t count) const;
+  PageRead      bytes_of(const Read& read) const;
+  std::byte*    memory_of(const Read& read) const;
+  std::uint64_t page_of(const Read& read, std::uint64_t i) const {
+    return wanted_[read.disk->wanted[read.first + i]];
+  }
   static std::uint64_t read_bytes() { return 4u << 20; }
+  std::uint64_t        places_for_a_read() const { return std::max<std::uint64_t>(ring_used_.size() / 8, 1); }
 
   const store::PagedRows&    rows_;
-  FileHandle                 file_;
   PageMemory                 ring_, kept_;
   std::vector<std::uint64_t> kept_at_;  ///< of each page, where it stays; nowhere: it does not
   std::uint64_t              kept_count_ = 0;
@@ -104,17 +127,23 @@ class PageStream final : public PageFeed {
   };
   std::vector<Decoded> decoded_;  ///< of each thread
 
-  std::mutex                 mutex_;
-  std::condition_variable    ready_changed_, ring_changed_;
-  std::vector<std::uint64_t> wanted_;
-  store::PageTable::Wanted   wanted_row_;
-  std::uint64_t              next_read_ = 0, under_way_ = 0, handed_out_ = 0;
-  std::deque<Ready>          ready_;
-  std::vector<bool>          ring_used_;
-  std::exception_ptr         failure_;
-  bool                       ends_       = false;
-  std::uint64_t              pages_read_ = 0;
-  std::vector<std::thread>   readers_;
+  std::mutex                  mutex_;
+  std::condition_variable     ready_changed_, ring_changed_;
+  std::vector<std::uint64_t>  wanted_;
+  store::PageTable::Wanted    wanted_row_;
+  std::vector<Disk>           disks_;
+  std::vector<Read>           reads_;      ///< by tag
+  std::vector<std::uint64_t>  free_tags_;  ///< of reads that are not under way
+  std::uint64_t               handed_out_ = 0;
+  std::deque<Ready>           ready_;
+  std::vector<bool>           ring_used_;
+  std::uint64_t               given_back_     = 0;  ///< places, since the reading thread was told
+  std::uint64_t               ring_under_way_ = 0;  ///< pages that are being read to it
+  std::exception_ptr          failure_;
+  bool                        ends_       = false;
+  std::uint64_t               pages_read_ = 0;
+  std::unique_ptr<PageReader> reader_;  ///< writes to memory above, so it goes first
+  std::thread                 thread_;  ///< says what is read when
 };
 
 }  // namespace spillway

@@ -58,6 +58,7 @@ class PagesSupply final : public EdgeSupply {
     for (const Side& side : streams_) {
       statistics.edges_on_host += side.pages->bytes();
       statistics.compressed |= side.pages->table().format().compressed;
+      statistics.page_io = side.stream->reader();
     }
   }
 

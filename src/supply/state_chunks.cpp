@@ -47,7 +47,8 @@ StateChunks chunks_that_fit(const StateSizes& state, const PageNeeds& needs, con
   const std::uint64_t room     = budget.limit() - std::min(budget.limit(), held);
   const std::uint64_t size     = room / 4 * 3 / a_vertex / smallest * smallest;
   if (size == 0) {
-    const std::uint64_t whole = budget.used() + needs.least + state.in_memory - std::min(state.in_memory, state.given);
+    const std::uint64_t whole =
+        budget.used() + needs.least + state.in_memory - std::min(state.in_memory, state.given);
     const std::uint64_t least = std::min(whole, held + (smallest * a_vertex + 2) / 3 * 4);
     throw MemoryRefusal{what, least, budget.limit(), budget.is_stated()};
   }
@@ -60,7 +61,8 @@ StateChunks choose_chunks(const StateSizes& state, const Topology& topology, con
                           const RunOptions& options, const MemoryBudget& budget) {
   const std::uint64_t asked = options.supply.state_chunks;
   if (!options.method->streams_pages) {
-    if (asked > 1) throw usage_error("--state-chunks is for graphs in pages; convert the graph with --layout pages");
+    if (asked > 1)
+      throw usage_error("--state-chunks is for graphs in pages; convert the graph with --layout pages");
     return {};
   }
   const PageNeeds needs = needs_of(topology, facts, options);
@@ -69,7 +71,10 @@ StateChunks choose_chunks(const StateSizes& state, const Topology& topology, con
   // Whatever takes the memory then says how much it needs.
   const bool pulls = options.direction == Direction::pull || (options.deterministic && facts.order_sensitive);
   if (!state.can_be_cut || pulls) {
-    if (asked > 1) throw usage_error("--state-chunks {}: {}", asked, pulls ? "state in chunks is pushed to; leave out --direction pull and --deterministic" : "the state of this program cannot be cut");
+    if (asked > 1)
+      throw usage_error("--state-chunks {}: {}", asked,
+                        pulls ? "state in chunks is pushed to; leave out --direction pull and --deterministic"
+                              : "the state of this program cannot be cut");
     return {};
   }
   if (asked == 0) return chunks_that_fit(state, needs, budget);

@@ -74,6 +74,8 @@ TEST_F(Json, IsDocumented) {
   run("convert", "convert g.txt g.spill");
   run("convert", "convert g.txt p.spill --layout pages --temporary .");
   run("info", "info g.spill");
+  run("convert", "convert g.txt s.spill --layout pages --stripe .,.");
+  run("info", "info s.spill");
   run("generate", "generate star --vertices 5 p.spill");
   run("verify", "verify g.spill");
   run("algorithms", "algorithms");

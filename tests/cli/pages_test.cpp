@@ -67,6 +67,51 @@ TEST_F(PagesOnTheCommandLine, TakeNoMoreMemoryThanTheyMay) {
   EXPECT_TRUE(testing::read_file(folder_ / "some.csv") == testing::read_file(folder_ / "whole.csv"));
 }
 
+TEST_F(PagesOnTheCommandLine, MayBeInStripes) {
+  for (const char* name : {"disk0", "disk1", "disk2"}) std::filesystem::create_directory(folder_ / name);
+  made("generate kron --scale 9 --drop-loops g.el -q");
+  made("convert g.el rows.spill --in-edges -q");
+  const std::string striped = " --layout pages --page-size 4KiB -q --stripe disk0,disk1," + (folder_ / "disk2");
+  made("convert g.el pages.spill --compress --in-edges" + striped);
+  made("convert g.el pages.spill --compress --in-edges --order degree" + striped);
+  made("generate kron --scale 9 --drop-loops made.spill" + striped);
+  made("convert rows.spill again.spill" + striped);
+  for (const char* graph : {"pages.spill", "made.spill", "again.spill"}) {
+    made(std::string{"run degrees "} + graph + " -o pages.csv -q --verify");
+    made("run degrees rows.spill -o rows.csv -q");
+    EXPECT_EQ(sorted("pages.csv"), sorted("rows.csv")) << graph;
+    made(std::string{"run bfs "} + graph + " --source 3 --resident 0 -q --verify");
+    made(std::string{"verify "} + graph);
+    made(std::string{"convert "} + graph + " back.el -q");
+    EXPECT_TRUE(sorted("back.el") == sorted("g.el")) << graph;
+    const testing::Outcome plan = spillway(std::string{"plan bfs "} + graph + " --source 3");
+    EXPECT_NE(plan.out.find("pages on disk"), std::string::npos) << plan.out;
+  }
+  const auto stripes = [&](const char* name) {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator{folder_ / name})
+      found.push_back(entry.path().string());
+    return found;
+  };
+  EXPECT_EQ(stripes("disk0").size(), 3u);  // that of the first pages.spill is gone
+  const auto document = nlohmann::json::parse(spillway("info pages.spill --json").out);
+  EXPECT_EQ(document["stripes"].size(), 3u);
+  const testing::Outcome info = spillway("info pages.spill");
+  EXPECT_NE(info.out.find("disk1/pages.spill."), std::string::npos) << info.out;
+  EXPECT_NE(info.out.find(folder_ / "disk2/pages.spill."), std::string::npos) << info.out;
+  for (const std::string& stripe : stripes("disk1"))
+    if (stripe.find("pages.spill") != std::string::npos)
+      expect_error("convert pages.spill --to edgelist " + stripe, 2, "it belongs to the graph");
+  for (const std::string& stripe : stripes("disk1")) std::filesystem::remove(stripe);
+  expect_error("run bfs pages.spill --source 3", 3, "disk1/pages.spill.");
+  expect_error("info pages.spill", 3, "convert the graph again");
+  EXPECT_EQ(spillway("verify pages.spill").code, 3);
+  expect_error("convert g.el rows.spill --stripe disk0", 2, "--layout pages");
+  expect_error("convert g.el new.spill --layout pages --stripe disk0,,disk1", 2, "--stripe takes DIR,DIR");
+  expect_error("convert g.el new.spill --layout pages --stripe disk0,disk7", 3, "disk7");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new.spill"));
+}
+
 TEST_F(PagesOnTheCommandLine, GoOnAfterAKill) {
   made("generate grid --rows 300 --columns 300 --undirected g.spill --layout pages -q");
   std::filesystem::create_directory(folder_ / "saved");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <numeric>
 #include <set>
 
 #include "algorithms/trying.hpp"
@@ -52,17 +53,31 @@ struct PagedWay {
   Direction                    direction = Direction::automatic;
   bool                         by_degree = false;
   std::uint64_t                chunks    = 0;  ///< of state, on disk
+  bool                         by_pread  = false;
 };
 
 const std::vector<PagedWay> ways{{.threads = 1, .resident = 0},
-                                 {.compressed = true, .threads = 3},
-                                 {.in_edges = false, .resident = 0},
+                                 {.compressed = true, .threads = 3, .by_pread = true},
+                                 {.in_edges = false, .resident = 0, .by_pread = true},
                                  {.compressed = true, .resident = 8192, .direction = Direction::push},
                                  {.compressed = true, .threads = 4, .resident = 0, .direction = Direction::pull},
                                  {.threads = 2, .resident = 4096, .direction = Direction::pull},
                                  {.compressed = true, .threads = 2, .by_degree = true},
                                  {.compressed = true, .threads = 3, .resident = 0, .chunks = 3},
                                  {.threads = 2, .by_degree = true, .chunks = 100}};
+
+/// Without io_uring for as long as this lives, where it is asked for.
+class ReadingBy {
+ public:
+  explicit ReadingBy(bool pread) {
+    if (pread) system_calls().uring_open = [](unsigned, io_uring**) { return -EPERM; };
+  }
+  ReadingBy(const ReadingBy&) = delete;
+  ~ReadingBy() { system_calls() = before_; }
+
+ private:
+  SystemCalls before_ = system_calls();
+};
 
 /// With the vertices as they are in pages, and in memory.
 Graph as_in_pages(const Graph& paged) {
@@ -98,13 +113,15 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     const Graph paged   = open(path);
     const Graph checked = way.by_degree ? as_in_pages(paged) : graph;
     ASSERT_TRUE(paged.pages());
-    RunOptions options{.threads = way.threads, .direction = way.direction};
+    const ReadingBy reading{way.by_pread};
+    RunOptions      options{.threads = way.threads, .direction = way.direction};
     options.supply.resident     = way.resident;
     options.supply.state_chunks = way.chunks;
     try {
       const Result result = algorithm_.run(paged, *values, options);
       if (result.statistics.state_chunks > 1) ++in_chunks_;
       EXPECT_EQ(result.statistics.method, graph.vertex_count() > 0 ? "pages" : result.statistics.method) << what;
+      if (result.statistics.method == "pages") read_by_.insert(result.statistics.page_io);
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm_.verify(checked, *values, result, {.by = by}).problem, "")
             << algorithm_.name << " on " << what;
@@ -145,11 +162,19 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     return hooks || all || (algorithm_.name == "sssp" && graph.weight_type() == WeightType::f32);
   }
 
-  const Algorithm&    algorithm_ = algorithm_named(GetParam());
-  TemporaryFolder     folder_;
-  std::size_t         turn_ = 0, right_ = 0, in_chunks_ = 0;
-  std::set<Direction> seen_;
+  const Algorithm&      algorithm_ = algorithm_named(GetParam());
+  TemporaryFolder       folder_;
+  std::size_t           turn_ = 0, right_ = 0, in_chunks_ = 0;
+  std::set<Direction>   seen_;
+  std::set<std::string> read_by_;
 };
+
+bool has_uring() {
+  io_uring* ring = nullptr;
+  if (system_calls().uring_open(1, &ring) < 0) return false;
+  system_calls().uring_close(ring);
+  return true;
+}
 
 TEST_P(ProgramOnPages, IsRight) {
   for (const auto& member : testing::zoo())
@@ -159,6 +184,8 @@ TEST_P(ProgramOnPages, IsRight) {
   EXPECT_GT(right_, 40u);
   EXPECT_EQ(seen_.size(), GetParam() == "sssp" ? 1u : 2u) << "directions that were taken";
   EXPECT_GT(in_chunks_, 3u);
+  EXPECT_TRUE(read_by_.contains("pread"));
+  EXPECT_EQ(read_by_.contains("io_uring"), has_uring());
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, ProgramOnPages, ::testing::ValuesIn(programs),
@@ -409,18 +436,72 @@ TEST(PagedRun, EndsWhenTheDiskDoes) {
   static const auto       real = system_calls();
   const TemporaryFolder   folder;
   const Graph             paged = open(in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096}));
-  for (int fails = 0; fails < 12; ++fails) {
-    left                 = fails;
-    system_calls().pread = [](int descriptor, void* into, std::size_t bytes, off_t offset) -> ssize_t {
-      if (left-- > 0) return real.pread(descriptor, into, bytes, offset);
-      errno = EIO;
-      return -1;
-    };
-    const std::string said = complaint([&] { searched(paged, 0); });
-    system_calls()         = real;
-    EXPECT_NE(said.find("g.spill"), std::string::npos) << said;
-  }
+  for (const bool by_pread : {true, false})
+    for (int fails = 1; fails < 12; ++fails) {  // the first tries what the file system can
+      const ReadingBy reading{by_pread};
+      system_calls().uring_wait = [](io_uring* ring, std::uint64_t* tag, int* result) {
+        const int error = real.uring_wait(ring, tag, result);
+        if (left-- <= 0) *result = -EIO;
+        return error;
+      };
+      system_calls().pread = [](int descriptor, void* into, std::size_t bytes, off_t offset) -> ssize_t {
+        if (left-- > 0) return real.pread(descriptor, into, bytes, offset);
+        errno = EIO;
+        return -1;
+      };
+      left                   = fails;
+      const std::string said = complaint([&] { searched(paged, 0); });
+      EXPECT_NE(said.find("g.spill: cannot read: Input/output error"), std::string::npos) << said;
+    }
   EXPECT_EQ(complaint([&] { searched(paged, 0); }), "");
+}
+
+/// Reads that are under way when a run is stopped end before its memory is freed.
+TEST(PagedRun, StopsWhenItIsCancelled) {
+  class Stopping final : public Progress {
+   public:
+    explicit Stopping(int after) : left_(after) {}
+    bool cancelled() const override { return left_-- <= 0; }
+
+   private:
+    mutable std::atomic<int> left_;
+  };
+  const TemporaryFolder folder;
+  const Graph           paged = open(in_pages(some_graph("14"), folder / "g.spill", {.page_bytes = 4096}));
+  const Algorithm&      ranks = algorithm_named("pagerank");
+  for (const bool by_pread : {true, false})
+    for (int after = 0; after < 30; ++after) {
+      const ReadingBy reading{by_pread};
+      Stopping        progress{after};
+      RunOptions      options{.threads = 2, .progress = &progress};
+      options.supply.resident = 0;
+      EXPECT_EQ(complaint([&] { ranks.run(paged, completed_parameters(ranks, {}), options); }), "interrupted");
+    }
+}
+
+/// Pages that nobody looked at after an error are not among those that stay.
+TEST(PageStream, ChecksWhatStays) {
+  const TemporaryFolder folder;
+  const std::string     path  = in_pages(some_graph(), folder / "g.spill", {.page_bytes = 4096});
+  std::string           bytes = testing::read_file(path);
+  bytes[4096 + 9 * 4096 + 77] ^= 1;
+  std::ofstream{path, std::ios::binary} << bytes;
+  const Graph         paged = open(path);
+  const std::uint64_t pages = paged.pages()->table().size();
+  PageStream          stream{*paged.pages(), 1, false, {.ring_pages = 8, .kept_pages = pages}, paged.budget()};
+  std::vector<std::uint64_t> all(pages);
+  std::iota(all.begin(), all.end(), 0);
+  const auto taken = [&] {
+    std::set<std::uint64_t> numbers;
+    stream.begin(all, {});
+    const std::string said = complaint([&] {
+      for (PageRows page; stream.next(0, page);) numbers.insert(page.number);
+    });
+    stream.end();
+    EXPECT_NE(said.find("page 9:"), std::string::npos) << said;
+    return numbers;
+  };
+  for (int again = 0; again < 3; ++again) EXPECT_FALSE(taken().contains(9));
 }
 
 }  // namespace
