@@ -58,7 +58,9 @@ struct Session::State {
             .max_iterations   = needs.max_iterations,
             .state            = state,
             .state_in_windows = in_windows,
-            .history          = std::move(history)};
+            .gathers          = program.gathers,
+            .history          = std::move(history),
+            .work             = needs.work};
   }
 
   void choose() {
@@ -109,7 +111,7 @@ SuppliedRows Session::rows() {
   if (!chosen.method->all_resident) made.options.method = chosen.method;
   if (state.choice->knows_rates) supply.rates = state.choice->rates;
   if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
-  if (chosen.method->transfers && state.options.method.automatic())
+  if (chosen.method->transfers && supply.async == Async::automatic)
     supply.async = chosen.asynchronous ? Async::on : Async::off;
   SupplyJob   job{*state.device_graph, state.graph,  state.topology, state.needs,
                 chosen.compressed,   chosen.order, state.lock,     made};

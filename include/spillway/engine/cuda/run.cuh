@@ -263,7 +263,7 @@ class CudaDevice final : public RunDevice<P> {
 
   bool may_use_cpu() const {
     const auto& from = request_.continuation;
-    return leaves_device_open(request_.options) && !from.resident && !from.keep && !from.replay && !from.record;
+    return (leaves_device_open(request_.options) || from.instead) && !from.resident && !from.replay;
   }
 
   ProgramNeeds needs() const {
