@@ -33,6 +33,19 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
         graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 
+/// A search for parents looks at about half of the edges once more. Where these are on the GPU, that is less than
+/// what wider values cost in every iteration; where they are not, it is the bus that they would come over.
+bool carries_parents(const Parameters& parameters, const Graph& graph, const RunOptions& options) {
+  const std::string& asked = parameters.choice("parents", {"auto", "search", "carry"});
+  return asked == "carry" || (asked == "auto" && !gpu::holds_weighted_rows(graph, options));
+}
+
+/// Where the choice is free, it stays so: the CPU runs the same program.
+RunOptions asked_of_gpu(RunOptions options) {
+  if (!leaves_device_open(options)) options.device.kind = cuda_kind();
+  return options;
+}
+
 /// Where the choice is free, the CPU is a candidate, too; it has a way of its own.
 template <class Value>
 Continuation<Value> kept_on_gpu(const RunOptions& options, OtherDevice& instead) {
@@ -71,13 +84,13 @@ Result on_gpu(const Program& program, const Graph& graph, RunOptions options, On
 Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   const Vertex source = parameters.vertex(graph);
   const double delta  = delta_of(parameters);
-  const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, options); };
-  Result       result = gpu::or_else(
-            graph, options,
-            [&] {
-        return on_gpu(Distances{source, delta}, graph, options, on_cpu);
-      },
-            on_cpu);
+  const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, gpu::without(options)); };
+  const auto   there  = [&] {
+    if (carries_parents(parameters, graph, options))
+      return paths_with_parents(graph, source, delta, asked_of_gpu(options));
+    return on_gpu(Distances{source, delta}, graph, options, on_cpu);
+  };
+  Result result = gpu::or_else(graph, options, there, on_cpu);
   refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }
@@ -126,6 +139,8 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   RunOptions there  = options;
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {
+    if (!real && carries_parents(parameters, graph, options))
+      return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options));
     OtherDevice cpu;
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
                 : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
@@ -196,15 +211,18 @@ Verdict verify_sssp(const Graph& graph, const ParameterValues& values, const Res
 }  // namespace
 
 Algorithm sssp_algorithm() {
-  return {.name       = "sssp",
-          .summary    = "shortest distances and parents from a source, over non-negative weights",
-          .reference  = "Meyer, Sanders: Delta-Stepping, ESA 1998; Beamer, Asanović, Patterson: GAP, 2015",
-          .parameters = {{.name = "source",
-                          .help = "where to start, by the graph's own ids",
-                          .kind = ParameterKind::source},
-                         {.name          = "delta",
-                          .help          = "width of a bucket of distances; auto: from the weights",
-                          .default_value = "auto"}},
+  return {.name      = "sssp",
+          .summary   = "shortest distances and parents from a source, over non-negative weights",
+          .reference = "Meyer, Sanders: Delta-Stepping, ESA 1998; Beamer, Asanović, Patterson: GAP, 2015",
+          .parameters =
+              {{.name = "source", .help = "where to start, by the graph's own ids", .kind = ParameterKind::source},
+               {.name          = "delta",
+                .help          = "width of a bucket of distances; auto: from the weights",
+                .default_value = "auto"},
+               {.name = "parents",
+                .help = "of whole weights on a GPU: search for them afterwards, carry them with distances, or "
+                        "auto: carry where edges are not resident",
+                .default_value = "auto"}},
           .columns = {{"distance", "length of a shortest path; inf if there is none", ColumnOrder::smallest_first},
                       {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights = WeightUse::needed,

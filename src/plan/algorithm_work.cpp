@@ -60,6 +60,7 @@ AlgorithmWork work_of_strong_components(const Graph& graph) {
 AlgorithmWork work_of_triangles(const Csr& simple) {
   constexpr double counting_and_copying = 2;
   AlgorithmWork    work{.topology = topology_of(simple)};
+  work.state   = simple.arc_count() / 2 * sizeof(Vertex) + simple.vertex_count() * sizeof(EdgeIndex);  // the copy
   work.on_gpu  = passes_over_all(counting_and_copying);
   work.lookups = lookups_of_intersecting(work.topology);
   return work;
@@ -68,6 +69,8 @@ AlgorithmWork work_of_triangles(const Csr& simple) {
 AlgorithmWork work_of_neighbor_arcs(const Graph& graph) {
   constexpr double sides = 2, counting_splitting_and_merging = 3;
   AlgorithmWork    work{.topology = neighbor_topology(graph)};
+  work.state =
+      graph.arc_count() * (2 * sizeof(Vertex) + 1) + graph.vertex_count() * sizeof(EdgeIndex);  // likewise
   work.on_gpu  = passes_over_all(sides * counting_splitting_and_merging);
   work.lookups = 2 * lookups_of_intersecting(work.topology);
   return work;

@@ -85,6 +85,7 @@ class Conditions {
   std::string lacks_memory(const PlanCandidate& candidate) const {
     if (candidate.method->all_resident)
       return device_.holds_all ? "" : needs(run_.state + run_.edge_bytes() + run_.vertices * sizeof(EdgeIndex));
+    if (run_.work && device_.room < run_.state_in_windows) return needs(run_.state_in_windows);
     const std::uint64_t least = beside(candidate) + (candidate.method->transfers ? least_windows : 0);
     if (candidate.method->transfers && device_.room < least) return needs(least);
     if (candidate.compressed && !device_.has_compressed && run_.options.supply.compress != Compress::on &&
@@ -95,7 +96,8 @@ class Conditions {
   }
 
   std::string needs(std::uint64_t bytes) const {
-    return fmt::format("needs {} of GPU memory, and there are {}", human_bytes(bytes), human_bytes(device_.room));
+    return fmt::format("needs {} of GPU memory, and there are {}{}", human_bytes(bytes), human_bytes(device_.room),
+                       run_.options.device.memory > 0 ? " by --device-memory" : "");
   }
 
   const RunFacts& run_;

@@ -27,8 +27,9 @@ struct RunFacts {
   double        sides            = 1;  ///< passes that all rows make, if those to push and to pull differ
   RowForm       form             = RowForm::any;
   std::uint64_t max_iterations   = 0;
-  std::uint64_t state            = 0;  ///< bytes that the run needs for itself…
-  std::uint64_t state_in_windows = 0;  ///< …if edges are sent
+  std::uint64_t state            = 0;               ///< bytes that the run needs for itself…
+  std::uint64_t state_in_windows = 0;               ///< …if edges are sent
+  std::uint64_t entry_bytes      = sizeof(Vertex);  ///< of what an edge leads to
 
   bool gathers = false;  ///< updates meet in accumulators: every edge that is pushed is an atomic operation
 

@@ -117,10 +117,10 @@ double Pricing::keeping(const PlanCandidate& candidate, double resident) const {
 /// Of what edges lead to, the share that a cache holds: all of it, or that of the longest rows, `line` bytes for
 /// each.
 double Pricing::cached(double cache, double line) const {
-  constexpr double entry    = 4;
-  const double     vertices = std::max(1.0, static_cast<double>(run_.vertices));
-  const double     degree   = static_cast<double>(run_.arcs) / vertices;
-  const double     held     = std::min(1.0, cache / (entry * vertices));
+  const double entry    = static_cast<double>(run_.entry_bytes);
+  const double vertices = std::max(1.0, static_cast<double>(run_.vertices));
+  const double degree   = static_cast<double>(run_.arcs) / vertices;
+  const double held     = std::min(1.0, cache / (entry * vertices));
   return std::max(held, sample_.edges_of_longest(std::min(1.0, cache / (line * vertices)), degree));
 }
 

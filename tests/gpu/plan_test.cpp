@@ -118,31 +118,40 @@ TEST_F(GpuPlan, ChoosesByProgram) {
 /// Where the choice is free and edges do not fit, the CPU is a candidate for every algorithm, whether it is a
 /// program, leaves values on the GPU for another one, or is none.
 TEST_F(GpuPlan, ComparesEveryAlgorithmWithTheCpu) {
-  const Graph graph = with_unit_weights(generate("kron", {{"scale", "14"}}));
-  Rates       swift, slow;
+  const Graph graph =
+      with_unit_weights(generate("uniform", {{"vertices", "1024"}, {"degree", "64"}}));  // 256 KiB of edges
+  Rates swift, slow;
   swift.host_visited = swift.host_visited_far = swift.copied = 1e18, swift.host_iteration = 1e-12;
   slow.host_visited = slow.host_visited_far = 1;
-  for (const char* name : {"bfs", "sssp", "bc", "cc", "scc", "tc", "lcc", "cdlp"}) {
+  constexpr std::uint64_t KiB               = 1024;
+  // Triangles are looked up in a copy, which is on the GPU.
+  for (const auto& [name, memory] : {std::pair{"bfs", 400 * KiB},
+                                     {"sssp", 400 * KiB},
+                                     {"bc", 400 * KiB},
+                                     {"cc", 192 * KiB},
+                                     {"scc", 192 * KiB},
+                                     {"tc", 448 * KiB},
+                                     {"lcc", 768 * KiB},
+                                     {"cdlp", 192 * KiB}}) {
     const Algorithm& algorithm = algorithm_named(name);
     const auto       values    = testing::filled(algorithm, graph, {}).value();
     for (const Rates& rates : {swift, slow}) {
-      const RunOptions options{.device = {.memory = 3u << 20}, .supply = {.rates = rates}};
+      const RunOptions options{.device = {.memory = memory}, .supply = {.rates = rates}};
       const bool       on_cpu = rates.host_visited > 1;
       const Plan       plan   = plan_of(algorithm, graph, values, options);
       EXPECT_EQ(plan.device == "cpu", on_cpu) << name << listed(plan);
       const auto cpu = std::ranges::find_if(plan.candidates, &PlanCandidate::on_cpu);
       ASSERT_NE(cpu, plan.candidates.end()) << name;
       EXPECT_EQ(cpu->excluded, "") << name;
-#if defined(SPILLWAY_EMULATED)  // kernels take their time there
-      if (!on_cpu) continue;
+#if defined(SPILLWAY_EMULATED)
+      if (!on_cpu && algorithm.name == "bc") continue;  // from every vertex: it would take its time
 #endif
       const Result result = algorithm.run(graph, values, options);
       EXPECT_EQ(result.statistics.device, plan.device) << name << ": " << result.statistics.device_note;
       EXPECT_EQ(result.statistics.candidates.size(), plan.candidates.size()) << name;
-      if (on_cpu) {
-        EXPECT_TRUE(result.statistics.device_note.starts_with("computed on the CPU: predicted")) << name;
-        EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
-      }
+      const bool says_so = result.statistics.device_note.starts_with("computed on the CPU: predicted");
+      EXPECT_EQ(says_so, on_cpu) << name << ": " << result.statistics.device_note;
+      EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
     }
   }
 }

@@ -27,8 +27,11 @@ class Question {
 DeviceChosen chosen_device(const Graph& graph, const RunOptions& options, const AlgorithmWork& work) {
   Question       question{graph, options, work};
   cuda::Session& session = question.session();
-  const bool     on_cpu  = session.prefers_cpu();
-  return {on_cpu, {session.candidates(), session.choosing_ms()}};
+  DeviceChosen   chosen{session.prefers_cpu(), {session.candidates(), session.choosing_ms()}};
+  // Where nothing was left to choose, the others say why.
+  if (chosen.on_cpu && chosen.predicted.candidates.empty())
+    chosen.predicted.candidates = session.plan().candidates;
+  return chosen;
 }
 
 Plan planned(const Graph& graph, const RunOptions& options, const std::function<AlgorithmWork()>& work) {

@@ -58,6 +58,7 @@ struct Session::State {
             .max_iterations   = needs.max_iterations,
             .state            = state,
             .state_in_windows = in_windows,
+            .entry_bytes      = needs.entry_bytes,
             .gathers          = program.gathers,
             .history          = std::move(history),
             .work             = needs.work};
@@ -105,7 +106,7 @@ SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
   const PlanCandidate& chosen = state.choice->best();
-  if (!chosen.excluded.empty()) throw Error{ExitCode::does_not_fit, chosen.excluded};
+  if (!chosen.excluded.empty()) throw DeviceError{ExitCode::does_not_fit, chosen.excluded};
   SuppliedRows   made{.rows = {}, .options = state.options, .so_far = {}};
   SupplyOptions& supply = made.options.supply;
   if (!chosen.method->all_resident) made.options.method = chosen.method;

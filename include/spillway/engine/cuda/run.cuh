@@ -275,6 +275,7 @@ class CudaDevice final : public RunDevice<P> {
             .may_reorder    = Machine<P, PlainRows>::may_reorder,
             .may_use_cpu    = may_use_cpu(),
             .max_iterations = request_.max_iterations,
+            .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
             .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); }};
   }
 

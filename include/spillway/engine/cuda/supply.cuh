@@ -40,6 +40,7 @@ struct ProgramNeeds {
   bool          may_reorder    = false;
   bool          may_use_cpu    = false;
   std::uint64_t max_iterations = 0;
+  std::uint64_t entry_bytes    = sizeof(Vertex);  ///< of what an edge leads to
 
   const AlgorithmWork* work = nullptr;  ///< of an algorithm that is none, for the planner
 
