@@ -131,9 +131,13 @@ const std::vector<std::string>& Runner::sources_of(const Workload& workload, con
   return sources;
 }
 
+DeviceKind Runner::device_of(const Workload& workload) const {
+  return workload.device.automatic() ? device_ : workload.device;
+}
+
 RunOptions Runner::options_of(const Workload& workload, const Graph& graph) const {
   RunOptions options;
-  options.device.kind      = device_;
+  options.device.kind      = device_of(workload);
   options.method           = workload.method;
   options.supply.compress  = workload.compress;
   options.supply.async     = workload.async;
@@ -171,7 +175,7 @@ Runner::Samples Runner::sampled(const Workload& workload, const Graph& graph, Ru
     Stopwatch clock;
     samples.result = algorithm.run(graph, samples.values, options);
     samples.add(samples.result.statistics, clock.milliseconds(), cold);
-    require_as_asked(workload, samples.result.statistics, device_);
+    require_as_asked(workload, samples.result.statistics, device_of(workload));
   };
   const Repeats repeats = workload.repeats;
   const auto    goes_on = [&] { return all.milliseconds() < workload.enough_s * 1000; };
@@ -181,6 +185,26 @@ Runner::Samples Runner::sampled(const Workload& workload, const Graph& graph, Ru
   }
   if (samples.run.empty()) samples.add_run(samples.result.statistics), samples.wall = samples.cold;
   return samples;
+}
+
+/// Long iterations, each with what was predicted of it and what it took. Where all edges fit, nothing is predicted
+/// unless somebody asks: then once more.
+void Runner::add_iterations(Json& entry, const Workload& workload, const Graph& graph, const Samples& samples) {
+  constexpr double long_ms = 5;
+  const auto       rows    = [](const RunStatistics& ran) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < ran.per_iteration.size(); ++i)
+      if (const auto& made = ran.per_iteration[i]; made.milliseconds > long_ms)
+        list.push_back({i, rounded(made.predicted_ms), rounded(made.milliseconds)});
+    return list;
+  };
+  Json list = rows(samples.result.statistics);
+  if (!list.empty() && std::ranges::all_of(list, [](const Json& row) { return row[1] == 0; })) {
+    RunOptions explained = options_of(workload, graph);
+    explained.explain    = true;
+    list = rows(algorithm_named(workload.algorithm).run(graph, samples.values, explained).statistics);
+  }
+  if (!list.empty()) entry["iterations_ms"] = std::move(list);
 }
 
 Json Runner::measure(const Workload& workload, const Graph& graph) {
@@ -207,7 +231,10 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
     add("transfer_ms", rounded(median(samples.transfer)));
     if (workload.beyond_memory && workload.method == Method{}) entry["ran"] = what_ran(ran);
     if (workload.runs > 1) entry["walls_ms"] = samples.wall;
-    if (workload.table == "planning" && workload.method == Method{}) add_predicted(entry, ran.candidates);
+    if (workload.table == "planning" && workload.method == Method{}) {
+      add_predicted(entry, ran.candidates);
+      add_iterations(entry, workload, graph, samples);
+    }
     if (workload.runs > 1) entry["runs"] = workload.runs;
     for (const auto& [name, value] : {std::pair{"iterations", ran.iterations},
                                       {"device_bytes", ran.device_bytes},

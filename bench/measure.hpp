@@ -33,8 +33,10 @@ class Runner {
   struct Samples;
 
   const std::vector<std::string>& sources_of(const Workload& workload, const Graph& graph);
+  DeviceKind                      device_of(const Workload& workload) const;
   RunOptions                      options_of(const Workload& workload, const Graph& graph) const;
-  Samples                         sampled(const Workload& workload, const Graph& graph, RunOptions options);
+  void    add_iterations(Json& entry, const Workload& workload, const Graph& graph, const Samples& samples);
+  Samples sampled(const Workload& workload, const Graph& graph, RunOptions options);
 
   DeviceKind                                      device_;
   int                                             source_count_;

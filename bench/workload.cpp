@@ -196,6 +196,16 @@ void add_subway(Set& set, const std::string& graph) {
   }
 }
 
+/// Table 5: what the CPU takes that edges would not have to be brought from; the paper asks Galois.
+void add_cpu(Set& set, const std::string& graph) {
+  for (const char* algorithm : {"sssp", "bfs", "cc"}) {
+    Workload any{.table = "subway 5", .algorithm = algorithm, .graph = graph};
+    any.device  = cpu_kind();
+    any.repeats = {.cold = 0, .warm = 2}, any.enough_s = 2, any.limit_s = 10;
+    add_variants(set, any, {{"CPU"}});
+  }
+}
+
 }  // namespace
 
 Set papers_set(unsigned scale, bool quick) {
@@ -204,6 +214,7 @@ Set papers_set(unsigned scale, bool quick) {
   for (const GraphSpec& graph : set.graphs) {
     add_simdx(set, graph.name);
     add_subway(set, graph.name);
+    add_cpu(set, graph.name);
   }
   return set;
 }

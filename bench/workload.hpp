@@ -34,6 +34,7 @@ struct Workload {
   ParameterValues parameters    = {};
   bool            per_iteration = false;  ///< the figure is one iteration's
   Method          method        = {};
+  DeviceKind      device        = {};  ///< automatic: that of the set
   Compress        compress      = Compress::automatic;
   unsigned        resident_of   = 0;   ///< one of so many parts of the edges may stay on the device; 0: none
   unsigned        runs          = 1;   ///< that are announced
@@ -62,7 +63,7 @@ Set gpu_set(unsigned scale, bool quick);
 /// edges on the device to none, for one run and for many.
 Set plan_set(unsigned scale, bool quick);
 
-/// What SIMD-X's figures 8, 11 and 12 and Subway's table 3 compare, on our graphs.
+/// What SIMD-X's figures 8, 11 and 12 and Subway's tables 3 and 5 compare, on our graphs, which table 2 lists.
 Set papers_set(unsigned scale, bool quick);
 
 /// "bfs kron24 1/4 zerocopy compressed": what results are compared by.

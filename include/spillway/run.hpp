@@ -118,7 +118,11 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
     const auto on_gpu = [&]() -> decltype(on_cpu()) {
       const auto device = cuda::device_for(request, delta_of(program, graph, true));
       if constexpr (asked == Asked::run)
-        if (const auto better = device->better_device()) try {
+        if (auto better = device->better_device()) try {
+            if (continuation.instead) {
+              *continuation.instead = std::move(*better);
+              return {};
+            }
             auto answer = on_cpu();
             note_better_device(answer.statistics, *better);
             return answer;

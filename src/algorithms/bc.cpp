@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "algorithms/checking.hpp"
+#include "algorithms/gpu/gpu.hpp"
 #include "algorithms/path_counts.hpp"
 #include "algorithms/programs/betweenness.hpp"
 #include "algorithms/registry.hpp"
@@ -170,8 +171,9 @@ class Centrality {
     Schedule  levels;
     auto forward = run(PathCounts<Between<Count>>{source}, graph_, options_, {.record = &levels, .keep = true});
     add_statistics(statistics_, forward.statistics, keeps_iterations_);
-    auto backward =
-        run(Dependencies<Count>{}, graph_, options_,
+    const bool on_host = !forward.resident && leaves_device_open(options_);  // where the values stay
+    auto       backward =
+        run(Dependencies<Count>{}, graph_, on_host ? gpu::without(options_) : options_,
             {.values = std::move(forward.values), .resident = std::move(forward.resident), .replay = &levels});
     add_statistics(statistics_, backward.statistics, keeps_iterations_);
     if (!countable(backward.values, threads)) return false;
@@ -194,9 +196,11 @@ std::string estimate_text(const Graph& graph, std::uint64_t sources) {
   return fmt::format("from {} of {} sources", with_commas(sources), with_commas(graph.vertex_count()));
 }
 
-/// What one source prepares, the others find.
+/// What one source prepares, the others find, and the way back finds what the way there has.
 RunOptions shared_by(RunOptions options, std::uint64_t sources) {
-  options.runs = static_cast<unsigned>(std::min<std::uint64_t>(std::uint64_t{options.runs} * sources, UINT_MAX));
+  constexpr std::uint64_t passes = 2;
+  options.runs =
+      static_cast<unsigned>(std::min<std::uint64_t>(passes * std::uint64_t{options.runs} * sources, UINT_MAX));
   return options;
 }
 

@@ -44,7 +44,8 @@ BeliefColumns by_messages(const Graph& graph, const BeliefModel& model, const Ru
   const double prepared = clock.lap();
   const auto   on_cpu   = [&] { return beliefs_by_messages(graph, model, options); };
   const auto   on_gpu   = [&] { return gpu::beliefs_by_messages(graph, model, options); };
-  Beliefs      beliefs  = stays_on_cpu(options) ? on_cpu() : gpu::or_else(graph, options, on_gpu, on_cpu);
+  const auto   work     = [&] { return work_of_messages(graph.simple(), model.iterations, model.states); };
+  Beliefs      beliefs  = stays_on_cpu(options) ? on_cpu() : gpu::or_else(graph, options, work, on_gpu, on_cpu);
   clock.lap();
   BeliefColumns made{.columns    = columns_of(beliefs, model, graph, thread_count(options.threads)),
                      .change     = beliefs.change,
@@ -54,8 +55,10 @@ BeliefColumns by_messages(const Graph& graph, const BeliefModel& model, const Ru
   return made;
 }
 
-Plan plan_by_messages(const Graph&, const BeliefModel&, const RunOptions& options) {
-  return plan_without_program(options, !stays_on_cpu(options));
+Plan plan_by_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
+  if (stays_on_cpu(options)) return plan_without_program(options, /*may_use_gpu=*/false);
+  return gpu::planned(graph, options,
+                      [&] { return work_of_messages(graph.simple(), model.iterations, model.states); });
 }
 
 constexpr Form forms[] = {{"arc", true, by_messages, plan_by_messages},

@@ -28,11 +28,13 @@ struct Form {
   Plan (*plan)(const Graph&, const RunOptions&);
 };
 
-Plan plan_sampling(const Graph&, const RunOptions& options) { return plan_without_program(options); }
+Plan plan_sampling(const Graph& graph, const RunOptions& options) {
+  return gpu::planned(graph, options, [&] { return work_of_components(graph); });
+}
 
 Components components_by_sampling(const Graph& graph, const RunOptions& options) {
   return gpu::or_else(
-      graph, options, [&] { return gpu::components(graph, options); },
+      graph, options, [&] { return work_of_components(graph); }, [&] { return gpu::components(graph, options); },
       [&] { return components_by_afforest(graph, options); });
 }
 

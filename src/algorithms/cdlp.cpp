@@ -250,7 +250,8 @@ Result run_cdlp(const Graph& graph, const ParameterValues& values, const RunOpti
   if (!graph.symmetric()) build_in_edges(graph, options, gpu::wanted(options, graph));
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
-           graph, options, [&] { return gpu::propagated_labels(graph, rounds, options); },
+           graph, options, [&] { return work_of_labels(graph, static_cast<double>(rounds)); },
+           [&] { return gpu::propagated_labels(graph, rounds, options); },
            [&] { return on_cpu(graph, rounds, options); });
   clock.lap();
   Result result;
@@ -260,6 +261,13 @@ Result run_cdlp(const Graph& graph, const ParameterValues& values, const RunOpti
   result.statistics.prepare_ms += prepared;
   result.statistics.run_ms += clock.milliseconds();
   return result;
+}
+
+Plan plan_cdlp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+  return gpu::planned(graph, options, [&] {
+    if (!graph.symmetric()) build_in_edges(graph, options, /*on_gpu=*/true);
+    return work_of_labels(graph, static_cast<double>(rounds_of(values)));
+  });
 }
 
 /// What each vertex takes its label from, for checking: the arcs that leave it, and in a directed graph those that
@@ -385,6 +393,7 @@ Algorithm cdlp_algorithm() {
       .on_gpu         = gpu::built,
       .vertex_program = false,
       .run            = run_cdlp,
+      .plan           = plan_cdlp,
       .verify         = verify_cdlp,
       .aliases        = {"label_propagation", "communities"}};
 }

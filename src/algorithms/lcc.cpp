@@ -74,7 +74,8 @@ Coefficients of_symmetric(const Graph& graph, const RunOptions& options, const T
                           RunStatistics& statistics) {
   const Csr& simple  = graph.simple();
   auto       counted = gpu::or_else(
-            graph, options, [&] { return gpu::triangles(graph, /*at_vertices=*/true, options); },
+            graph, options, [&] { return work_of_triangles(simple); },
+            [&] { return gpu::triangles(graph, /*at_vertices=*/true, options); },
             [&] { return triangles_on_cpu(simple, context); });
   statistics = std::move(counted.statistics);
   return coefficients(
@@ -86,8 +87,8 @@ Coefficients of_directed(const Graph& graph, const RunOptions& options, const Tr
                          RunStatistics& statistics) {
   const DirectedRows rows{graph.out(), graph.in()};
   auto               counted = gpu::or_else(
-                    graph, options, [&] { return gpu::arcs_between_neighbors(graph, options); },
-                    [&] { return arcs_on_cpu(rows, context); });
+                    graph, options, [&] { return work_of_neighbor_arcs(graph); },
+                    [&] { return gpu::arcs_between_neighbors(graph, options); }, [&] { return arcs_on_cpu(rows, context); });
   statistics       = std::move(counted.statistics);
   const auto count = [&](Vertex v) {
     if (counted.neighbors.size() > 0) return counted.neighbors[v];
@@ -117,6 +118,14 @@ Result run_lcc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   result.statistics.prepare_ms += prepared;
   result.statistics.run_ms += found.milliseconds;
   return result;
+}
+
+Plan plan_lcc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  return gpu::planned(graph, options, [&] {
+    if (graph.symmetric()) return work_of_triangles(graph.simple());
+    build_in_edges(graph, options, /*on_gpu=*/true);
+    return work_of_neighbor_arcs(graph);
+  });
 }
 
 /// Of `neighbors` between which `arcs` run: a quotient of whole numbers, which is rounded once.
@@ -227,6 +236,7 @@ Algorithm lcc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_lcc,
+          .plan           = plan_lcc,
           .verify         = verify_lcc,
           .aliases        = {"clustering", "clustering_coefficient", "local_clustering_coefficient"}};
 }

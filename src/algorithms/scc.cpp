@@ -35,8 +35,8 @@ Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   build_in_edges(graph, options, gpu::wanted(options, graph));
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
-           graph, options, [&] { return gpu::strong_components(graph, options); },
-           [&] { return on_cpu(graph, options); });
+           graph, options, [&] { return work_of_strong_components(graph); },
+           [&] { return gpu::strong_components(graph, options); }, [&] { return on_cpu(graph, options); });
   clock.lap();
   const auto sizes = component_sizes(found.labels.span(), graph, thread_count(options.threads));
   Result     result;
@@ -46,6 +46,13 @@ Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   result.statistics.run_ms += clock.milliseconds();
   result.columns.push_back({.name = "component", .values = std::move(found.labels).freeze(), .vertices = true});
   return result;
+}
+
+Plan plan_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  return gpu::planned(graph, options, [&] {
+    build_in_edges(graph, options, /*on_gpu=*/true);
+    return work_of_strong_components(graph);
+  });
 }
 
 // --- the oracle ---
@@ -214,6 +221,7 @@ Algorithm scc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .run            = run_scc,
+          .plan           = plan_scc,
           .verify         = verify_scc,
           .aliases        = {"strongly_connected_components", "strong_components"}};
 }

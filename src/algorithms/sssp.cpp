@@ -33,12 +33,42 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
         graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 
+/// A search for parents looks at about half of the edges once more. Where these are on the GPU, that is less than
+/// what wider values cost in every iteration; where they are not, it is the bus that they would come over.
+bool carries_parents(const Parameters& parameters, const Graph& graph, const RunOptions& options) {
+  const std::string& asked = parameters.choice("parents", {"auto", "search", "carry"});
+  return asked == "carry" || (asked == "auto" && !gpu::holds_weighted_rows(graph, options));
+}
+
+/// Where the choice is free, it stays so: the CPU runs the same program.
+RunOptions asked_of_gpu(RunOptions options) {
+  if (!leaves_device_open(options)) options.device.kind = cuda_kind();
+  return options;
+}
+
+/// Where the choice is free, the CPU is a candidate, too; it has a way of its own.
+template <class Value>
+Continuation<Value> kept_on_gpu(const RunOptions& options, OtherDevice& instead) {
+  return {.keep = true, .instead = leaves_device_open(options) ? &instead : nullptr};
+}
+
 /// The program's values are distances; they stay on the GPU while parents are looked for.
-template <class Program>
-Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
+template <class Program, class OnCpu>
+Result on_gpu(const Program& program, const Graph& graph, RunOptions options, OnCpu&& on_cpu) {
+  using Distance = typename Program::Value;
+  OtherDevice cpu;
+  auto        from    = kept_on_gpu<Distance>(options, cpu);
   options.device.kind = cuda_kind();
-  auto   outcome      = run(program, graph, options, {.keep = true});
-  auto   paths        = gpu::parents<typename Program::Value>(graph, program.source, outcome.resident, options);
+  auto outcome        = run(program, graph, options, std::move(from));
+  if (!outcome.resident) try {
+      Result result = on_cpu();
+      note_better_device(result.statistics, cpu);
+      return result;
+    } catch (const Error& error) {  // there may be no room for it on the host
+      if (error.code() != ExitCode::does_not_fit) throw;
+      outcome = run(program, graph, options, {.keep = true});
+    }
+  auto   paths = gpu::parents<Distance>(graph, program.source, outcome.resident, options);
   Result result;
   result.columns.push_back({.name = "distance", .values = std::move(paths.distances).freeze()});
   result.columns.push_back({.name = "parent", .values = std::move(paths.parents).freeze()});
@@ -54,12 +84,13 @@ Result on_gpu(const Program& program, const Graph& graph, RunOptions options) {
 Result over_whole_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   const Vertex source = parameters.vertex(graph);
   const double delta  = delta_of(parameters);
-  Result       result = gpu::or_else(
-            graph, options,
-            [&] {
-        return on_gpu(Distances{source, delta}, graph, options);
-      },
-            [&] { return paths_with_parents(graph, source, delta, options); });
+  const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, gpu::without(options)); };
+  const auto   there  = [&] {
+    if (carries_parents(parameters, graph, options))
+      return paths_with_parents(graph, source, delta, asked_of_gpu(options));
+    return on_gpu(Distances{source, delta}, graph, options, on_cpu);
+  };
+  Result result = gpu::or_else(graph, options, there, on_cpu);
   refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }
@@ -67,22 +98,22 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
 Result over_real_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   refuse_negative_weights(graph, "sssp", options);
   const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
+  const auto     on_cpu = [&] {
+    auto            outcome  = run(program, graph, gpu::without(options));
+    const Progress& progress = options.progress ? *options.progress : Progress::none();
+    Stopwatch       clock;
+    Buffer<Vertex>  parents =
+        shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress);
+    Result result;
+    result.statistics = std::move(outcome.statistics);
+    result.statistics.run_ms += clock.milliseconds();
+    result.statistics.edges_processed += graph.arc_count();
+    result.columns.push_back(outcome.column("distance"));
+    result.columns.push_back({.name = "parent", .values = std::move(parents).freeze()});
+    return result;
+  };
   return gpu::or_else(
-      graph, options, [&] { return on_gpu(program, graph, options); },
-      [&] {
-        auto            outcome  = run(program, graph, gpu::without(options));
-        const Progress& progress = options.progress ? *options.progress : Progress::none();
-        Stopwatch       clock;
-        Buffer<Vertex>  parents =
-            shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress);
-        Result result;
-        result.statistics = std::move(outcome.statistics);
-        result.statistics.run_ms += clock.milliseconds();
-        result.statistics.edges_processed += graph.arc_count();
-        result.columns.push_back(outcome.column("distance"));
-        result.columns.push_back({.name = "parent", .values = std::move(parents).freeze()});
-        return result;
-      });
+      graph, options, [&] { return on_gpu(program, graph, options, on_cpu); }, on_cpu);
 }
 
 Result run_sssp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
@@ -108,8 +139,11 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   RunOptions there  = options;
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {
-    return real ? plan_run(RealSssp{source, delta}, graph, there, {.keep = true})
-                : plan_run(Distances{source, delta}, graph, there, {.keep = true});
+    if (!real && carries_parents(parameters, graph, options))
+      return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options));
+    OtherDevice cpu;
+    return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
+                : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
   };
   return gpu_or_cpu(options, on_gpu, on_cpu, tell_in_plan);
 }
@@ -177,15 +211,18 @@ Verdict verify_sssp(const Graph& graph, const ParameterValues& values, const Res
 }  // namespace
 
 Algorithm sssp_algorithm() {
-  return {.name       = "sssp",
-          .summary    = "shortest distances and parents from a source, over non-negative weights",
-          .reference  = "Meyer, Sanders: Delta-Stepping, ESA 1998; Beamer, Asanović, Patterson: GAP, 2015",
-          .parameters = {{.name = "source",
-                          .help = "where to start, by the graph's own ids",
-                          .kind = ParameterKind::source},
-                         {.name          = "delta",
-                          .help          = "width of a bucket of distances; auto: from the weights",
-                          .default_value = "auto"}},
+  return {.name      = "sssp",
+          .summary   = "shortest distances and parents from a source, over non-negative weights",
+          .reference = "Meyer, Sanders: Delta-Stepping, ESA 1998; Beamer, Asanović, Patterson: GAP, 2015",
+          .parameters =
+              {{.name = "source", .help = "where to start, by the graph's own ids", .kind = ParameterKind::source},
+               {.name          = "delta",
+                .help          = "width of a bucket of distances; auto: from the weights",
+                .default_value = "auto"},
+               {.name = "parents",
+                .help = "of whole weights on a GPU: search for them afterwards, carry them with distances, or "
+                        "auto: carry where edges are not resident",
+                .default_value = "auto"}},
           .columns = {{"distance", "length of a shortest path; inf if there is none", ColumnOrder::smallest_first},
                       {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights = WeightUse::needed,

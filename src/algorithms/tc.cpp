@@ -34,7 +34,8 @@ Result run_tc(const Graph& graph, const ParameterValues& values, const RunOption
   graph.simple();
   const double prepared = clock.lap();
   auto         counted  = gpu::or_else(
-               graph, options, [&] { return gpu::triangles(graph, per_vertex, options); },
+               graph, options, [&] { return work_of_triangles(graph.simple()); },
+               [&] { return gpu::triangles(graph, per_vertex, options); },
                [&] { return on_cpu(graph, per_vertex, options); });
   Result result;
   result.facts.push_back({"triangles", counted.total});
@@ -42,6 +43,10 @@ Result run_tc(const Graph& graph, const ParameterValues& values, const RunOption
   result.statistics = std::move(counted.statistics);
   result.statistics.prepare_ms += prepared;
   return result;
+}
+
+Plan plan_tc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  return gpu::planned(graph, options, [&] { return work_of_triangles(graph.simple()); });
 }
 
 struct Expected {
@@ -184,6 +189,7 @@ Algorithm tc_algorithm() {
           .on_gpu     = gpu::built,
           .vertex_program = false,
           .run            = run_tc,
+          .plan           = plan_tc,
           .verify         = verify_tc,
           .aliases        = {"triangles", "triangle_count"}};
 }

@@ -49,6 +49,8 @@ constexpr ShownRate shown_rates[] = {
     {&Rates::read_chunks, "rows", "M/s", 1e-6},
     {&Rates::visited, "edges visited, values in cache", "G/s", 1e-9},
     {&Rates::visited_far, "values beyond it", "G/s", 1e-9},
+    {&Rates::atomics, "atomic updates, values in cache", "G/s", 1e-9},
+    {&Rates::atomics_far, "values beyond it", "G/s", 1e-9},
     {&Rates::decoded, "edges decoded", "G/s", 1e-9},
     {&Rates::coded_edges, "edges compressed", "G/s", 1e-9},
     {&Rates::coded_rows, "rows", "M/s", 1e-6},

@@ -304,8 +304,8 @@ void add_way_options(Command& command, RunArguments& arguments) {
       "or /var/tmp)");
   command
       .option("--async", arguments.async,
-              "Run each transferred subgraph to a local fixed point: on, off, or auto (default): on graphs of low "
-              "degree, where the algorithm supports asynchronous execution")
+              "Run each transferred subgraph to a local fixed point: on, off, or auto (default): where that is "
+              "predicted to be faster; on the CPU, on graphs of low degree")
       .one_of({"auto", "on", "off"});
   command.option("--weights", arguments.weights, "Give every arc weight 1: unit; or random ones: random:SEED");
   command.flag("--deterministic", arguments.deterministic,

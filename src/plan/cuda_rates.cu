@@ -104,6 +104,18 @@ __global__ void gather_values(const Vertex* table, std::uint64_t size, std::uint
   if (sum == no_vertex) *to = sum;
 }
 
+/// Updates of values anywhere in a table, as pushes make them: what was there before is asked for.
+template <bool adds>
+__global__ void update_values(Vertex* table, std::uint64_t size, std::uint64_t updates, Vertex* to) {
+  Vertex sum = 0;
+  for (std::uint64_t i = first_item(); i < updates; i += item_stride()) {
+    Vertex* const place = table + anywhere(i, size);
+    const auto    value = static_cast<Vertex>(updates - i);
+    sum += adds ? atomicAdd(place, value) : atomicMin(place, value);
+  }
+  if (sum == no_vertex) *to = sum;
+}
+
 __global__ void do_nothing() {}
 
 __global__ void grid_barriers(unsigned count) {
@@ -181,6 +193,8 @@ class Measuring {
     rates.windows         = seconds_to_make_windows();
     rates.visited         = gathers_a_second(device_.cache_bytes() / 4, rates.visited);
     rates.visited_far     = gathers_a_second(8 * device_.cache_bytes(), rates.visited_far);
+    rates.atomics         = updates_a_second(device_.cache_bytes() / 4, rates.atomics);
+    rates.atomics_far     = updates_a_second(8 * device_.cache_bytes(), rates.atomics_far);
     if (seconds_to_start() > 0) rates.context = seconds_to_start();
     try {
       measure_coding(rates, threads, budget);
@@ -201,6 +215,22 @@ class Measuring {
                              window_.data());
              device_.wait();
            });
+  }
+
+  /// Atomic minima or sums, whichever take longer, in a table of so many bytes.
+  double updates_a_second(std::uint64_t bytes, double usual) {
+    constexpr std::uint64_t updates = 1u << 24;
+    if (device_.room() < 2 * bytes) return usual;
+    DeviceArray<Vertex> table{device_, bytes / sizeof(Vertex), what_for};
+    table.clear();
+    double longest = 0;
+    for (const auto kernel : {update_values<false>, update_values<true>})
+      longest = std::max(longest, usual_seconds([&](unsigned) {
+                           SPILLWAY_LAUNCH(kernel, blocks_for(1u << 18), block_threads, table.data(), table.size(),
+                                           updates, window_.data());
+                           device_.wait();
+                         }));
+    return static_cast<double>(updates) / longest;
   }
 
   /// What a run's first windows wait for: pinned buffers, and their places on the device.

@@ -85,6 +85,7 @@ class Conditions {
   std::string lacks_memory(const PlanCandidate& candidate) const {
     if (candidate.method->all_resident)
       return device_.holds_all ? "" : needs(run_.state + run_.edge_bytes() + run_.vertices * sizeof(EdgeIndex));
+    if (run_.work && device_.room < run_.state_in_windows) return needs(run_.state_in_windows);
     const std::uint64_t least = beside(candidate) + (candidate.method->transfers ? least_windows : 0);
     if (candidate.method->transfers && device_.room < least) return needs(least);
     if (candidate.compressed && !device_.has_compressed && run_.options.supply.compress != Compress::on &&
@@ -95,7 +96,8 @@ class Conditions {
   }
 
   std::string needs(std::uint64_t bytes) const {
-    return fmt::format("needs {} of GPU memory, and there are {}", human_bytes(bytes), human_bytes(device_.room));
+    return fmt::format("needs {} of GPU memory, and there are {}{}", human_bytes(bytes), human_bytes(device_.room),
+                       run_.options.device.memory > 0 ? " by --device-memory" : "");
   }
 
   const RunFacts& run_;
@@ -118,18 +120,18 @@ std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string
       if (order != VertexOrder::natural) add(false, false), all.back().order = VertexOrder::degree;
       continue;
     }
-    RunOptions asked = run.options;
-    asked.method     = method;
-    if (!free) {  // as it will run
-      add(run.options.supply.compress == Compress::on,
-          run.supports_async && goes_asynchronously(asked, run.vertices, run.arcs));
-      if (!method->transfers && method->compresses && run.options.supply.compress == Compress::automatic)
-        add(true, false);
+    const Compress compress  = run.options.supply.compress;
+    const bool     may_go_on = method->asynchronous && run.supports_async && async != Async::off;
+    if (!free) {  // what was asked for, and what was left open
+      const bool coded = compress == Compress::on;
+      if (async != Async::on || !may_go_on || coded) add(coded, false);
+      if (!method->transfers && method->compresses && compress == Compress::automatic) add(true, false);
+      if (may_go_on && !coded) add(false, true);
       continue;
     }
     add(false, false);
     if (method->compresses) add(true, false);
-    if (method->asynchronous && method->gathers && run.supports_async && async != Async::off) add(false, true);
+    if (may_go_on && method->gathers) add(false, true);
   }
   if (free) all.push_back({.device = "cpu", .method = resident_edges()});
   return all;
@@ -177,6 +179,7 @@ std::vector<Activity> adapted(std::vector<Activity> activity, std::uint64_t max_
 
 std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& sample) {
   constexpr double until_converged = 30, hardly_any = 1e-6;
+  if (run.work) return run.work->on_gpu(sample);
   if (!run.history.empty()) return adapted(run.history, run.max_iterations, sample);
   if (run.all_active) return {{std::min(static_cast<double>(run.max_iterations), until_converged), 1}};
   // Fitted to run times of bfs, sssp and sswp on kron24 (docs/planning.md).
@@ -192,6 +195,10 @@ std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& 
     active = {{1, 0.9}, {1, 0.5}, {1, 0.2}, {1, 0.05}};
   active.push_back({levels * rounds_a_level, hardly_any});
   return active;
+}
+
+std::vector<Activity> expected_on_cpu(const RunFacts& run, const GraphSample& sample) {
+  return run.work && run.work->on_cpu ? run.work->on_cpu(sample) : expected_activity(run, sample);
 }
 
 namespace {

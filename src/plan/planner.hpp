@@ -9,6 +9,7 @@
 
 #include <spillway/engine/transfer.hpp>
 #include <spillway/plan.hpp>
+#include "plan/algorithm_work.hpp"
 #include "plan/graph_sample.hpp"
 #include "plan/history.hpp"
 
@@ -26,10 +27,14 @@ struct RunFacts {
   double        sides            = 1;  ///< passes that all rows make, if those to push and to pull differ
   RowForm       form             = RowForm::any;
   std::uint64_t max_iterations   = 0;
-  std::uint64_t state            = 0;  ///< bytes that the run needs for itself…
-  std::uint64_t state_in_windows = 0;  ///< …if edges are sent
+  std::uint64_t state            = 0;               ///< bytes that the run needs for itself…
+  std::uint64_t state_in_windows = 0;               ///< …if edges are sent
+  std::uint64_t entry_bytes      = sizeof(Vertex);  ///< of what an edge leads to
 
-  std::vector<Activity> history = {};  ///< of the last such run over this graph; empty: there was none
+  bool gathers = false;  ///< updates meet in accumulators: every edge that is pushed is an atomic operation
+
+  std::vector<Activity> history = {};       ///< of the last such run over this graph; empty: there was none
+  const AlgorithmWork*  work    = nullptr;  ///< of what is no vertex program
 
   std::uint64_t edge_bytes() const { return arcs * spillway::edge_bytes(weighted); }
 };
@@ -83,6 +88,8 @@ struct Placement {
 
 /// What is expected of a run: what the last one like it did, or, before anything is known of others, a guess.
 std::vector<Activity> expected_activity(const RunFacts& run, const GraphSample& sample);
+/// Likewise on the CPU, whose way may be another one.
+std::vector<Activity> expected_on_cpu(const RunFacts& run, const GraphSample& sample);
 
 /// Where one candidate is left, nothing is measured for it unless `all` are to be priced.
 Placement chosen_placement(const RunFacts& run, const GpuFacts& device, bool all = false);

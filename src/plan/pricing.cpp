@@ -30,6 +30,7 @@ Pricing::Pricing(const RunFacts& run, const Rates& rates, const GraphSample& sam
       sample_(sample),
       costs_(rates, run.weighted),
       activity_(expected_activity(run, sample)),
+      on_cpu_(run.work && run.work->on_cpu ? expected_on_cpu(run, sample) : activity_),
       code_bytes_(sample.code_bytes + (run.weighted ? sample.weight_bytes : 0)) {}
 
 void Pricing::price(PlanCandidate& candidate, const GpuFacts& device, std::uint64_t beside) const {
@@ -45,7 +46,7 @@ void Pricing::price(PlanCandidate& candidate, const GpuFacts& device, std::uint6
   candidate.resident_bytes = candidate.on_cpu() ? 0 : static_cast<std::uint64_t>(kept * all);
   candidate.prepare_ms     = 1e3 * preparing(candidate, device, kept * all);
   Cost run;
-  for (const Activity& each : activity_) {
+  for (const Activity& each : candidate.on_cpu() ? on_cpu_ : activity_) {
     const Cost one = cost(candidate, each, kept);
     run.transfer += each.iterations * one.transfer;
     run.compute += each.iterations * one.compute;
@@ -53,6 +54,10 @@ void Pricing::price(PlanCandidate& candidate, const GpuFacts& device, std::uint6
     run.total += each.iterations * one.total;
   }
   if (candidate.asynchronous) run = asynchronously(kept);
+  if (run_.work) {
+    const double seconds = run_.work->lookups / (candidate.on_cpu() ? rates_.host_visited : rates_.visited);
+    run.compute += seconds, run.total += seconds;
+  }
   if (candidate.on_cpu()) run.total += static_cast<double>(run_.state) / rates_.copied;  // fresh memory
   candidate.transfer_ms = 1e3 * run.transfer;
   candidate.compute_ms  = 1e3 * run.compute;
@@ -112,10 +117,10 @@ double Pricing::keeping(const PlanCandidate& candidate, double resident) const {
 /// Of what edges lead to, the share that a cache holds: all of it, or that of the longest rows, `line` bytes for
 /// each.
 double Pricing::cached(double cache, double line) const {
-  constexpr double entry    = 4;
-  const double     vertices = std::max(1.0, static_cast<double>(run_.vertices));
-  const double     degree   = static_cast<double>(run_.arcs) / vertices;
-  const double     held     = std::min(1.0, cache / (entry * vertices));
+  const double entry    = static_cast<double>(run_.entry_bytes);
+  const double vertices = std::max(1.0, static_cast<double>(run_.vertices));
+  const double degree   = static_cast<double>(run_.arcs) / vertices;
+  const double held     = std::min(1.0, cache / (entry * vertices));
   return std::max(held, sample_.edges_of_longest(std::min(1.0, cache / (line * vertices)), degree));
 }
 
@@ -126,6 +131,18 @@ Pricing::Term Pricing::visiting(double edges, VertexOrder order) const {
   const Term       hit{&Rates::visited, edges * near / rates_.visited};
   const Term       miss{&Rates::visited_far, edges * (1 - near) / rates_.visited_far};
   return {larger(hit, miss).rate, hit.seconds + miss.seconds};
+}
+
+/// Of edges that are pushed: each is looked at, and where updates meet in accumulators, each is an atomic
+/// operation.
+Pricing::Term Pricing::pushing(double edges) const {
+  constexpr double sector  = 32;
+  const Term       visited = visiting(edges);
+  if (!run_.gathers || run_.all_active) return visited;  // those pull
+  const double near = cached(rates_.cache, sector);
+  const Term   hit{&Rates::atomics, edges * near / rates_.atomics};
+  const Term   miss{&Rates::atomics_far, edges * (1 - near) / rates_.atomics_far};
+  return larger(visited, {larger(hit, miss).rate, hit.seconds + miss.seconds});
 }
 
 Pricing::Cost Pricing::cost(const PlanCandidate& candidate, const Activity& active, double kept) const {
@@ -139,7 +156,7 @@ Pricing::Cost Pricing::cost(const PlanCandidate& candidate, const Activity& acti
 /// Updates go to memory; what is only read may be in the cache. Where much is active, all vertices are looked at.
 Pricing::Cost Pricing::on_cpu(const Activity& active) const {
   constexpr double line = 64, much = 0.01;
-  const bool       reads = run_.all_active || run_.voting;
+  const bool       reads = run_.all_active || run_.voting || run_.work;
   const bool       votes = searches_short_paths() && active.looked_at < 0;
   const double     edges = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
   const double     near  = reads ? cached(rates_.host_cache, line) : 0;
@@ -172,7 +189,7 @@ Pricing::Cost Pricing::compressed_windows(const PlanCandidate& candidate, const 
 
 Pricing::Cost Pricing::overlapped(const Term& bus, double bus_seconds, const Activity& active,
                                   double bytes) const {
-  const Term visited = visiting(arcs(active.edges));
+  const Term visited = pushing(arcs(active.edges));
   return {bus_seconds, visited.seconds, rates_.step + std::max(bus_seconds, visited.seconds), bytes,
           bus_seconds >= visited.seconds ? bus : visited};
 }
@@ -311,7 +328,7 @@ Pricing::Cost Pricing::asynchronously(double kept) const {
   const double times   = std::max(least_times, of_active * shares);
   const double bytes   = times * static_cast<double>(run_.edge_bytes()) * (1 - kept);
   const double bus     = bytes / rates_.sent + times * rates_.step;
-  const double compute = visiting(again * arcs(shares)).seconds + rounds * barriers_of_a_round * rates_.barrier;
+  const double compute = pushing(again * arcs(shares)).seconds + rounds * barriers_of_a_round * rates_.barrier;
   return {bus, compute, bus + compute, bytes, {}};
 }
 

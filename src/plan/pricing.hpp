@@ -49,6 +49,7 @@ class Pricing {
 
   double cached(double cache, double line) const;
   Term   visiting(double edges, VertexOrder order = VertexOrder::natural) const;
+  Term   pushing(double edges) const;
   Cost   cost(const PlanCandidate& candidate, const Activity& active, double kept) const;
   Cost   on_cpu(const Activity& active) const;
   Cost   resident(const PlanCandidate& candidate, const Activity& active) const;
@@ -72,7 +73,7 @@ class Pricing {
   const Rates&          rates_;
   const GraphSample&    sample_;
   TransferCosts         costs_;
-  std::vector<Activity> activity_;
+  std::vector<Activity> activity_, on_cpu_;
   double                code_bytes_;
 };
 

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 /// What was measured in another way is measured again.
 constexpr auto way_name       = "way";
 constexpr auto corrected_name = "corrected";
-constexpr int  way            = 6;
+constexpr int  way            = 7;
 
 std::optional<double> positive(const Json& object, const char* name) {
   const auto entry = object.find(name);

@@ -62,7 +62,11 @@ void note_better_device(RunStatistics& statistics, const OtherDevice& better) {
   statistics.prepare_ms += better.choosing_ms;
   statistics.candidates  = all;
   statistics.device_note = "computed on the CPU";
-  if (all.size() < 2 || !all[1].excluded.empty()) return;
+  if (all.size() < 2) return;
+  if (!all[1].excluded.empty()) {
+    statistics.device_note += fmt::format(": {} {}", all[1].method->name, all[1].excluded);
+    return;
+  }
   statistics.device_note +=
       fmt::format(": predicted {:.3g} ms, where the GPU would take {:.3g} ms to prepare and {:.3g} ms to run",
                   all[0].run_ms, all[1].prepare_ms, all[1].run_ms);

@@ -36,7 +36,7 @@ inline std::vector<ParameterValues> variants_of(const std::string& algorithm) {
       {"radius", {{}, {{"sketches", "8"}, {"steps", "3"}}}},
       {"ssnsp", {{}, {{"form", "accumulative"}}}},
       {"tc", {{}, {{"per-vertex", "yes"}}}},
-      {"sssp", {{}, {{"delta", "1"}}, {{"delta", "1000"}}}},
+      {"sssp", {{}, {{"delta", "1"}}, {{"delta", "1000"}}, {{"parents", "carry"}}, {{"parents", "search"}}}},
       {"neighborhood",
        {{},
         {{"hops", "0"}},

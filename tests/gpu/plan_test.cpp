@@ -111,7 +111,49 @@ TEST_F(GpuPlan, ChoosesByProgram) {
   const auto  state = planned("sswp", roads, 1u << 30).state_bytes;
   EXPECT_EQ(planned("sswp", roads, state + 28 * roads.vertex_count()).method, "zerocopy") << "ways are long";
   EXPECT_EQ(planned("bfs", kron, 16u << 20).method, "zerocopy") << "votes are found in the beginnings of rows";
-  EXPECT_EQ(planned("cc", kron, 16u << 20).method, "");
+  EXPECT_EQ(planned("cc", kron, 16u << 20).method, "zerocopy");
+  EXPECT_EQ(planned("cc", kron, 1u << 30).method, "frontier");
+}
+
+/// Where the choice is free and edges do not fit, the CPU is a candidate for every algorithm, whether it is a
+/// program, leaves values on the GPU for another one, or is none.
+TEST_F(GpuPlan, ComparesEveryAlgorithmWithTheCpu) {
+  const Graph graph =
+      with_unit_weights(generate("uniform", {{"vertices", "1024"}, {"degree", "64"}}));  // 256 KiB of edges
+  Rates swift, slow;
+  swift.host_visited = swift.host_visited_far = swift.copied = 1e18, swift.host_iteration = 1e-12;
+  slow.host_visited = slow.host_visited_far = 1;
+  constexpr std::uint64_t KiB               = 1024;
+  // Triangles are looked up in a copy, which is on the GPU.
+  for (const auto& [name, memory] : {std::pair{"bfs", 400 * KiB},
+                                     {"sssp", 400 * KiB},
+                                     {"bc", 400 * KiB},
+                                     {"cc", 192 * KiB},
+                                     {"scc", 192 * KiB},
+                                     {"tc", 448 * KiB},
+                                     {"lcc", 768 * KiB},
+                                     {"cdlp", 192 * KiB}}) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = testing::filled(algorithm, graph, {}).value();
+    for (const Rates& rates : {swift, slow}) {
+      const RunOptions options{.device = {.memory = memory}, .supply = {.rates = rates}};
+      const bool       on_cpu = rates.host_visited > 1;
+      const Plan       plan   = plan_of(algorithm, graph, values, options);
+      EXPECT_EQ(plan.device == "cpu", on_cpu) << name << listed(plan);
+      const auto cpu = std::ranges::find_if(plan.candidates, &PlanCandidate::on_cpu);
+      ASSERT_NE(cpu, plan.candidates.end()) << name;
+      EXPECT_EQ(cpu->excluded, "") << name;
+#if defined(SPILLWAY_EMULATED)
+      if (!on_cpu && algorithm.name == "bc") continue;  // from every vertex: it would take its time
+#endif
+      const Result result = algorithm.run(graph, values, options);
+      EXPECT_EQ(result.statistics.device, plan.device) << name << ": " << result.statistics.device_note;
+      EXPECT_EQ(result.statistics.candidates.size(), plan.candidates.size()) << name;
+      const bool says_so = result.statistics.device_note.starts_with("computed on the CPU: predicted");
+      EXPECT_EQ(says_so, on_cpu) << name << ": " << result.statistics.device_note;
+      EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
+    }
+  }
 }
 
 /// What a few rows tell is what compressing makes of all, about.

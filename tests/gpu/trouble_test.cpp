@@ -31,7 +31,10 @@ class GpuRun : public ::testing::Test {
       if (parameter.kind == ParameterKind::source) given[parameter.name] = graph.ids().name(0);
     if (algorithm.name == "bc") given["sources"] = "4";
     const ParameterValues values = completed_parameters(algorithm, given);
-    Result                result = algorithm.run(graph, values, {.device = device});
+    RunOptions            options{.device = device};
+    // Where the choice is free, the GPU is to be tried: whether the CPU would be faster is another question.
+    if (device.kind.automatic()) options.supply.rates = Rates{.host_visited = 1, .host_visited_far = 1};
+    Result result = algorithm.run(graph, values, options);
     EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "") << name;
     return result;
   }

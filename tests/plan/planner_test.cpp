@@ -83,6 +83,9 @@ struct Asked {
   double   forgone  = 0;
   bool     weighted = false;
   double   sides    = 1;
+  bool     gathers  = false;
+
+  const AlgorithmWork* work = nullptr;
 };
 
 Placement chosen(const Asked& asked, const Machine& machine, RunOptions options = {}, RowForm form = RowForm::any,
@@ -103,7 +106,9 @@ Placement chosen(const Asked& asked, const Machine& machine, RunOptions options 
                           .form             = form,
                           .max_iterations   = asked.iterations,
                           .state            = state,
-                          .state_in_windows = state};
+                          .state_in_windows = state,
+                          .gathers          = asked.gathers,
+                          .work             = asked.work};
   const std::uint64_t room = machine.memory > 0 ? machine.memory : 140 * GB;
   if (machine.memory == 0)
     options.supply.resident = static_cast<std::uint64_t>(asked.resident * static_cast<double>(run.edge_bytes()));
@@ -190,6 +195,14 @@ const Case cases[] = {
      {0, of_cores(16), true},
      "zerocopy"},
     {"a search, once, beside one core", {kron24, Kind::votes, 0.25}, {0, of_cores(1), true}, "zerocopy"},
+    {"shortest paths, once, beside 128 cores",
+     {kron24, Kind::buckets, 0.25, 20, 1, 0, true},
+     {0, of_cores(128), true},
+     "cpu"},
+    {"shortest paths, once, beside 16 cores",
+     {kron24, Kind::buckets, 0.25, 20, 1, 0, true},
+     {0, of_cores(16), true},
+     "mixed"},
     {"ranks beside 16 cores", {kron24, Kind::ranks, 0.25, 20}, {0, of_cores(16), true}, "partitions"},
     {"ranks beside 1,024 cores", {kron24, Kind::ranks, 0.25, 20}, {0, of_cores(1024), true}, "cpu"},
     {"a search on a large GPU beside 128 cores",
@@ -213,6 +226,119 @@ TEST(Planner, IsAFunctionOfTheFacts) {
     if (name_of(placement.best()) != one.choice) ADD_FAILURE() << list;
     EXPECT_FALSE(placement.why.empty()) << one.what;
   }
+}
+
+/// The work of an algorithm that is no program, on a graph like a small one that is made for it.
+AlgorithmWork scaled_work(const GraphOf& graph, AlgorithmWork (*of)(const Graph&)) {
+  const bool    grid  = &graph.sample() == &grid_sample();
+  const Graph   small = grid ? undirected("grid", {{"rows", "512"}, {"columns", "512"}, {"remove", "0.1"}})
+                             : undirected("kron", {{"scale", "16"}});
+  AlgorithmWork work  = of(small);
+  work.lookups *= static_cast<double>(graph.arcs) / static_cast<double>(small.arc_count());
+  work.topology = {.vertices = graph.vertices, .arcs = graph.arcs, .push = {}, .pull = {}};
+  return work;
+}
+
+struct WorkCase {
+  const char* what;
+  GraphOf     graph;
+  AlgorithmWork (*work)(const Graph&);
+  unsigned    runs;
+  Machine     machine;
+  const char* choice;
+};
+
+AlgorithmWork triangles_of(const Graph& graph) { return work_of_triangles(graph.simple()); }
+AlgorithmWork ten_rounds_of(const Graph& graph) { return work_of_labels(graph, 10); }
+AlgorithmWork messages_of(const Graph& graph) { return work_of_messages(graph.simple(), 20, 2); }
+
+const WorkCase work_cases[] = {
+    {"components on a large GPU", kron24, work_of_components, 1, {140 * GB, of_cores(128), true}, "frontier"},
+    {"components, once, beside 16 cores", kron24, work_of_components, 1, {0, of_cores(16), true}, "cpu"},
+    {"components, once, beside one core", kron24, work_of_components, 1, {0, of_cores(1), true}, "zerocopy"},
+    {"components, fifty times, beside 16 cores",
+     kron24,
+     work_of_components,
+     50,
+     {0, of_cores(16), true},
+     "zerocopy"},
+    {"strong components of a grid: a sweep over all for every level, or frontiers",
+     grid2048,
+     work_of_strong_components,
+     1,
+     {0, of_cores(16), true},
+     "cpu"},
+    {"strong components of short paths", kron24, work_of_strong_components, 1, {0, of_cores(1), true}, "zerocopy"},
+    {"triangles beside 16 cores", kron24, triangles_of, 1, {0, of_cores(16), true}, "zerocopy"},
+    {"triangles beside 1,024 cores", kron24, triangles_of, 1, {0, of_cores(1024), true}, "cpu"},
+    {"triangles over a slow bus", kron24, triangles_of, 1, {0, over(0.5e9), true}, "cpu"},
+    {"labels beside 16 cores", kron24, ten_rounds_of, 1, {0, of_cores(16), true}, "zerocopy"},
+    {"labels beside 1,024 cores", kron24, ten_rounds_of, 1, {0, of_cores(1024), true}, "cpu"},
+    {"messages beside 16 cores", kron24, messages_of, 1, {0, of_cores(16), true}, "zerocopy"},
+    {"messages over a slow bus", kron24, messages_of, 1, {0, over(0.5e9), true}, "cpu"},
+    {"components where an option of GPUs was given",
+     kron24,
+     work_of_components,
+     1,
+     {0, of_cores(128)},
+     "zerocopy"},
+};
+
+TEST(Planner, ComparesAlgorithmsThatAreNoProgramsWithTheCpu) {
+  for (const WorkCase& one : work_cases) {
+    const AlgorithmWork work = scaled_work(one.graph, one.work);
+    Asked               asked{one.graph, Kind::improves, 0, 0, one.runs};
+    asked.work                = &work;
+    const Placement placement = chosen(asked, one.machine, {}, work.form);
+    std::string     list;
+    bool            has_cpu = false;
+    for (const PlanCandidate& each : placement.candidates) {
+      list += fmt::format("  {} {} + {} ms {}\n", name_of(each), each.prepare_ms, each.run_ms, each.excluded);
+      has_cpu |= each.on_cpu();
+      EXPECT_TRUE(!each.excluded.empty() || (!each.compressed && !each.method->transfers)) << name_of(each);
+    }
+    EXPECT_EQ(name_of(placement.best()), one.choice) << one.what << "\n" << list;
+    EXPECT_TRUE(has_cpu) << one.what;
+  }
+}
+
+/// Where every edge that is pushed is an atomic operation, slow ones make windows, which are pushed, dearer; rows
+/// in place are pulled where much is active.
+TEST(Planner, PricesPushesByAtomics) {
+  const auto run_ms = [](const char* candidate, bool gathers, double atomics) {
+    Asked asked{kron24, Kind::improves, 0.25};
+    asked.gathers = gathers;
+    Machine machine;
+    machine.rates.atomics = machine.rates.atomics_far = atomics;
+    for (const PlanCandidate& each : chosen(asked, machine).candidates)
+      if (name_of(each) == candidate) return each.run_ms;
+    return -1.0;
+  };
+  for (const char* candidate : {"partitions", "subgraph", "subgraph asynchronous"}) {
+    EXPECT_GT(run_ms(candidate, true, 1e9), 1.5 * run_ms(candidate, true, 1e12)) << candidate;
+    EXPECT_EQ(run_ms(candidate, false, 1e9), run_ms(candidate, false, 1e12)) << candidate;
+  }
+  EXPECT_EQ(run_ms("zerocopy", true, 1e9), run_ms("zerocopy", true, 1e12));
+}
+
+/// A method that was asked for leaves the choice of asynchrony to the prices, unless that was asked for, too.
+TEST(Planner, ChoosesAsynchronyOfNamedMethods) {
+  const auto choice = [](const GraphOf& graph, const char* method, Async async, const Rates& rates = {}) {
+    RunOptions options{.method = method_named(method)};
+    options.supply.async  = async;
+    const Placement found = chosen({graph, Kind::improves}, {.rates = rates}, options);
+    std::string     names = name_of(found.best());
+    for (const PlanCandidate& each : found.candidates)
+      if (&each != &found.best() && each.excluded.empty()) names += ", not " + name_of(each);
+    return names;
+  };
+  EXPECT_EQ(choice(kron24, "subgraph", Async::automatic), "subgraph, not subgraph asynchronous");
+  EXPECT_EQ(choice(grid2048, "subgraph", Async::automatic), "subgraph asynchronous, not subgraph");
+  EXPECT_EQ(choice(grid2048, "partitions", Async::automatic), "partitions asynchronous, not partitions");
+  EXPECT_EQ(choice(grid2048, "subgraph", Async::automatic, {.step = 1e-9}), "subgraph, not subgraph asynchronous")
+      << "where asking the host costs nothing";
+  EXPECT_EQ(choice(grid2048, "subgraph", Async::off), "subgraph");
+  EXPECT_EQ(choice(kron24, "subgraph", Async::on), "subgraph asynchronous");
 }
 
 /// Nobody knows how many runs are to come: what is paid is at most twice what would have been best.

@@ -117,6 +117,8 @@ struct Outcome {
   }
 };
 
+struct OtherDevice;
+
 /// How one program goes on from another.
 template <class Value>
 struct Continuation {
@@ -126,6 +128,9 @@ struct Continuation {
   const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
   Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
   bool                      keep = false;  ///< the values may stay on the device: another run goes on from them
+  /// Where the CPU is predicted to be done sooner, this says so, and nothing is run: the caller has a program of
+  /// its own for it.
+  OtherDevice* instead = nullptr;
 };
 
 }  // namespace spillway

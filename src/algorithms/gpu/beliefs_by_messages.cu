@@ -290,11 +290,10 @@ class Messages {
 
 template <unsigned states>
 Beliefs run_messages(const Graph& graph, const BeliefModel& model, const RunOptions& options) {
-  const Csr& simple = graph.simple();
-  Topology   topology{
-        .vertices = simple.vertex_count(), .arcs = simple.arc_count(), .push = {block_of(simple)}, .pull = {}};
-  if (model.oriented) topology.pull = {block_of(graph.out())};  // who has arcs to whom
-  Session          session{graph, options, topology};
+  const Csr&    simple = graph.simple();
+  AlgorithmWork work   = work_of_messages(simple, model.iterations, model.states);
+  if (model.oriented) work.topology.pull = {block_of(graph.out())};  // who has arcs to whom
+  Session          session{graph, options, work};
   Messages<states> messages{session, simple, model, options};
   return propagate(session, graph, model, options, messages);
 }

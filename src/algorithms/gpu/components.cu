@@ -124,23 +124,16 @@ __global__ void unite_hubs(PlainRows rows, Forest forest, const Vertex* hubs, co
   });
 }
 
-/// As on the CPU, in-edges matter only where rows are skipped; without them nothing is.
-Topology topology_of(const Graph& graph) {
-  Topology topology{
-      .vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block_of(graph.out())}, .pull = {}};
-  if (!graph.symmetric() && graph.has_in()) topology.push.push_back(block_of(graph.in()));
-  return topology;
-}
-
 }  // namespace
 
 Components components(const Graph& graph, const RunOptions& options) {
-  const std::uint64_t n        = graph.vertex_count();
-  const Topology      topology = topology_of(graph);
-  Session       session{graph, options, topology, /*weighted=*/false, RowForm::parts, 3 * n * sizeof(Vertex)};
-  cuda::Device& device = session.device();
-  const auto&   rows   = session.parts().push;
-  const auto    what   = "the components";
+  const std::uint64_t n = graph.vertex_count();
+  // As on the CPU, in-edges matter only where rows are skipped; without them nothing is.
+  const AlgorithmWork work = work_of_components(graph);
+  Session             session{graph, options, work};
+  cuda::Device&       device = session.device();
+  const auto&         rows   = session.parts().push;
+  const auto          what   = "the components";
   DeviceArray<Vertex> parents{device, n, what};
   const Forest        forest{parents.data()};
   DeviceArray<Count>  looked_at{device, 1, what};
@@ -157,7 +150,7 @@ Components components(const Graph& graph, const RunOptions& options) {
       SPILLWAY_LAUNCH(unite_second, blocks, block_threads, n, forest, second.data());
       SPILLWAY_LAUNCH(shorten, blocks, block_threads, n, forest);
       Vertex     skipped  = no_vertex;
-      const bool may_skip = graph.symmetric() || topology.push.size() > 1;
+      const bool may_skip = graph.symmetric() || work.topology.push.size() > 1;
       if (may_skip) {
         std::vector<Vertex> sampled(samples);
         SPILLWAY_LAUNCH(sample, 1, samples, n, forest, labels.data());

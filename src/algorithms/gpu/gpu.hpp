@@ -3,8 +3,10 @@
 #pragma once
 
 #include "algorithms/cc.hpp"
+#include "plan/algorithm_work.hpp"
 
 #include <spillway/engine/fallback.hpp>
+#include <spillway/engine/prepared_run.hpp>
 
 namespace spillway::gpu {
 
@@ -40,6 +42,38 @@ inline RunOptions without(RunOptions options) {
 /// Rows of the graph that other runs have left on the GPU are given up; false if there are none.
 bool make_room(const Graph& graph, const RunOptions& options);
 
+/// Whether the GPU has room for the rows of a weighted graph beside a run over them, about, and the method leaves
+/// them there.
+bool holds_weighted_rows(const Graph& graph, const RunOptions& options);
+
+/// What the planner says of an algorithm on this GPU, the CPU beside it.
+struct DeviceChosen {
+  bool        on_cpu = false;
+  OtherDevice predicted;  ///< of both; no candidates: nothing was left to choose
+};
+DeviceChosen chosen_device(const Graph& graph, const RunOptions& options, const AlgorithmWork& work);
+/// What a run would be told of it; `work()` is asked where there is a GPU.
+Plan planned(const Graph& graph, const RunOptions& options, const std::function<AlgorithmWork()>& work);
+
+/// `on_gpu()`, or `on_cpu()` where that is predicted to be done sooner.
+template <class OnGpu, class OnCpu>
+auto predicted_best(const Graph& graph, const RunOptions& options, const std::function<AlgorithmWork()>& work,
+                    OnGpu&& on_gpu, OnCpu&& on_cpu) -> decltype(on_cpu()) {
+  if (!leaves_device_open(options) && !options.explain) return on_gpu();
+  const DeviceChosen chosen = chosen_device(graph, options, work());
+  if (chosen.on_cpu) try {
+      auto answer = on_cpu();
+      note_better_device(answer.statistics, chosen.predicted);
+      return answer;
+    } catch (const Error& error) {  // there may be no room for it on the host
+      if (error.code() != ExitCode::does_not_fit) throw;
+    }
+  auto answer = on_gpu();
+  answer.statistics.prepare_ms += chosen.predicted.choosing_ms;
+  answer.statistics.candidates = chosen.predicted.candidates;
+  return answer;
+}
+
 /// `on_gpu()` where it is wanted and can be, else `on_cpu()`.
 template <class OnGpu, class OnCpu>
 auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCpu&& on_cpu) {
@@ -56,6 +90,14 @@ auto or_else(const Graph& graph, const RunOptions& options, OnGpu&& on_gpu, OnCp
     return on_gpu();
   };
   return gpu_or_cpu(options, twice, on_cpu, note_on_cpu<decltype(on_cpu())>);
+}
+
+/// Likewise; where the choice is free, on the device that is predicted to be done sooner.
+template <class OnGpu, class OnCpu>
+auto or_else(const Graph& graph, const RunOptions& options, const std::function<AlgorithmWork()>& work,
+             OnGpu&& on_gpu, OnCpu&& on_cpu) {
+  return or_else(
+      graph, options, [&] { return predicted_best(graph, options, work, on_gpu, on_cpu); }, on_cpu);
 }
 
 /// Afforest (see afforest.cpp).

@@ -496,8 +496,9 @@ class Propagation {
 }  // namespace
 
 Components propagated_labels(const Graph& graph, std::uint64_t rounds, const RunOptions& options) {
-  const std::uint64_t n = graph.vertex_count();
-  Session             session{graph, options, neighbor_topology(graph)};
+  const std::uint64_t n    = graph.vertex_count();
+  const AlgorithmWork work = work_of_labels(graph, static_cast<double>(rounds));
+  Session             session{graph, options, work};
   Propagation         propagation{session, graph, options};
   propagation.run(rounds, options.progress ? *options.progress : Progress::none());
   session.computed();

@@ -257,8 +257,9 @@ class UpwardEdges {
 }  // namespace
 
 NeighborArcs arcs_between_neighbors(const Graph& graph, const RunOptions& options) {
-  const std::uint64_t n = graph.vertex_count();
-  Session             session{graph, options, neighbor_topology(graph)};
+  const std::uint64_t n    = graph.vertex_count();
+  const AlgorithmWork work = work_of_neighbor_arcs(graph);
+  Session             session{graph, options, work};
   const UpwardEdges   made{session, graph, options};
   DeviceArray<Count>  arcs{session.device(), n, what};
   arcs.clear();

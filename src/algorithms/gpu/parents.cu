@@ -153,9 +153,11 @@ ShortestPaths<Distance> parents(const Graph& graph, Vertex source, const std::sh
   const std::uint64_t n        = graph.vertex_count();
   const Progress&     progress = options.progress ? *options.progress : Progress::none();
   const auto&         values   = dynamic_cast<const cuda::KeptValues<Distance>&>(*distances).values;
-  Topology topology{.vertices = n, .arcs = graph.arc_count(), .push = {block_of(graph.out())}, .pull = {}};
-  if (graph.has_in()) topology.pull = {block_of(graph.in())};
-  Session session{graph, options, topology, /*weighted=*/true};
+  AlgorithmWork       work{
+            .topology = {.vertices = n, .arcs = graph.arc_count(), .push = {block_of(graph.out())}, .pull = {}}};
+  if (graph.has_in()) work.topology.pull = {block_of(graph.in())};
+  work.on_gpu = passes_over_all(1);
+  Session session{graph, options, work, /*weighted=*/true};
 
   const RowsOfSides rows = session.rows();
   const Rows&       out  = rows.push[0];

@@ -41,14 +41,6 @@ struct Neighborhoods {
   }
 };
 
-/// What Neighborhoods are made of; a directed graph's in-edges must be at hand.
-inline Topology neighbor_topology(const Graph& graph) {
-  Topology topology{
-      .vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {block_of(graph.out())}, .pull = {}};
-  if (!graph.symmetric()) topology.pull.push_back(block_of(graph.in()));
-  return topology;
-}
-
 inline Neighborhoods neighborhoods_of(const RowsOfSides& rows) {
   return {rows.push[0], rows.pull.empty() ? Rows{} : rows.pull[0]};
 }

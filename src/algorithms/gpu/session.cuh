@@ -12,6 +12,7 @@
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/result.hpp>
 #include "engine/cuda/supplies.hpp"
+#include "plan/algorithm_work.hpp"
 
 namespace spillway::gpu {
 
@@ -60,12 +61,11 @@ struct RowsOfSides {
 
 class Session {
  public:
-  /// `form`: whole rows, or `parts()` of them. `state`: bytes that the algorithm holds beside rows in host memory.
-  Session(const Graph& graph, const RunOptions& options, Topology topology, bool weighted = false,
-          RowForm form = RowForm::whole, std::uint64_t state = 0)
-      : topology_(std::move(topology)),
+  /// Whole rows, or `parts()` of them, as the work says.
+  Session(const Graph& graph, const RunOptions& options, const AlgorithmWork& work, bool weighted = false)
+      : topology_(work.topology),
         options_(in_place(options)),
-        session_(graph, topology_, options_, needs_of(topology_, weighted, form, state)) {
+        session_(graph, topology_, options_, needs_of(work, weighted, /*may_use_cpu=*/false)) {
     device().enter();
     auto supplied = session_.rows();
     parts_        = std::get<cuda::Supply<cuda::PlainRows>>(std::move(supplied.rows));
@@ -118,7 +118,6 @@ class Session {
     return statistics;
   }
 
- private:
   /// Methods that transfer edges while a run lasts are for programs.
   static RunOptions in_place(RunOptions options) {
     if (options.method->transfers) options.method = edges_in_place();
@@ -126,14 +125,18 @@ class Session {
     return options;
   }
 
-  static cuda::ProgramNeeds needs_of(const Topology& topology, bool weighted, RowForm form, std::uint64_t state) {
+  static cuda::ProgramNeeds needs_of(const AlgorithmWork& work, bool weighted, bool may_use_cpu) {
     constexpr std::uint64_t bytes_a_vertex = 48;  // that algorithms hold, about
-    const std::uint64_t     beside         = topology.vertices * bytes_a_vertex;
-    return {.facts = {.weighted = weighted}, .form = form, .state_bytes = [=](Method method) {
-              return method->all_resident ? beside : state;
-            }};
+    const std::uint64_t     in_place       = work.state;
+    const std::uint64_t     resident       = std::max(work.topology.vertices * bytes_a_vertex, in_place);
+    return {.facts       = {.weighted = weighted},
+            .form        = work.form,
+            .may_use_cpu = may_use_cpu,
+            .work        = &work,
+            .state_bytes = [=](Method method) { return method->all_resident ? resident : in_place; }};
   }
 
+ private:
   Topology                      topology_;
   RunOptions                    options_;
   cuda::Session                 session_;

@@ -242,12 +242,9 @@ class Search {
 }  // namespace
 
 Components strong_components(const Graph& graph, const RunOptions& options) {
-  const std::uint64_t n = graph.vertex_count();
-  const Topology      topology{.vertices = n,
-                               .arcs     = graph.arc_count(),
-                               .push     = {block_of(graph.out())},
-                               .pull     = {block_of(graph.symmetric() ? graph.out() : graph.in())}};
-  Session             session{graph, options, topology};
+  const std::uint64_t n    = graph.vertex_count();
+  const AlgorithmWork work = work_of_strong_components(graph);
+  Session             session{graph, options, work};
   Search              search{session,
                 {session.rows().push[0], session.rows().pull[0], n},
                 options.progress ? *options.progress : Progress::none()};

@@ -87,8 +87,8 @@ CountedTriangles triangles(const Graph& graph, bool at_vertices, const RunOption
   const Csr&          simple = graph.simple();
   const std::uint64_t n      = simple.vertex_count();
   const auto          what   = "the triangles";
-  const Topology      topology{.vertices = n, .arcs = simple.arc_count(), .push = {block_of(simple)}, .pull = {}};
-  Session             session{graph, options, topology};
+  const AlgorithmWork work   = work_of_triangles(simple);
+  Session             session{graph, options, work};
   cuda::Device&       device = session.device();
   const Ranked        ranked{session.rows().push[0]};
 

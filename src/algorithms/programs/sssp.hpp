@@ -1,4 +1,4 @@
-// Shortest paths over non-negative weights, distances alone: parents are found afterwards.
+// Shortest paths over non-negative weights: distances alone, whose parents are found afterwards, or both in one.
 // Delta-stepping (Meyer & Sanders 1998): the engine settles vertices in buckets of their distance.
 #pragma once
 
@@ -13,7 +13,47 @@ SPILLWAY_HD inline std::uint32_t extended(std::uint32_t distance, std::uint32_t 
   return weight > distance_limit - distance ? distance_limit : distance + weight;
 }
 
-/// For GPUs: beside a parent, distances would not fit the caches.
+/// Distances and parents in one. An update counts where the distance falls, and of two that are the same the first
+/// stays: whoever has a parent by an edge that adds nothing has read that parent's last distance before it had its
+/// own, so that parents never go round in a circle.
+struct Paths {
+  struct alignas(8) Value {
+    std::uint32_t distance;
+    Vertex        parent;
+
+    SPILLWAY_HD bool         operator<(const Value& other) const { return distance < other.distance; }
+    SPILLWAY_HD static Value highest() { return {no_distance, no_vertex}; }
+  };
+  using Weight  = std::uint32_t;
+  using Combine = Min<Value>;
+
+  static constexpr bool          order_free     = true;  // a minimum over paths: any order, same distances
+  static constexpr bool          settles        = true;  // no weight is negative
+  static constexpr std::uint32_t neutral_weight = 0;     // a zero edge lengthens no path
+
+  Vertex source;
+  double delta = 0;  // chosen by the engine
+
+  SPILLWAY_HD Value init(Vertex v) const { return v == source ? Value{0, v} : Value{no_distance, no_vertex}; }
+  SPILLWAY_HD bool  starts(Vertex v) const { return v == source; }
+  SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.distance; }
+  SPILLWAY_HD Value         compute(const Value& from, const Edge<std::uint32_t>& edge) const {
+            return {extended(from.distance, edge.weight), edge.source};
+  }
+  SPILLWAY_HD bool could_improve(std::uint32_t weight, const Value& to, std::uint32_t start) const {
+    return extended(start, weight) < to.distance;
+  }
+
+  static constexpr int columns = 2;
+  template <int i>
+  SPILLWAY_HD std::uint32_t column(const Value& value) const {
+    return i == 0 ? value.distance : value.parent;
+  }
+
+  static constexpr std::uint32_t no_distance = spillway::highest<std::uint32_t>();
+};
+
+/// For GPUs that hold all edges: beside a parent, distances would not fit the caches.
 struct Distances {
   using Value   = std::uint32_t;
   using Weight  = std::uint32_t;
@@ -63,6 +103,7 @@ struct RealSssp {
 };
 
 SPILLWAY_DEVICE_PROGRAM(Distances)
+SPILLWAY_DEVICE_PROGRAM(Paths)
 SPILLWAY_DEVICE_PROGRAM(RealSssp)
 
 }  // namespace spillway

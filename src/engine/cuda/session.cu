@@ -58,7 +58,10 @@ struct Session::State {
             .max_iterations   = needs.max_iterations,
             .state            = state,
             .state_in_windows = in_windows,
-            .history          = std::move(history)};
+            .entry_bytes      = needs.entry_bytes,
+            .gathers          = program.gathers,
+            .history          = std::move(history),
+            .work             = needs.work};
   }
 
   void choose() {
@@ -103,13 +106,13 @@ SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
   const PlanCandidate& chosen = state.choice->best();
-  if (!chosen.excluded.empty()) throw Error{ExitCode::does_not_fit, chosen.excluded};
+  if (!chosen.excluded.empty()) throw DeviceError{ExitCode::does_not_fit, chosen.excluded};
   SuppliedRows   made{.rows = {}, .options = state.options, .so_far = {}};
   SupplyOptions& supply = made.options.supply;
   if (!chosen.method->all_resident) made.options.method = chosen.method;
   if (state.choice->knows_rates) supply.rates = state.choice->rates;
   if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
-  if (chosen.method->transfers && state.options.method.automatic())
+  if (chosen.method->transfers && supply.async == Async::automatic)
     supply.async = chosen.asynchronous ? Async::on : Async::off;
   SupplyJob   job{*state.device_graph, state.graph,  state.topology, state.needs,
                 chosen.compressed,   chosen.order, state.lock,     made};

@@ -263,7 +263,7 @@ class CudaDevice final : public RunDevice<P> {
 
   bool may_use_cpu() const {
     const auto& from = request_.continuation;
-    return leaves_device_open(request_.options) && !from.resident && !from.keep && !from.replay && !from.record;
+    return (leaves_device_open(request_.options) || from.instead) && !from.resident && !from.replay;
   }
 
   ProgramNeeds needs() const {
@@ -275,6 +275,7 @@ class CudaDevice final : public RunDevice<P> {
             .may_reorder    = Machine<P, PlainRows>::may_reorder,
             .may_use_cpu    = may_use_cpu(),
             .max_iterations = request_.max_iterations,
+            .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
             .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); }};
   }
 

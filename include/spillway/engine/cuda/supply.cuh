@@ -11,6 +11,12 @@
 #include <spillway/plan.hpp>
 #include <spillway/result.hpp>
 
+namespace spillway {
+
+struct AlgorithmWork;
+
+}  // namespace spillway
+
 namespace spillway::cuda {
 
 /// The rows of a run in one form; a row may lie in several parts.
@@ -34,6 +40,9 @@ struct ProgramNeeds {
   bool          may_reorder    = false;
   bool          may_use_cpu    = false;
   std::uint64_t max_iterations = 0;
+  std::uint64_t entry_bytes    = sizeof(Vertex);  ///< of what an edge leads to
+
+  const AlgorithmWork* work = nullptr;  ///< of an algorithm that is none, for the planner
 
   /// Device memory of the vertex state, if edges are supplied by this method.
   std::function<std::uint64_t(Method)> state_bytes;
