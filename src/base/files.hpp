@@ -138,7 +138,9 @@ void check_can_write(const std::string& path);
 /// other program does, also where it leads to nothing yet.
 class OutputFile {
  public:
-  enum class Writer { this_process, another_program };
+  /// What is `resumable` has the same name beside its place whoever writes it, may be kept unfinished, and is then
+  /// found again with what it holds. One process can write it at a time.
+  enum class Writer { this_process, another_program, resumable };
 
   explicit OutputFile(std::string path, Writer writer = Writer::this_process);
   OutputFile(const OutputFile&)            = delete;
@@ -153,6 +155,11 @@ class OutputFile {
   /// Written to where it is, without a temporary file.
   bool is_direct() const { return direct_; }
 
+  /// Its name until it is committed, where it is resumable.
+  const std::string& unfinished_path() const { return temporary_; }
+  /// Stays under that name when it is dropped.
+  void keep_unfinished() { keeps_unfinished_ = true; }
+
   /// Where another program is to write the bytes; what it wrote counts once it is taken over.
   std::string place_for_program() const;
   void        take_from_program();
@@ -165,6 +172,7 @@ class OutputFile {
  private:
   bool open_unnamed();
   void open_named();
+  void open_resumable();
   void give_name();
   void copy_to_named();
   void keep_mode_and_owner();
@@ -182,6 +190,8 @@ class OutputFile {
   std::uint64_t position_ = 0;
   bool          direct_   = false;
   bool          replaces_ = false;
+
+  bool keeps_unfinished_ = false;
 };
 
 }  // namespace spillway

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <variant>
 
@@ -10,12 +11,15 @@
 #include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/overwriting.hpp"
 #include "graph/arc_collector.hpp"
 #include "io/format.hpp"
+
+#include <spillway/version.hpp>
 
 namespace spillway::cli {
 namespace {
@@ -27,7 +31,8 @@ struct ConvertArguments {
   std::string                to = "auto";
   std::optional<std::string> id_map;
   std::optional<std::string> temporary;
-  bool                       in_edges = false;
+  std::string                checkpoint_every = "10";
+  bool                       in_edges         = false;
 };
 
 /// Both arcs of an edge that may be listed twice are made of rows in memory.
@@ -88,18 +93,99 @@ std::string temporary_folder(const ConvertArguments& arguments) {
   return arguments.temporary ? *arguments.temporary : folder_of(followed(arguments.output));
 }
 
+/// A file that a conversion reads, as it is now.
+std::string description_of(const std::string& path) {
+  const auto info = information_on(path);
+  if (!info) return fmt::format("{} (none)", path);
+  return fmt::format("{} {} {}.{} {}", std::filesystem::absolute(path).string(), info->st_size,
+                     info->st_mtim.tv_sec, info->st_mtim.tv_nsec, info->st_ino);
+}
+
+/// All that decides what OUT will be: a conversion that differs in it does not go on from another's journal.
+std::string question_of(const ConvertArguments& arguments, const store::PageOptions& pages) {
+  const LoadArguments& load = arguments.load;
+  std::string          text = SPILLWAY_VERSION;
+  for (const Input& input : inputs_of(load)) text += "\n" + description_of(input.path);
+  text += fmt::format("\n{} {} {} '{}' '{}' '{}' '{}' {}", load.format, load.ids, load.vertices.value_or("-"),
+                      load.source_column, load.target_column, load.weight_column, load.weight_type, load.header);
+  text += fmt::format("\n{:d}{:d}{:d}{:d}", load.transform.undirected, load.transform.symmetrize,
+                      load.transform.dedup, load.transform.drop_loops);
+  return text + fmt::format("\n{} {},{} {:d}{:d}{:d}", pages.page_bytes, pages.ids.page, pages.ids.slot,
+                            pages.compressed, pages.by_degree, arguments.in_edges);
+}
+
+/// Where work files of a conversion to OUT are, whatever it is of.
+std::string work_prefix(const ConvertArguments& arguments) {
+  const std::string     output       = std::filesystem::weakly_canonical(followed(arguments.output)).string();
+  const std::string     name         = std::filesystem::path{output}.filename().string();
+  constexpr std::size_t most_of_name = 200;
+  return (std::filesystem::path{temporary_folder(arguments)} /
+          fmt::format("{}.spillway-{:016x}", name.substr(0, most_of_name),
+                      XXH3_64bits(output.data(), output.size())))
+      .string();
+}
+
+/// What comes through a pipe cannot be asked for again, and nothing can be gone back to in one.
+bool can_go_on(const ConvertArguments& arguments) {
+  return !is_stream(arguments.load.path) && !is_stream(arguments.output);
+}
+
+/// The unfinished output, and how far it has got.
+struct Work {
+  OutputFile                  file;
+  std::optional<BuildJournal> journal;
+
+  Work(const ConvertArguments& arguments, const store::PageOptions& pages)
+      : file(arguments.output,
+             can_go_on(arguments) ? OutputFile::Writer::resumable : OutputFile::Writer::this_process) {
+    if (!can_go_on(arguments)) return;
+    journal.emplace(BuildJournal::Options{
+        .prefix   = work_prefix(arguments),
+        .question = question_of(arguments, pages),
+        .output   = file.unfinished_path(),
+        .finished = file.path(),
+        .seconds  = static_cast<double>(number_argument("--checkpoint-every", arguments.checkpoint_every, 0))});
+    if (!journal->goes_on()) file.resize(0);
+  }
+
+  void tell(const Common& common) const {
+    if (!journal) return;
+    if (journal->goes_on())
+      note(common, fmt::format("goes on where an earlier conversion had got to; remove {} to start anew",
+                               journal->path()));
+    else if (!journal->refusal().empty())
+      note(common,
+           fmt::format("{} is not used, and the conversion starts anew: {}", journal->path(), journal->refusal()));
+  }
+
+  /// A mistake in the input stays one; after all else the same command may come further.
+  void keep_after(const Error& error, const Common& common) {
+    if (!journal || !journal->has_committed()) return;
+    if (error.code() == ExitCode::bad_input || error.code() == ExitCode::usage ||
+        error.code() == ExitCode::internal_error)
+      return;
+    journal->keep();
+    file.keep_unfinished();
+    note(common, fmt::format("what is done so far stays: the same command goes on from there; to have the room, "
+                             "remove {} and {}",
+                             journal->path_of("*"), file.unfinished_path()));
+  }
+};
+
 /// Pages of a graph that need not fit memory: arcs wait on disk, and rows are written as they are made. Where the
 /// format brings whole rows, nothing is written: that graph.
-std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
+std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages, Work& work,
                                   const Common& common, ProgressBar& bar) {
   // A part of the memory is for arcs that wait, and as much for each of in-edges and rows to be ordered.
   const std::uint64_t share   = 3 + (arguments.in_edges ? 1 : 0) + (pages.by_degree ? 1 : 0);
   const LoadOptions   options = arguments.load.options(common, bar);
   const MemoryBudget  budget{options.host_memory};
+  const std::uint64_t waiting = budget.limit() / share;
   Stopwatch           clock;
-  OutputFile          file{arguments.output};
-  ArcSpill            spill{temporary_folder(arguments), budget.limit() / share};
-  store::PagedOutput  output{
+  OutputFile&         file = work.file;
+  ArcSpill            spill =
+      work.journal ? ArcSpill{*work.journal, waiting} : ArcSpill{temporary_folder(arguments), waiting};
+  store::PagedOutput output{
       pages, file,
       spill, thread_count(common.threads),
       bar,   arguments.in_edges && !arguments.load.transform.undirected && !arguments.load.transform.symmetrize};
@@ -135,6 +221,30 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
                counted(arcs, "arc", "arcs"), (load_ms + clock.milliseconds()) / 1000,
                spill.bytes() > 0 ? fmt::format(", with {} on disk meanwhile", human_bytes(spill.bytes())) : "");
   return std::nullopt;
+}
+
+/// An earlier process was killed between the last step and its end.
+std::optional<Graph> tell_finished(const ConvertArguments& arguments, const Common& common) {
+  const Graph graph = open(arguments.output);
+  if (common.json)
+    print_json(Json{{"graph", graph_json(graph)}, {"output", arguments.output}});
+  else if (!common.quiet)
+    fmt::print("{}: {}, {}; had been converted when the process was ended\n", arguments.output,
+               counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"));
+  return std::nullopt;
+}
+
+std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
+                                  const Common& common, ProgressBar& bar) {
+  Work work{arguments, pages};
+  if (work.journal && work.journal->was_finished()) return tell_finished(arguments, common);
+  work.tell(common);
+  try {
+    return stream_pages(arguments, pages, work, common, bar);
+  } catch (const Error& error) {
+    work.keep_after(error, common);
+    throw;
+  }
 }
 
 /// Of a format whose arcs come one by one: pages instead of what memory does not hold.
@@ -220,6 +330,9 @@ void add_convert(Command& app, Context& context) {
       fmt::format("Format of the output (default: by suffix): {}", joined(format_names(/*written=*/true))));
   command.option("--temporary", arguments->temporary,
                  "Pages: folder for arcs that do not fit memory while they are sorted (default: that of OUT)");
+  command.option("--checkpoint-every", arguments->checkpoint_every,
+                 "Pages: seconds between saves of how far it has got, from where the same command goes on after a "
+                 "kill; longer where saving takes long (default: 10)");
   command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
   arguments->layout.add_to(command);
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");

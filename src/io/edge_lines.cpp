@@ -76,10 +76,25 @@ class EdgeTextReader {
 
  private:
   /// Parses all pieces on all threads; adder(thread, seen) gives what takes (source, target, weight, place) there.
-  template <class Lines, class Adder>
-  void parse(const Lines& lines, Adder&& adder) {
-    edges_ = 0;
+  /// met() between stretches.
+  template <class Lines, class Adder, class Met>
+  void parse(const Lines& lines, Adder&& adder, Met&& met) {
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
+    go_on();
+    for (bool more = true; more;) {
+      parse_stretch(lines, adder);
+      if (first_problem_ == UINT64_MAX) met();
+      more = first_problem_ == UINT64_MAX && source_.next_stretch();
+    }
+    job_.progress().end();
+    decide();
+    if (text_.edges && edges_ != *text_.edges)
+      throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
+                      edges_.load());
+  }
+
+  template <class Lines, class Adder>
+  void parse_stretch(const Lines& lines, Adder&& adder) {
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk chunk;
       Seen      seen;
@@ -103,11 +118,42 @@ class EdgeTextReader {
         throw;
       }
     });
-    job_.progress().end();
-    decide();
-    if (text_.edges && edges_ != *text_.edges)
-      throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
-                      edges_.load());
+  }
+
+  /// What was noticed up to a place in the input, and that place.
+  StateWriter state() const {
+    StateWriter state;
+    state.put(source_.place());
+    state.put(edges_.load());
+    state.put(last_edges_);
+    state.put(first_wide_);
+    state.put(wide_.line);
+    state.put_text(wide_.text);
+    for (const FirstSighting* each : {&rounded_, &remark_, &divider_, &gap_, &last_gap_, &lower_, &upper_}) {
+      state.put(each->chunk.offset);
+      state.put(each->chunk.lines);
+      state.put(each->within);
+      state.put_text(each->text);
+    }
+    return state;
+  }
+
+  /// From where an earlier process had got to, if there is a journal of it.
+  void go_on() {
+    auto state = job_.journal() ? job_.journal()->find("input") : std::nullopt;
+    if (!state) return;
+    source_.go_on_from(state->get<std::uint64_t>());
+    edges_      = state->get<std::uint64_t>();
+    last_edges_ = state->get<std::uint64_t>();
+    first_wide_ = state->get<std::uint64_t>();
+    wide_.line  = state->get<std::uint64_t>();
+    wide_.text  = state->get_text();
+    for (FirstSighting* each : {&rounded_, &remark_, &divider_, &gap_, &last_gap_, &lower_, &upper_}) {
+      each->chunk.offset = state->get<std::uint64_t>();
+      each->chunk.lines  = state->get<std::uint64_t>();
+      each->within       = state->get<std::uint64_t>();
+      each->text         = state->get_text();
+    }
   }
 
   void report(const LineChunk& chunk, const LineProblem& problem) {
@@ -194,7 +240,8 @@ class EdgeTextReader {
       const std::uint64_t limit = text_.vertices.value_or(text_.dense ? max_vertices : text_.id_limit);
       const std::uint64_t first = text_.first_id;
       const bool          skew = text_.layout.negate_reverse, one_triangle = text_.layout.one_triangle;
-      parse(lines, [&](int thread, Seen& seen) {
+      collector.restore();
+      const auto add = [&](int thread, Seen& seen) {
         return [&, limit, first, skew, one_triangle, &appender = collector.appender(thread)](
                    std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
           // Below first_id the subtraction wraps to a number past every limit.
@@ -205,6 +252,10 @@ class EdgeTextReader {
           appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
           if (skew) add_negated(appender, u, v, weight, place);
         };
+      };
+      parse(lines, add, [&] {
+        if (source_.place() != LineSource::the_end) return collector.keep_if_due([&] { return state(); });
+        if (job_.journal()) job_.journal()->put("input", state());
       });
       const Stopwatch              clock;
       std::optional<std::uint64_t> vertices = text_.vertices;
@@ -247,14 +298,17 @@ class EdgeTextReader {
     std::vector<MetEdges>                       met(threads);
     for (std::size_t i = 0; i < threads; ++i)
       interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
-    parse(lines, [&](int thread, Seen&) {
-      return [&, &interner = *interners[static_cast<std::size_t>(thread)],
-              &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
-                                                              const char*) {
-        const Vertex u = interner.number_of(source);
-        edges.add({u, interner.number_of(target), weight}, job_.context.budget);
-      };
-    });
+    parse(
+        lines,
+        [&](int thread, Seen&) {
+          return [&, &interner = *interners[static_cast<std::size_t>(thread)],
+                  &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
+                                                                  const char*) {
+            const Vertex u = interner.number_of(source);
+            edges.add({u, interner.number_of(target), weight}, job_.context.budget);
+          };
+        },
+        [] {});
 
     const Stopwatch        clock;
     const OrderedKeys<Key> ordered{interners, job_.context.budget};
@@ -382,10 +436,41 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
 
+// How a text is read changes when it is read again: a journal says which reading it is of.
+constexpr const char* reading = "reading";
+
+void restore(EdgeText& text, const ReadJob& job) {
+  auto state = job.journal() ? job.journal()->find(reading) : std::nullopt;
+  if (!state) return;
+  text.ids              = state->get<IdKind>();
+  text.weight_type      = state->get<WeightType>();
+  text.layout.delimiter = state->get<char>();
+  text.layout.quoted    = state->get<bool>();
+  text.first_name_line  = state->get<std::uint64_t>();
+  text.first_name       = state->get_text();
+}
+
+/// What was read before is forgotten, on disk first.
+void start_anew(const EdgeText& text, const ReadJob& job) {
+  if (!job.journal()) return;
+  StateWriter state;
+  state.put(text.ids);
+  state.put(text.weight_type);
+  state.put(text.layout.delimiter);
+  state.put(text.layout.quoted);
+  state.put(text.first_name_line);
+  state.put_text(text.first_name);
+  job.journal()->forget_all();
+  job.journal()->put(reading, std::move(state));
+  if (job.journal()->has_committed()) job.journal()->commit();
+  job.context.outside->spill.clear();
+}
+
 }  // namespace
 
 ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
   const std::uint64_t held = job.context.budget->used();
+  restore(text, job);
   for (;;) {
     try {
       expect_to_fit(text, job);
@@ -420,6 +505,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
         case Finding::no_weight:
           throw internal_error("a mistake does not ask for another reading");
       }
+      start_anew(text, job);
     }
   }
 }

@@ -45,6 +45,8 @@ struct ReadJob {
 
   const std::string& path() const { return sample.path; }
   Progress&          progress() const { return *context.progress; }
+  /// Where a reader that hands arcs over keeps how far it has got; null: nowhere.
+  BuildJournal* journal() const { return context.outside ? context.outside->spill.journal() : nullptr; }
 
   /// The input from its start. A pipe can be had once; asking again is Error{bad_input}.
   std::unique_ptr<ByteStream> open() const;

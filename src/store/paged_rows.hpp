@@ -88,6 +88,9 @@ class PageSink final : public RowSink {
   void take_degrees(std::span<const EdgeIndex> offsets) override;
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
 
+  void save(BuildJournal& journal, const std::string& side) override;
+  void restore(const BuildJournal& journal, const std::string& side) override;
+
   bool                has_begun() const { return begun_; }
   WeightType          weight_type() const { return facts_.weight_type; }
   struct WrittenPages finish();
