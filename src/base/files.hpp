@@ -45,6 +45,9 @@ bool          file_exists(const std::string& path);
 bool          is_regular_file(const std::string& path);
 bool          is_folder(const std::string& path);
 
+/// Bytes that may still be written into a folder; nothing where the system does not say.
+std::optional<std::uint64_t> free_bytes(const std::string& folder);
+
 /// What the system says of a path; nothing where it leads to nothing that can be looked at.
 std::optional<struct stat> information_on(const std::string& path);
 

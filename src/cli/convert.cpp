@@ -172,6 +172,33 @@ struct Work {
   }
 };
 
+/// Temporary disk at most: arcs, those of in-edges, and rows of each that wait to be put in order.
+std::uint64_t temporary_bytes(const OutsideSize& size, bool in_edges, bool by_degree) {
+  const std::uint64_t arc = size.weighted ? sizeof(WeightedArc) : sizeof(Arc);
+  return size.arcs * (in_edges ? 2 : 1) * (arc + (by_degree ? edge_bytes(size.weighted) : 0));
+}
+
+/// Says what the conversion takes before it begins, and refuses what the disk has no room for.
+void expect_to_fit(const OutsideSize& size, const ConvertArguments& arguments, const store::PageOptions& pages,
+                   const ArcSpill& spill, const Common& common) {
+  const std::uint64_t bytes  = temporary_bytes(size, arguments.in_edges, pages.by_degree);
+  const std::string   folder = temporary_folder(arguments);
+  if (bytes <= spill.memory()) return;
+  const auto          free  = free_bytes(folder);
+  const std::string   about = size.estimated ? "about " : "up to ";
+  const std::uint64_t left  = bytes - std::min(bytes, spill.bytes());  // the rest is there already
+  if (free && left > *free)
+    throw does_not_fit(
+        "{}: sorting {} takes {}{} of temporary disk in {}, and {} is free there; --temporary names a folder on "
+        "another disk",
+        arguments.load.path, counted(size.arcs, "arc", "arcs"), about, human_bytes(left), folder,
+        human_bytes(*free));
+  note(common,
+       fmt::format("takes {}{} of temporary disk in {} ({} free), and some 16 bytes of memory a vertex beside "
+                   "what sorts",
+                   about, human_bytes(left), folder, free ? human_bytes(*free) : "unknown"));
+}
+
 /// Pages of a graph that need not fit memory: arcs wait on disk, and rows are written as they are made. Where the
 /// format brings whole rows, nothing is written: that graph.
 std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages, Work& work,
@@ -189,7 +216,8 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
       pages, file,
       spill, thread_count(common.threads),
       bar,   arguments.in_edges && !arguments.load.transform.undirected && !arguments.load.transform.symmetrize};
-  BuildOutside outside{spill, output.rows()};
+  BuildOutside outside{spill, output.rows(),
+                       [&](const OutsideSize& size) { expect_to_fit(size, arguments, pages, spill, common); }};
   ReadGraph    read    = read_graph(arguments.load.path, options, &outside);
   const double load_ms = clock.lap();
   if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
@@ -250,11 +278,9 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
 /// Of a format whose arcs come one by one: pages instead of what memory does not hold.
 void stream_instead(const ConvertArguments& arguments, const GraphSize& size, const Common& common,
                     ProgressBar& bar) {
-  const std::uint64_t arc = size.weight_type == WeightType::none ? sizeof(Arc) : sizeof(WeightedArc);
-  note(common,
-       fmt::format("memory does not hold this graph of about {}: compressed pages are made, with up to {} "
-                   "of temporary disk in {}; --layout rows asks for rows",
-                   counted(size.arcs, "arc", "arcs"), human_bytes(size.arcs * arc), temporary_folder(arguments)));
+  note(common, fmt::format("memory does not hold this graph of about {}: compressed pages are made; --layout rows "
+                           "asks for rows",
+                           counted(size.arcs, "arc", "arcs")));
   stream_pages(arguments, LayoutArguments::pages_beyond_memory(), common, bar);
 }
 
@@ -276,31 +302,45 @@ std::variant<Graph, LoadRefusal> loaded(const ConvertArguments& arguments, const
   }
 }
 
+std::optional<store::PageOptions> pages_of(const ConvertArguments& arguments) {
+  auto pages = arguments.layout.pages(arguments.output, arguments.to);
+  if (pages) pages->temporary = temporary_folder(arguments);
+  return pages;
+}
+
+/// Of what is read but once, memory has to hold it all, or pages are asked for from the start.
+LoadRefusal with_ways_out(const LoadRefusal& refusal, const ConvertArguments& arguments) {
+  const bool pages = !streams(arguments) && arguments.layout.may_have_pages(arguments.output, arguments.to) &&
+                     can_stream(arguments) && is_stream(arguments.load.path) &&
+                     comes_by_arcs(refusal.size().format);
+  if (!pages) return refusal;
+  return {refusal.with_ways_out("--layout pages --compress converts it in less memory, from a pipe, too"),
+          refusal.size()};
+}
+
 void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
   ProgressBar          bar = progress_bar(common);
   Stopwatch            clock;
   std::optional<Graph> read;
   if (streams(arguments)) {
-    read = stream_pages(arguments, *arguments.layout.pages(arguments.output, arguments.to), common, bar);
+    read = stream_pages(arguments, *pages_of(arguments), common, bar);
     if (!read) return;
   }
   const auto in_memory = loaded(arguments, read, common, bar);
   if (const auto* refusal = std::get_if<LoadRefusal>(&in_memory)) {
     if (read || !may_stream(arguments) || !comes_by_arcs(refusal->size().format))
-      throw with_in_edges(*refusal, arguments, common);
+      throw with_ways_out(with_in_edges(*refusal, arguments, common), arguments);
     return stream_instead(arguments, refusal->size(), common, bar);
   }
   const Graph& graph = std::get<Graph>(in_memory);
   check_cancelled(bar);
   note_all(common, graph.report().notes);
   const double load_ms = clock.lap();
-  save_graph(graph,
-             {.path   = arguments.output,
-              .format = arguments.to,
-              .id_map = arguments.id_map,
-              .pages  = arguments.layout.pages(arguments.output, arguments.to)},
-             common, bar);
+  save_graph(
+      graph,
+      {.path = arguments.output, .format = arguments.to, .id_map = arguments.id_map, .pages = pages_of(arguments)},
+      common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"graph", graph_json(graph)},

@@ -231,6 +231,24 @@ std::unique_ptr<VertexSet> numbered(std::unique_ptr<VertexSet> members, BuiltCsr
 
 }  // namespace
 
+namespace {
+
+/// Rows that were built, to a sink; how many arcs there are by then.
+template <class Record>
+EdgeIndex hand_on(const RowBuilder<Record>& rows, std::size_t bucket, EdgeIndex kept,
+                  const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink) {
+  const auto [begin, end] = rows.rows_of(bucket);
+  for (std::uint64_t row = begin; row < end; ++row) offsets[row] += arcs;
+  arcs += kept;
+  const EdgeIndex of_next = std::exchange(offsets[end], arcs);  // which may have its rows already
+  if (sink && begin < end)
+    sink->take(offsets.span().subspan(begin, end - begin + 1), rows.targets(), rows.weights());
+  if (end + 1 < offsets.size()) offsets[end] = of_next;
+  return arcs;
+}
+
+}  // namespace
+
 /// The arcs of a bucket, from disk and from memory.
 template <class Record>
 std::vector<Record> ArcCollector<Record>::all_of(std::size_t bucket, Charge& memory) {
@@ -247,6 +265,58 @@ std::vector<Record> ArcCollector<Record>::all_of(std::size_t bucket, Charge& mem
     }
   for (const auto& segment : waiting) to = std::ranges::copy(segment, to).out;
   return records;
+}
+
+/// visit(records) of a bucket, some at a time: less is held than all of them.
+template <class Record>
+template <class Visit>
+void ArcCollector<Record>::visit_pieces(std::size_t bucket, Visit&& visit) {
+  constexpr std::uint64_t most = (1u << 20) / sizeof(Record);
+  Charge                  memory{context_.budget, "reading a bucket"};
+  memory.raise_to(most * sizeof(Record));
+  std::vector<Record> piece(most);
+  for (const auto& appender : appenders_) {
+    for (const SpilledArcs& part : appender->spilled(bucket))
+      for (std::uint64_t done = 0; done < part.count; done += most) {
+        const std::uint64_t count = std::min(most, part.count - done);
+        context_.outside->spill.read(part.at + done * sizeof(Record), piece.data(), count * sizeof(Record));
+        visit(std::span<const Record>{piece.data(), count});
+      }
+    std::vector<std::span<Record>> waiting;
+    appender->append_segments(bucket, waiting);
+    for (const auto& segment : waiting) visit(std::span<const Record>{segment});
+  }
+}
+
+/// The rows of a bucket of which memory does not hold all: those of some of its sources, up to `most` arcs, then
+/// those of the next. The bucket is read once for each part.
+template <class Record>
+EdgeIndex ArcCollector<Record>::build_in_parts(std::size_t bucket, std::uint64_t most, const VertexSet* members,
+                                               const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink) {
+  const std::uint64_t    vertices = offsets.size() - 1;
+  std::vector<EdgeIndex> degrees(bucket_width);
+  visit_pieces(bucket, [&](std::span<const Record> records) {
+    for (const Record& record : records) ++degrees[record.low];
+  });
+  typename RowBuilder<Record>::Lows part{0, 0};
+  for (; part.last < bucket_width; part.first = part.last) {
+    check_cancelled(*context_.progress);
+    EdgeIndex count = degrees[part.last++];
+    while (part.last < bucket_width && count + degrees[part.last] <= most) count += degrees[part.last++];
+    Charge memory{context_.budget, "the arcs of a bucket"};
+    memory.raise_to(count * sizeof(Record));
+    std::vector<Record> records;
+    records.reserve(count);
+    visit_pieces(bucket, [&](std::span<const Record> some) {
+      for (const Record& record : some)
+        if (record.low >= part.first && record.low < part.last) records.push_back(record);
+    });
+    typename RowBuilder<Record>::Scratch scratch;
+    RowBuilder<Record> rows{context_, weight_type_, members, vertices, count, offsets.data(), part};
+    const EdgeIndex    kept = rows.build(bucket, {std::span{records}}, 0, scratch);
+    arcs                    = hand_on(rows, bucket, kept, offsets, arcs, sink);
+  }
+  return arcs;
 }
 
 template <class Record>
@@ -273,17 +343,11 @@ EdgeIndex ArcCollector<Record>::build_some(std::size_t first, std::size_t count,
     std::vector<Record>                  records = all_of(first + i, memory);
     typename RowBuilder<Record>::Scratch scratch;
     rows[i] = std::make_unique<RowBuilder<Record>>(context_, weight_type_, members, vertices, records.size(),
-                                                   offsets.data());
+                                                   offsets.data(), typename RowBuilder<Record>::Lows{});
     kept[i] = rows[i]->build(first + i, {std::span{records}}, 0, scratch);
   });
   for (std::size_t i = 0; i < count; ++i) {
-    const auto [begin, end] = rows[i]->rows_of(first + i);
-    for (std::uint64_t row = begin; row < end; ++row) offsets[row] += arcs;
-    arcs += kept[i];
-    const EdgeIndex of_next = std::exchange(offsets[end], arcs);  // which may have its rows already
-    if (sink && begin < end)
-      sink->take(offsets.span().subspan(begin, end - begin + 1), rows[i]->targets(), rows[i]->weights());
-    if (end < vertices) offsets[end] = of_next;
+    arcs = hand_on(*rows[i], first + i, kept[i], offsets, arcs, sink);
     rows[i].reset();
   }
   return arcs;
@@ -300,6 +364,8 @@ EdgeIndex ArcCollector<Record>::hand_over(const BucketRange& buckets, const Vert
   const std::uint64_t used  = context_.budget->used() + (sink ? sink->memory() : 0);
   const std::uint64_t limit = context_.budget->limit();
   const std::uint64_t room  = (limit - std::min(limit, used)) / 10 * 9;
+  // Without room to sort in, rows are sorted where they lie.
+  const EdgeIndex most = std::max<EdgeIndex>(room / (sizeof(Record) + edge_bytes(Record::weighted)), 1);
   for (std::size_t first = buckets.first, count = 0; first < buckets.last; first += count) {
     check_cancelled(*context_.progress);
     std::uint64_t bytes = bytes_of(first);
@@ -307,7 +373,10 @@ EdgeIndex ArcCollector<Record>::hand_over(const BucketRange& buckets, const Vert
       bytes += bytes_of(first + count);
       if (bytes > room) break;
     }
-    arcs = build_some(first, count, members, offsets, arcs, sink);
+    if (count == 1 && counted(first) > most)
+      arcs = build_in_parts(first, most, members, offsets, arcs, sink);
+    else
+      arcs = build_some(first, count, members, offsets, arcs, sink);
     context_.progress->advance(count);
     if (after) after(first + count, arcs);
   }
@@ -436,13 +505,13 @@ std::unique_ptr<VertexSet> ArcCollector<Record>::ids_that_appear(std::size_t buc
   }
   for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
     check_cancelled(*context_.progress);
-    Charge                    memory{context_.budget, "counting vertices"};
-    const std::vector<Record> records = all_of(bucket, memory);
-    for_each_share(context_.threads, records.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        members->insert(static_cast<Vertex>(bucket << bucket_bits | records[i].low));
-        members->insert(records[i].target);
-      }
+    visit_pieces(bucket, [&](std::span<const Record> records) {
+      for_each_share(context_.threads, records.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+        for (std::uint64_t i = begin; i < end; ++i) {
+          members->insert(static_cast<Vertex>(bucket << bucket_bits | records[i].low));
+          members->insert(records[i].target);
+        }
+      });
     });
   }
   for (const auto& appender : appenders_)

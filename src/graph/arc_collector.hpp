@@ -159,9 +159,13 @@ class ArcCollector {
   /// Without a count of vertices: not closed yet.
   std::unique_ptr<VertexSet> ids_that_appear(std::size_t bucket_count);
   std::vector<Record>        all_of(std::size_t bucket, Charge& memory);
-  EdgeIndex                  counted(std::size_t bucket);
-  EdgeIndex                  build_some(std::size_t first, std::size_t count, const VertexSet* members,
-                                        const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
+  template <class Visit>
+  void      visit_pieces(std::size_t bucket, Visit&& visit);
+  EdgeIndex build_in_parts(std::size_t bucket, std::uint64_t most, const VertexSet* members,
+                           const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
+  EdgeIndex counted(std::size_t bucket);
+  EdgeIndex build_some(std::size_t first, std::size_t count, const VertexSet* members,
+                       const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
 
   BuildContext                           context_;
   WeightType                             weight_type_;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -77,10 +78,19 @@ class RowSink {
   virtual void restore(const BuildJournal& journal, const std::string& side) = 0;
 };
 
+/// What is to be built outside of memory, as far as it is known before it is read.
+struct OutsideSize {
+  EdgeIndex arcs      = 0;
+  bool      weighted  = false;
+  bool      estimated = false;  ///< there are at least about so many arcs
+};
+
 /// How a graph is built that memory does not hold.
 struct BuildOutside {
   ArcSpill& spill;
   RowSink&  rows;
+  /// Told before the input is read, where its size is known; refuses what cannot fit.
+  std::function<void(const OutsideSize&)> expect = {};
 };
 
 }  // namespace spillway

@@ -66,7 +66,8 @@ void StateReader::check(bool good) {
   if (!good) throw bad_input("the journal of a conversion is damaged; remove it to start anew");
 }
 
-BuildJournal::BuildJournal(Options options) : options_(std::move(options)), last_(std::chrono::steady_clock::now()) {
+BuildJournal::BuildJournal(Options options)
+    : options_(std::move(options)), last_(std::chrono::steady_clock::now()) {
   refusal_ = load();
   goes_on_ = committed_ = !states_.empty();
   if (!goes_on_) files_.clear(), remove_files();
@@ -83,7 +84,9 @@ void BuildJournal::remove_files() noexcept {
   for (const char* name : work_files) remove_file(path_of(name));
 }
 
-std::string BuildJournal::path_of(std::string_view name) const { return fmt::format("{}.{}", options_.prefix, name); }
+std::string BuildJournal::path_of(std::string_view name) const {
+  return fmt::format("{}.{}", options_.prefix, name);
+}
 
 double BuildJournal::seconds_since(std::chrono::steady_clock::time_point moment) const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - moment).count();
@@ -197,7 +200,8 @@ void BuildJournal::commit() {
 }
 
 const FileHandle& BuildJournal::file(const std::string& name) {
-  if (std::ranges::find(work_files, name) == work_files.end()) throw internal_error("no work file is called {}", name);
+  if (std::ranges::find(work_files, name) == work_files.end())
+    throw internal_error("no work file is called {}", name);
   FileHandle& handle = files_[name];
   if (handle.get() < 0) handle = opened(path_of(name), O_RDWR | O_CREAT | O_NOFOLLOW);
   return handle;

@@ -83,11 +83,11 @@ class StateReader {
 class BuildJournal {
  public:
   struct Options {
-    std::string prefix;        ///< of the names of its files
-    std::string question;      ///< what is made of what: another journal is not used
-    std::string output;        ///< the unfinished file that is written…
-    std::string finished;      ///< …and its name when it is whole
-    double      seconds = 10;  ///< between commits, at least, and more where they take long; 0: as often as possible
+    std::string prefix;    ///< of the names of its files
+    std::string question;  ///< what is made of what: another journal is not used
+    std::string output;    ///< the unfinished file that is written…
+    std::string finished;  ///< …and its name when it is whole
+    double seconds = 10;   ///< between commits, at least, and more where they take long; 0: as often as possible
   };
 
   explicit BuildJournal(Options options);
@@ -139,8 +139,7 @@ class BuildJournal {
   std::string                                     refusal_;
   std::chrono::steady_clock::time_point           last_;
   double                                          commit_seconds_ = 0;
-  bool                                            goes_on_ = false, committed_ = false, keeps_ = false,
-       was_finished_ = false;
+  bool goes_on_ = false, committed_ = false, keeps_ = false, was_finished_ = false;
 };
 
 }  // namespace spillway

@@ -305,7 +305,7 @@ class EdgeTextReader {
                   &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
                                                                   const char*) {
             const Vertex u = interner.number_of(source);
-            edges.add({u, interner.number_of(target), weight}, job_.context.budget);
+            edges.add({u, interner.number_of(target), weight}, job_.context);
           };
         },
         [] {});
@@ -325,7 +325,8 @@ class EdgeTextReader {
                           text_.vertex_list_path);
         });
         auto&                     to     = collector.appender(thread);
-        met[i].drain([&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
+        met[i].drain(job_.context,
+                     [&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
       });
       return from_collected(std::move(collector).finish(keys.size()), keys.size(), 0, text_.weight_type, job_);
     });
@@ -334,29 +335,42 @@ class EdgeTextReader {
     return result;
   }
 
-  /// Edges in blocks, so that they can be given back one block after the other.
+  /// Edges in blocks, so that they can be given back one block after the other. Where memory need not hold the
+  /// graph, whole blocks wait on disk.
   class MetEdges {
    public:
-    void add(const Met& edge, const std::shared_ptr<MemoryBudget>& budget) {
-      if (used_ == block_edges || blocks_.empty()) {
-        blocks_.emplace_back(block_edges, budget, "the edges being read");
-        used_ = 0;
-      }
+    void add(const Met& edge, const BuildContext& context) {
+      if (used_ == block_edges || blocks_.empty()) next_block(context);
       blocks_.back()[used_++] = edge;
     }
 
     template <class Visit>
-    void drain(Visit&& visit) {
+    void drain(const BuildContext& context, Visit&& visit) {
       for (std::size_t i = 0; i < blocks_.size(); ++i) {
         const std::uint64_t count = i + 1 == blocks_.size() ? used_ : block_edges;
         for (std::uint64_t j = 0; j < count; ++j) visit(blocks_[i][j]);
-        blocks_[i] = {};
+        if (i + 1 < blocks_.size()) blocks_[i] = {};
       }
+      for (const std::uint64_t at : written_) {
+        const Buffer<Met>& block = blocks_.back();
+        context.outside->spill.read(at, block.data(), block_edges * sizeof(Met));
+        for (std::uint64_t j = 0; j < block_edges; ++j) visit(block[j]);
+      }
+      blocks_.clear();
     }
 
    private:
+    void next_block(const BuildContext& context) {
+      used_ = 0;
+      if (context.outside && !blocks_.empty())
+        written_.push_back(context.outside->spill.write(blocks_.back().data(), block_edges * sizeof(Met)));
+      else
+        blocks_.emplace_back(block_edges, context.budget, "the edges being read");
+    }
+
     static constexpr std::uint64_t block_edges = 64u << 10;
     std::vector<Buffer<Met>>       blocks_;
+    std::vector<std::uint64_t>     written_;  ///< where in the file
     std::uint64_t                  used_ = 0;
   };
 
@@ -426,21 +440,20 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
   if (text.vertices)
     job.context.budget->expect(building_bytes(*text.vertices, 0, false),
                                fmt::format("{}: a graph of {} vertices", job.path(), with_commas(*text.vertices)));
-  if (job.context.outside || job.sample.file_bytes == 0 || job.sample.compressed ||
-      job.sample.text.size() <= text.start)
-    return;
+  if (job.sample.file_bytes == 0 || job.sample.compressed || job.sample.text.size() <= text.start) return;
   const std::uint64_t edges = text.edges.value_or(fewest_lines(text, job));
-  const std::uint64_t arcs  = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
+  if (job.context.outside) return job.expect_outside(edges, text.weight_type, !text.edges, text.vertices);
+  const std::uint64_t arcs = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
   if (arcs > job.sample.file_bytes) return;  // more than the file can hold: reading will say so
   job.context.budget->expect(building_bytes(text.vertices.value_or(0), arcs, text.weight_type != WeightType::none),
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
 }
 
 // How a text is read changes when it is read again: a journal says which reading it is of.
-constexpr const char* reading = "reading";
+constexpr const char* reading_state = "reading";
 
-void restore(EdgeText& text, const ReadJob& job) {
-  auto state = job.journal() ? job.journal()->find(reading) : std::nullopt;
+void restore_reading(EdgeText& text, const ReadJob& job) {
+  auto state = job.journal() ? job.journal()->find(reading_state) : std::nullopt;
   if (!state) return;
   text.ids              = state->get<IdKind>();
   text.weight_type      = state->get<WeightType>();
@@ -461,7 +474,7 @@ void start_anew(const EdgeText& text, const ReadJob& job) {
   state.put(text.first_name_line);
   state.put_text(text.first_name);
   job.journal()->forget_all();
-  job.journal()->put(reading, std::move(state));
+  job.journal()->put(reading_state, std::move(state));
   if (job.journal()->has_committed()) job.journal()->commit();
   job.context.outside->spill.clear();
 }
@@ -470,7 +483,7 @@ void start_anew(const EdgeText& text, const ReadJob& job) {
 
 ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
   const std::uint64_t held = job.context.budget->used();
-  restore(text, job);
+  restore_reading(text, job);
   for (;;) {
     try {
       expect_to_fit(text, job);

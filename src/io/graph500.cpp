@@ -47,7 +47,9 @@ class Graph500Reader {
     // The size tells how many edges there are: what cannot fit is refused before it is collected.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
     try {
-      if (!job_.context.outside)
+      if (job_.context.outside)
+        job_.expect_outside(edges_, kept_, false, job_.options.vertices);
+      else
         job_.context.budget->expect(
             building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
             fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));

@@ -68,6 +68,7 @@ struct PageOptions {
   RecordIdWidth ids        = {0, 0};
   bool          compressed = false;
   bool          by_degree  = false;  ///< vertices with the most out-edges first
+  std::string   temporary  = {};     ///< folder for rows that wait to be put in order; empty: that of the file
 };
 
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the

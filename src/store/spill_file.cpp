@@ -397,7 +397,7 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
       hand_over(rows, graph.weight_type(), graph.budget(), pages, progress);
       return writer.add_side(pages.finish(), rows.offsets.span(), in);
     }
-    ArcSpill     spill{folder_of(followed(file.path())), waiting};
+    ArcSpill     spill{options.temporary.empty() ? folder_of(followed(file.path())) : options.temporary, waiting};
     OrderingSink ordering{spill, pages, thread_count(), progress, order};
     hand_over(rows, graph.weight_type(), graph.budget(), ordering, progress);
     const Array<EdgeIndex> offsets = ordering.finish(in ? in_side : out_side);

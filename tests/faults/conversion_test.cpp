@@ -28,25 +28,26 @@ using testing::TemporaryFolder;
 /// What is converted, and how.
 struct Conversion {
   std::string        name;
-  std::string        input = "g.el";
-  store::PageOptions pages = {.page_bytes = 4096, .compressed = true};
+  std::string        input     = "g.el";
+  store::PageOptions pages     = {.page_bytes = 4096, .compressed = true};
   Transform          transform = {};
-  bool               in_edges = false;
-  IdMode             ids      = IdMode::automatic;
+  bool               in_edges  = false;
+  IdMode             ids       = IdMode::automatic;
 };
 
 std::vector<Conversion> conversions() {
   const store::PageOptions plain{.page_bytes = 4096}, compressed{.page_bytes = 4096, .compressed = true};
   const store::PageOptions plain_ordered{.page_bytes = 4096, .by_degree = true};
   const store::PageOptions ordered{.page_bytes = 4096, .compressed = true, .by_degree = true};
-  return {{.name = "compressed", .pages = compressed},
-          {.name = "plain", .pages = plain, .transform = {.undirected = true, .dedup = true}},
-          {.name = "in_edges", .pages = plain, .transform = {.drop_loops = true}, .in_edges = true},
-          {.name = "ordered", .pages = ordered, .transform = {.dedup = true, .drop_loops = true}, .in_edges = true},
-          {.name = "plain_ordered", .pages = plain_ordered, .in_edges = true},
-          {.name = "weighted", .input = "weighted.el", .pages = ordered, .in_edges = true},
-          {.name = "fractions_late", .input = "late.el", .pages = compressed},
-          {.name = "binary", .input = "g.packed", .pages = compressed, .ids = IdMode::dense}};
+  return {
+      {.name = "compressed", .pages = compressed},
+      {.name = "plain", .pages = plain, .transform = {.undirected = true, .dedup = true}},
+      {.name = "in_edges", .pages = plain, .transform = {.drop_loops = true}, .in_edges = true},
+      {.name = "ordered", .pages = ordered, .transform = {.dedup = true, .drop_loops = true}, .in_edges = true},
+      {.name = "plain_ordered", .pages = plain_ordered, .in_edges = true},
+      {.name = "weighted", .input = "weighted.el", .pages = ordered, .in_edges = true},
+      {.name = "fractions_late", .input = "late.el", .pages = compressed},
+      {.name = "binary", .input = "g.packed", .pages = compressed, .ids = IdMode::dense}};
 }
 
 void PrintTo(const Conversion& conversion, std::ostream* out) { *out << conversion.name; }
@@ -73,8 +74,7 @@ class Conversions : public ::testing::TestWithParam<Conversion> {
   /// As `convert --layout pages` does it; whether it went on from an earlier one.
   bool convert(const std::string& to, bool journaled, const std::string& question = "the same") const {
     const Conversion& asked = GetParam();
-    OutputFile        file{folder_ / to,
-                    journaled ? OutputFile::Writer::resumable : OutputFile::Writer::this_process};
+    OutputFile file{folder_ / to, journaled ? OutputFile::Writer::resumable : OutputFile::Writer::this_process};
     std::optional<BuildJournal> journal;
     if (journaled)
       journal.emplace(BuildJournal::Options{.prefix   = folder_ / (to + ".work"),
