@@ -71,6 +71,15 @@ std::uint64_t file_size(const FileHandle& file, const std::string& path) {
   return static_cast<std::uint64_t>(information_on(file, path).st_size);
 }
 
+std::optional<std::uint64_t> free_bytes(const std::string& folder) {
+  const FileHandle opened{
+      retried([&] { return system_calls().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); })};
+  struct statfs info {};
+  if (opened.get() < 0 || retried([&] { return system_calls().fstatfs(opened.get(), &info); }) != 0)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
+}
+
 std::optional<struct stat> information_on(const std::string& path) {
   struct stat info {};
   if (retried([&] { return system_calls().stat(path.c_str(), &info); }) == 0) return info;

@@ -45,6 +45,9 @@ bool          file_exists(const std::string& path);
 bool          is_regular_file(const std::string& path);
 bool          is_folder(const std::string& path);
 
+/// Bytes that may still be written into a folder; nothing where the system does not say.
+std::optional<std::uint64_t> free_bytes(const std::string& folder);
+
 /// What the system says of a path; nothing where it leads to nothing that can be looked at.
 std::optional<struct stat> information_on(const std::string& path);
 
@@ -141,7 +144,9 @@ void check_can_write(const std::string& path);
 /// other program does, also where it leads to nothing yet.
 class OutputFile {
  public:
-  enum class Writer { this_process, another_program };
+  /// What is `resumable` has the same name beside its place whoever writes it, may be kept unfinished, and is then
+  /// found again with what it holds. One process can write it at a time.
+  enum class Writer { this_process, another_program, resumable };
 
   explicit OutputFile(std::string path, Writer writer = Writer::this_process);
   OutputFile(const OutputFile&)            = delete;
@@ -155,6 +160,11 @@ class OutputFile {
   const std::string& path() const { return path_; }
   /// Written to where it is, without a temporary file.
   bool is_direct() const { return direct_; }
+
+  /// Its name until it is committed, where it is resumable.
+  const std::string& unfinished_path() const { return temporary_; }
+  /// Stays under that name when it is dropped.
+  void keep_unfinished() { keeps_unfinished_ = true; }
 
   /// Where another program is to write the bytes; what it wrote counts once it is taken over.
   std::string place_for_program() const;
@@ -175,6 +185,7 @@ class OutputFile {
  private:
   bool open_unnamed();
   void open_named();
+  void open_resumable();
   void give_name();
   void copy_to_named();
   void keep_mode_and_owner();
@@ -193,6 +204,8 @@ class OutputFile {
   std::uint64_t position_ = 0;
   bool          direct_   = false;
   bool          replaces_ = false;
+
+  bool keeps_unfinished_ = false;
 };
 
 }  // namespace spillway

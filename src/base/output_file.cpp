@@ -29,7 +29,8 @@ namespace fs = std::filesystem;
 // A temporary file of NAME is NAME.spillway-0123456789abcdef.tmp, the digits drawn at random. Whoever writes it
 // holds a lock on it: one that nobody holds was left by a process that was killed. A program that is to write the
 // bytes itself, and may make a file of its own for it, gets that name with `of_program` behind it.
-constexpr std::string_view mark = ".spillway-", ending = ".tmp", of_program = ".out";
+// What may be kept unfinished is NAME.spillway-part.
+constexpr std::string_view mark = ".spillway-", ending = ".tmp", of_program = ".out", unfinished = "part";
 constexpr std::size_t      digits       = 16;
 constexpr std::size_t      most_of_name = 200;  // two names together may be too long for one
 
@@ -183,7 +184,10 @@ OutputFile::OutputFile(std::string path, Writer writer) : path_(std::move(path))
   }
   path_ = like_ = followed(path_);
   remove_left_behind(path_);
-  if (writer == Writer::another_program || !open_unnamed()) open_named();
+  if (writer == Writer::resumable)
+    open_resumable();
+  else if (writer == Writer::another_program || !open_unnamed())
+    open_named();
 }
 
 /// False where the system has no files without a name.
@@ -220,9 +224,27 @@ void OutputFile::open_named() {
   }
 }
 
+void OutputFile::open_resumable() {
+  const std::string name =
+      (fs::path{path_}.parent_path() / (start_of_temporary(path_) + std::string{unfinished})).string();
+  for (;;) {
+    FileHandle file{retried(
+        [&] { return system_calls().open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666); })};
+    if (file.get() < 0) throw system_error("create", name);
+    if (!lock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+      throw bad_input("{}: another process is writing it, as {}; wait until it has ended", path_, name);
+    struct stat info {};
+    if (retried([&] { return system_calls().fstat(file.get(), &info); }) != 0) throw system_error("inspect", name);
+    if (info.st_nlink == 0) continue;  // whoever wrote it has finished meanwhile
+    file_      = std::move(file);
+    temporary_ = name;
+    return;
+  }
+}
+
 OutputFile::~OutputFile() {
   forget_old();
-  if (temporary_.empty()) return;
+  if (temporary_.empty() || keeps_unfinished_) return;
   remove_quietly(temporary_ + std::string{of_program});
   remove_quietly(temporary_);
 }

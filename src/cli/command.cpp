@@ -219,9 +219,10 @@ std::optional<store::PageOptions> LayoutArguments::pages(const std::string& outp
   if (record_ids.empty()) return options;
   if (compress) throw usage_error("--record-ids: compressed pages have none");
   const bool fits = record_ids.size() == 3 && record_ids[1] == ',' && record_ids[0] >= '1' &&
-                    record_ids[0] <= '4' && record_ids[2] >= '1' && record_ids[2] <= '4';
-  if (!fits)
-    throw usage_error("--record-ids takes P,Q, each 1 to 4, such as 3,3, not '{}'", printable(record_ids));
+                    record_ids[0] <= '4' && record_ids[2] >= '2' && record_ids[2] <= '4';
+  if (!fits)  // one byte addresses fewer slots than the smallest page has
+    throw usage_error("--record-ids takes P,Q, P from 1 to 4 and Q from 2 to 4, such as 3,3, not '{}'",
+                      printable(record_ids));
   options.ids = {static_cast<unsigned>(record_ids[0] - '0'), static_cast<unsigned>(record_ids[2] - '0')};
   return options;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <variant>
 
@@ -10,12 +11,15 @@
 #include <spillway/engine/stopwatch.hpp>
 #include "base/fail.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "cli/overwriting.hpp"
 #include "graph/arc_collector.hpp"
 #include "io/format.hpp"
+
+#include <spillway/version.hpp>
 
 namespace spillway::cli {
 namespace {
@@ -27,7 +31,8 @@ struct ConvertArguments {
   std::string                to = "auto";
   std::optional<std::string> id_map;
   std::optional<std::string> temporary;
-  bool                       in_edges = false;
+  std::string                checkpoint_every = "10";
+  bool                       in_edges         = false;
 };
 
 /// Both arcs of an edge that may be listed twice are made of rows in memory.
@@ -88,24 +93,134 @@ std::string temporary_folder(const ConvertArguments& arguments) {
   return arguments.temporary ? *arguments.temporary : folder_of(followed(arguments.output));
 }
 
+/// A file that a conversion reads, as it is now.
+std::string description_of(const std::string& path) {
+  const auto info = information_on(path);
+  if (!info) return fmt::format("{} (none)", path);
+  return fmt::format("{} {} {}.{} {}", std::filesystem::absolute(path).string(), info->st_size,
+                     info->st_mtim.tv_sec, info->st_mtim.tv_nsec, info->st_ino);
+}
+
+/// All that decides what OUT will be: a conversion that differs in it does not go on from another's journal.
+std::string question_of(const ConvertArguments& arguments, const store::PageOptions& pages) {
+  const LoadArguments& load = arguments.load;
+  std::string          text = SPILLWAY_VERSION;
+  for (const Input& input : inputs_of(load)) text += "\n" + description_of(input.path);
+  text += fmt::format("\n{} {} {} '{}' '{}' '{}' '{}' {}", load.format, load.ids, load.vertices.value_or("-"),
+                      load.source_column, load.target_column, load.weight_column, load.weight_type, load.header);
+  text += fmt::format("\n{:d}{:d}{:d}{:d}", load.transform.undirected, load.transform.symmetrize,
+                      load.transform.dedup, load.transform.drop_loops);
+  return text + fmt::format("\n{} {},{} {:d}{:d}{:d}", pages.page_bytes, pages.ids.page, pages.ids.slot,
+                            pages.compressed, pages.by_degree, arguments.in_edges);
+}
+
+/// Where work files of a conversion to OUT are, whatever it is of.
+std::string work_prefix(const ConvertArguments& arguments) {
+  const std::string     output       = std::filesystem::weakly_canonical(followed(arguments.output)).string();
+  const std::string     name         = std::filesystem::path{output}.filename().string();
+  constexpr std::size_t most_of_name = 200;
+  return (std::filesystem::path{temporary_folder(arguments)} /
+          fmt::format("{}.spillway-{:016x}", name.substr(0, most_of_name),
+                      XXH3_64bits(output.data(), output.size())))
+      .string();
+}
+
+/// What comes through a pipe cannot be asked for again, and nothing can be gone back to in one. How far stripes
+/// have got is not saved.
+bool can_go_on(const ConvertArguments& arguments, const store::PageOptions& pages) {
+  return !is_stream(arguments.load.path) && !is_stream(arguments.output) && pages.stripes.empty();
+}
+
+/// The unfinished output, and how far it has got.
+struct Work {
+  OutputFile                  file;
+  std::optional<BuildJournal> journal;
+
+  Work(const ConvertArguments& arguments, const store::PageOptions& pages)
+      : file(arguments.output,
+             can_go_on(arguments, pages) ? OutputFile::Writer::resumable : OutputFile::Writer::this_process) {
+    if (!can_go_on(arguments, pages)) return;
+    journal.emplace(BuildJournal::Options{
+        .prefix   = work_prefix(arguments),
+        .question = question_of(arguments, pages),
+        .output   = file.unfinished_path(),
+        .finished = file.path(),
+        .seconds  = static_cast<double>(number_argument("--checkpoint-every", arguments.checkpoint_every, 0))});
+    if (!journal->goes_on()) file.resize(0);
+  }
+
+  void tell(const Common& common) const {
+    if (!journal) return;
+    if (journal->goes_on())
+      note(common, fmt::format("goes on where an earlier conversion had got to; remove {} to start anew",
+                               journal->path()));
+    else if (!journal->refusal().empty())
+      note(common,
+           fmt::format("{} is not used, and the conversion starts anew: {}", journal->path(), journal->refusal()));
+  }
+
+  /// A mistake in the input stays one; after all else the same command may come further.
+  void keep_after(const Error& error, const Common& common) {
+    if (!journal || !journal->has_committed()) return;
+    if (error.code() == ExitCode::bad_input || error.code() == ExitCode::usage ||
+        error.code() == ExitCode::internal_error)
+      return;
+    journal->keep();
+    file.keep_unfinished();
+    note(common, fmt::format("what is done so far stays: the same command goes on from there; to have the room, "
+                             "remove {} and {}",
+                             journal->path_of("*"), file.unfinished_path()));
+  }
+};
+
+/// Temporary disk at most: arcs, those of in-edges, and rows of each that wait to be put in order.
+std::uint64_t temporary_bytes(const OutsideSize& size, bool in_edges, bool by_degree) {
+  const std::uint64_t arc = size.weighted ? sizeof(WeightedArc) : sizeof(Arc);
+  return size.arcs * (in_edges ? 2 : 1) * (arc + (by_degree ? edge_bytes(size.weighted) : 0));
+}
+
+/// Says what the conversion takes before it begins, and refuses what the disk has no room for.
+void expect_to_fit(const OutsideSize& size, const ConvertArguments& arguments, const store::PageOptions& pages,
+                   const ArcSpill& spill, const Common& common) {
+  const std::uint64_t bytes  = temporary_bytes(size, arguments.in_edges, pages.by_degree);
+  const std::string   folder = temporary_folder(arguments);
+  if (bytes <= spill.memory()) return;
+  const auto          free  = free_bytes(folder);
+  const std::string   about = size.estimated ? "about " : "up to ";
+  const std::uint64_t left  = bytes - std::min(bytes, spill.bytes());  // the rest is there already
+  if (free && left > *free)
+    throw does_not_fit(
+        "{}: sorting {} takes {}{} of temporary disk in {}, and {} is free there; --temporary names a folder on "
+        "another disk",
+        arguments.load.path, counted(size.arcs, "arc", "arcs"), about, human_bytes(left), folder,
+        human_bytes(*free));
+  note(common,
+       fmt::format("takes {}{} of temporary disk in {} ({} free), and some 16 bytes of memory a vertex beside "
+                   "what sorts",
+                   about, human_bytes(left), folder, free ? human_bytes(*free) : "unknown"));
+}
+
 /// Pages of a graph that need not fit memory: arcs wait on disk, and rows are written as they are made. Where the
 /// format brings whole rows, nothing is written: that graph.
-std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
+std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages, Work& work,
                                   const Common& common, ProgressBar& bar) {
   // A part of the memory is for arcs that wait, and as much for each of in-edges and rows to be ordered.
   const std::uint64_t share   = 3 + (arguments.in_edges ? 1 : 0) + (pages.by_degree ? 1 : 0);
   const LoadOptions   options = arguments.load.options(common, bar);
   const MemoryBudget  budget{options.host_memory};
+  const std::uint64_t waiting = budget.limit() / share;
   Stopwatch           clock;
-  OutputFile          file{arguments.output};
+  OutputFile&         file = work.file;
   store::StripeOutput stripes{arguments.output, pages.stripes};
-  ArcSpill            spill{temporary_folder(arguments), budget.limit() / share};
-  store::PagedOutput  output{
+  ArcSpill            spill =
+      work.journal ? ArcSpill{*work.journal, waiting} : ArcSpill{temporary_folder(arguments), waiting};
+  store::PagedOutput output{
       pages,   file,
       spill,   thread_count(common.threads),
       bar,     arguments.in_edges && !arguments.load.transform.undirected && !arguments.load.transform.symmetrize,
       &stripes};
-  BuildOutside outside{spill, output.rows()};
+  BuildOutside outside{spill, output.rows(),
+                       [&](const OutsideSize& size) { expect_to_fit(size, arguments, pages, spill, common); }};
   ReadGraph    read    = read_graph(arguments.load.path, options, &outside);
   const double load_ms = clock.lap();
   if (!output.in_use()) return made_graph(std::move(read), arguments.load.path);
@@ -139,14 +254,36 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
   return std::nullopt;
 }
 
+/// An earlier process was killed between the last step and its end.
+std::optional<Graph> tell_finished(const ConvertArguments& arguments, const Common& common) {
+  const Graph graph = open(arguments.output);
+  if (common.json)
+    print_json(Json{{"graph", graph_json(graph)}, {"output", arguments.output}});
+  else if (!common.quiet)
+    fmt::print("{}: {}, {}; had been converted when the process was ended\n", arguments.output,
+               counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"));
+  return std::nullopt;
+}
+
+std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
+                                  const Common& common, ProgressBar& bar) {
+  Work work{arguments, pages};
+  if (work.journal && work.journal->was_finished()) return tell_finished(arguments, common);
+  work.tell(common);
+  try {
+    return stream_pages(arguments, pages, work, common, bar);
+  } catch (const Error& error) {
+    work.keep_after(error, common);
+    throw;
+  }
+}
+
 /// Of a format whose arcs come one by one: pages instead of what memory does not hold.
 void stream_instead(const ConvertArguments& arguments, const GraphSize& size, const Common& common,
                     ProgressBar& bar) {
-  const std::uint64_t arc = size.weight_type == WeightType::none ? sizeof(Arc) : sizeof(WeightedArc);
-  note(common,
-       fmt::format("memory does not hold this graph of about {}: compressed pages are made, with up to {} "
-                   "of temporary disk in {}; --layout rows asks for rows",
-                   counted(size.arcs, "arc", "arcs"), human_bytes(size.arcs * arc), temporary_folder(arguments)));
+  note(common, fmt::format("memory does not hold this graph of about {}: compressed pages are made; --layout rows "
+                           "asks for rows",
+                           counted(size.arcs, "arc", "arcs")));
   stream_pages(arguments, LayoutArguments::pages_beyond_memory(), common, bar);
 }
 
@@ -168,31 +305,45 @@ std::variant<Graph, LoadRefusal> loaded(const ConvertArguments& arguments, const
   }
 }
 
+std::optional<store::PageOptions> pages_of(const ConvertArguments& arguments) {
+  auto pages = arguments.layout.pages(arguments.output, arguments.to);
+  if (pages) pages->temporary = temporary_folder(arguments);
+  return pages;
+}
+
+/// Of what is read but once, memory has to hold it all, or pages are asked for from the start.
+LoadRefusal with_ways_out(const LoadRefusal& refusal, const ConvertArguments& arguments) {
+  const bool pages = !streams(arguments) && arguments.layout.may_have_pages(arguments.output, arguments.to) &&
+                     can_stream(arguments) && is_stream(arguments.load.path) &&
+                     comes_by_arcs(refusal.size().format);
+  if (!pages) return refusal;
+  return {refusal.with_ways_out("--layout pages --compress converts it in less memory, from a pipe, too"),
+          refusal.size()};
+}
+
 void convert(const ConvertArguments& arguments, const Common& common) {
   check_paths(arguments, common);
   ProgressBar          bar = progress_bar(common);
   Stopwatch            clock;
   std::optional<Graph> read;
   if (streams(arguments)) {
-    read = stream_pages(arguments, *arguments.layout.pages(arguments.output, arguments.to), common, bar);
+    read = stream_pages(arguments, *pages_of(arguments), common, bar);
     if (!read) return;
   }
   const auto in_memory = loaded(arguments, read, common, bar);
   if (const auto* refusal = std::get_if<LoadRefusal>(&in_memory)) {
     if (read || !may_stream(arguments) || !comes_by_arcs(refusal->size().format))
-      throw with_in_edges(*refusal, arguments, common);
+      throw with_ways_out(with_in_edges(*refusal, arguments, common), arguments);
     return stream_instead(arguments, refusal->size(), common, bar);
   }
   const Graph& graph = std::get<Graph>(in_memory);
   check_cancelled(bar);
   note_all(common, graph.report().notes);
   const double load_ms = clock.lap();
-  save_graph(graph,
-             {.path   = arguments.output,
-              .format = arguments.to,
-              .id_map = arguments.id_map,
-              .pages  = arguments.layout.pages(arguments.output, arguments.to)},
-             common, bar);
+  save_graph(
+      graph,
+      {.path = arguments.output, .format = arguments.to, .id_map = arguments.id_map, .pages = pages_of(arguments)},
+      common, bar);
   const double write_ms = clock.lap();
   if (common.json) {
     print_json(Json{{"graph", graph_json(graph)},
@@ -222,6 +373,9 @@ void add_convert(Command& app, Context& context) {
       fmt::format("Format of the output (default: by suffix): {}", joined(format_names(/*written=*/true))));
   command.option("--temporary", arguments->temporary,
                  "Pages: folder for arcs that do not fit memory while they are sorted (default: that of OUT)");
+  command.option("--checkpoint-every", arguments->checkpoint_every,
+                 "Pages: seconds between saves of how far it has got, from where the same command goes on after a "
+                 "kill; longer where saving takes long (default: 10)");
   command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
   arguments->layout.add_to(command);
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -121,9 +122,29 @@ class ArcCollector {
   BuiltCsr finish(std::optional<std::uint64_t> vertex_count) &&;
 
   /// Rows of some buckets, as many at once as memory holds, to `sink` if there is one, and their offsets; how many
-  /// arcs there are by then.
+  /// arcs there are by then. after(next bucket, arcs) between them.
+  using AfterBuckets = std::function<void(std::size_t bucket, EdgeIndex arcs)>;
   EdgeIndex hand_over(const BucketRange& buckets, const VertexSet* members, const Buffer<EdgeIndex>& offsets,
-                      EdgeIndex arcs, RowSink* sink);
+                      EdgeIndex arcs, RowSink* sink, const AfterBuckets& after = {});
+
+  /// Rows of the first buckets to `sink`, after a pass for their degrees where it wants those, and their offsets.
+  /// With a journal, from where it had got to; `side`, out or in, says what they are.
+  void hand_over_all(std::size_t buckets, const VertexSet* members, const Buffer<EdgeIndex>& offsets,
+                     RowSink& sink, const std::string& side);
+
+  /// Goes on from the arcs of a journal, if it has some under this name.
+  void restore(const std::string& name = "collected");
+  /// Puts the arcs into the journal, which the disk then holds.
+  void save(const std::string& name = "collected");
+  /// A reader has brought all up to a place of its input, and says which: it goes on from there.
+  template <class Place>
+  void keep_if_due(Place&& place) {
+    BuildJournal* const journal = context_.outside ? context_.outside->spill.journal() : nullptr;
+    if (!journal || !journal->due()) return;
+    journal->put("input", place());
+    save();
+    journal->commit();
+  }
 
   /// All that waits in memory, to the disk.
   void write_away();
@@ -133,16 +154,23 @@ class ArcCollector {
   std::uint32_t          largest_weight() const;
 
  private:
-  BuiltCsr            finish_outside(std::optional<std::uint64_t> vertex_count);
-  void                note_directions();
-  std::vector<Record> all_of(std::size_t bucket, Charge& memory);
-  EdgeIndex           counted(std::size_t bucket);
-  EdgeIndex           build_some(std::size_t first, std::size_t count, const VertexSet* members,
-                                 const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
+  BuiltCsr finish_outside(std::optional<std::uint64_t> vertex_count);
+  void     note_directions();
+  /// Without a count of vertices: not closed yet.
+  std::unique_ptr<VertexSet> ids_that_appear(std::size_t bucket_count);
+  std::vector<Record>        all_of(std::size_t bucket, Charge& memory);
+  template <class Visit>
+  void      visit_pieces(std::size_t bucket, Visit&& visit);
+  EdgeIndex build_in_parts(std::size_t bucket, std::uint64_t most, const VertexSet* members,
+                           const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
+  EdgeIndex counted(std::size_t bucket);
+  EdgeIndex build_some(std::size_t first, std::size_t count, const VertexSet* members,
+                       const Buffer<EdgeIndex>& offsets, EdgeIndex arcs, RowSink* sink);
 
   BuildContext                           context_;
   WeightType                             weight_type_;
   std::vector<std::unique_ptr<Appender>> appenders_;
+  bool                                   saved_ = false;  ///< all arcs are in the journal
 };
 
 template <class Record>
@@ -191,6 +219,18 @@ class ArcCollector<Record>::Appender {
   std::uint32_t              largest_weight() const { return largest_weight_; }
   std::span<const EdgeIndex> dropped() const { return dropped_; }
   void                       write_away();
+
+  /// All but what is in memory.
+  struct Summary {
+    Vertex        largest        = 0;
+    std::uint32_t largest_weight = 0, any = 0;
+    Directions    directions;
+
+    void add(const Summary& other);
+  };
+  Summary     summary() const { return {largest_, largest_weight_, any_, directions_}; }
+  std::size_t spilled_buckets() const { return spilled_.size(); }
+  void restore(const Summary& summary, std::vector<Vertex> loops, std::vector<std::vector<SpilledArcs>> spilled);
 
  private:
   /// Where the next record of a bucket goes. Kept apart from the blocks: these are what every push touches.

@@ -154,20 +154,59 @@ void OrderingSink::hand_on(const Range& range) {
              weighted() ? weights.data() : nullptr);
 }
 
-Array<EdgeIndex> OrderingSink::finish() {
-  for (Mapped& own : mapped_) {
-    for (std::size_t range = 0; range < ranges_.size(); ++range) write_away(range, own.waiting[range]);
-    own = {};
+void OrderingSink::write_away_all() {
+  for (Mapped& own : mapped_)
+    for (std::size_t range = 0; range < own.waiting.size(); ++range) write_away(range, own.waiting[range]);
+}
+
+void OrderingSink::save(BuildJournal& journal, const std::string& side) {
+  write_away_all();
+  StateWriter state;
+  state.put(taken_);
+  state.put(handed_on_);
+  state.put(std::uint64_t{ranges_.size()});
+  for (const Range& range : ranges_) {
+    state.put(range.first);
+    state.put(range.last);
+    state.put_all(std::span<const Spilled>{range.parts});
   }
+  spill_.save();
+  journal.put(side + " ordering", std::move(state));
+  next_.save(journal, side);
+}
+
+/// Ranges are those of the process before, which may have had another budget.
+void OrderingSink::restore(const BuildJournal& journal, const std::string& side) {
+  auto state = journal.find(side + " ordering");
+  if (!state) return;
+  taken_     = state->get<std::uint64_t>();
+  handed_on_ = state->get<std::uint64_t>();
+  ranges_.resize(state->get<std::uint64_t>());
+  for (Range& range : ranges_) {
+    range.first = state->get<Vertex>();
+    range.last  = state->get<Vertex>();
+    range.parts = state->get_all<Spilled>();
+  }
+  for (Mapped& own : mapped_) own.waiting = std::vector<Words>(ranges_.size());
+  next_.restore(journal, side);
+}
+
+Array<EdgeIndex> OrderingSink::finish(const std::string& side) {
+  BuildJournal* const journal = spill_.journal();
+  write_away_all();
+  mapped_.clear();
   memory_.reset();
   place_ = {};
   progress_.begin("ordering", ranges_.size(), ProgressUnit::items);
-  for (const Range& range : ranges_) {
+  progress_.advance(handed_on_);
+  while (handed_on_ < ranges_.size()) {
     check_cancelled(progress_);
-    hand_on(range);
+    hand_on(ranges_[handed_on_++]);
     progress_.advance(1);
+    if (journal && journal->due()) save(*journal, side), journal->commit();
   }
   progress_.end();
+  if (journal) save(*journal, side);
   return std::move(offsets_).freeze();
 }
 

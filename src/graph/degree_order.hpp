@@ -29,8 +29,11 @@ class OrderingSink final : public RowSink {
   void take_degrees(std::span<const EdgeIndex> offsets) override;
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
 
+  void save(BuildJournal& journal, const std::string& side) override;
+  void restore(const BuildJournal& journal, const std::string& side) override;
+
   /// All have come: hands them on. Offsets of the rows in their new order.
-  Array<EdgeIndex>     finish();
+  Array<EdgeIndex>     finish(const std::string& side);
   const Array<Vertex>& order() const { return order_; }
 
  private:
@@ -52,6 +55,7 @@ class OrderingSink final : public RowSink {
   void set_up_ranges();
   void add_row(Vertex place, std::span<const Vertex> targets, const std::uint32_t* weights, Mapped& own);
   void write_away(std::size_t range, Words& words);
+  void write_away_all();
   void hand_on(const Range& range);
   bool weighted() const { return facts_.weight_type != WeightType::none; }
 
@@ -67,6 +71,7 @@ class OrderingSink final : public RowSink {
   std::vector<Mapped>   mapped_;  ///< of each thread
   std::mutex            mutex_;
   std::uint64_t         taken_         = 0;
+  std::uint64_t         handed_on_     = 0;  ///< ranges
   std::uint64_t         waiting_words_ = 0;  ///< of a range and thread, before they are written
   std::optional<Charge> memory_;
 };

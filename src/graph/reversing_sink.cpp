@@ -32,6 +32,26 @@ void ReversingSink::take(std::span<const EdgeIndex> offsets, const Vertex* targe
       collector_);
 }
 
+namespace {
+
+constexpr const char* reversed_arcs = "reversed";
+
+}  // namespace
+
+void ReversingSink::save(BuildJournal& journal, const std::string& side) {
+  std::visit([&](auto& collector) { collector->save(reversed_arcs); }, collector_);
+  StateWriter state;
+  state.put(taken_);
+  journal.put("reversing", std::move(state));
+  outside_.rows.save(journal, side);
+}
+
+void ReversingSink::restore(const BuildJournal& journal, const std::string& side) {
+  std::visit([&](auto& collector) { collector->restore(reversed_arcs); }, collector_);
+  if (auto state = journal.find("reversing")) taken_ = state->get<std::uint64_t>();
+  outside_.rows.restore(journal, side);
+}
+
 Array<EdgeIndex> ReversingSink::finish(RowSink& in_edges) {
   const std::uint64_t buckets = (facts_.vertices + (std::uint64_t{1} << bucket_bits) - 1) >> bucket_bits;
   Buffer<EdgeIndex>   offsets{facts_.vertices + 1, facts_.budget, "the row offsets"};
@@ -39,13 +59,7 @@ Array<EdgeIndex> ReversingSink::finish(RowSink& in_edges) {
   std::visit(
       [&](auto& collector) {
         if (outside_.spill.bytes() > 0) collector->write_away();
-        for (int pass = in_edges.wants_degrees() ? 0 : 1; pass < 2; ++pass) {
-          progress_.begin(pass == 0 ? "counting in-edges" : "building in-edges", buckets, ProgressUnit::items);
-          offsets[facts_.vertices] =
-              collector->hand_over({0, buckets}, nullptr, offsets, 0, pass == 1 ? &in_edges : nullptr);
-          progress_.end();
-          if (pass == 0) in_edges.take_degrees(offsets.span());
-        }
+        collector->hand_over_all(buckets, nullptr, offsets, in_edges, in_side);
         collector.reset();
       },
       collector_);

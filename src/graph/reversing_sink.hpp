@@ -21,6 +21,9 @@ class ReversingSink final : public RowSink {
   void          take_degrees(std::span<const EdgeIndex> offsets) override { outside_.rows.take_degrees(offsets); }
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
 
+  void save(BuildJournal& journal, const std::string& side) override;
+  void restore(const BuildJournal& journal, const std::string& side) override;
+
   /// All have come: hands the in-edges to another sink. Offsets of their rows.
   Array<EdgeIndex> finish(RowSink& in_edges);
 

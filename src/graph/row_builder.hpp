@@ -52,10 +52,20 @@ class RowBuilder {
         std::min(arcs, largest_bucket * static_cast<std::uint64_t>(context.threads)) * arc_bytes + (1u << 20);
   }
 
-  /// Of one bucket, with the offsets of all: rows lie in memory of its own.
+  /// Sources of a bucket, by their low bits.
+  struct Lows {
+    std::uint64_t first = 0, last = bucket_width;
+  };
+
+  /// Of one bucket or a part of it, with the offsets of all: rows lie in memory of its own.
   RowBuilder(const BuildContext& context, WeightType weight_type, const VertexSet* members, std::uint64_t vertices,
-             EdgeIndex arcs, EdgeIndex* offsets)
-      : context_(context), weight_type_(weight_type), members_(members), vertices_(vertices), counted_(true) {
+             EdgeIndex arcs, EdgeIndex* offsets, Lows lows)
+      : context_(context),
+        weight_type_(weight_type),
+        members_(members),
+        vertices_(vertices),
+        lows_(lows),
+        counted_(true) {
     shared_offsets_ = offsets;
     targets_        = Buffer<Vertex>{arcs, context.budget, "the arcs"};
     if (Record::weighted) weights_ = Buffer<std::uint32_t>{arcs, context.budget, "the weights"};
@@ -91,8 +101,8 @@ class RowBuilder {
   }
 
   std::pair<std::uint64_t, std::uint64_t> rows_of(std::size_t bucket) const {
-    const std::uint64_t first = std::uint64_t{bucket} << bucket_bits;
-    const std::uint64_t last  = first + bucket_width;
+    const std::uint64_t id    = std::uint64_t{bucket} << bucket_bits;
+    const std::uint64_t first = id + lows_.first, last = id + lows_.last;
     if (!members_) return {std::min(first, vertices_), std::min(last, vertices_)};
     return {members_->rank(std::min(first, members_->universe())),
             members_->rank(std::min(last, members_->universe()))};
@@ -154,7 +164,7 @@ class RowBuilder {
     const std::uint64_t first_id = std::uint64_t{bucket} << bucket_bits;
     const auto [first, last]     = rows_of(bucket);
     std::uint64_t row            = first;
-    for (std::uint64_t low = 0; row < last; ++low)
+    for (std::uint64_t low = lows_.first; row < last; ++low)
       if (!members_ || members_->contains(static_cast<Vertex>(first_id + low)))
         offsets()[row++] = scratch.next[low];
   }
@@ -284,6 +294,7 @@ class RowBuilder {
   WeightType                 weight_type_;
   const VertexSet*           members_;
   std::uint64_t              vertices_;
+  Lows                       lows_;
   std::uint64_t              scratch_bytes_;
   std::uint64_t              reserve_        = 0;      ///< that sorting leaves to rows
   bool                       counted_        = false;  ///< memory for rows, when it was taken

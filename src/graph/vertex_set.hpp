@@ -49,6 +49,9 @@ class VertexSet {
     return ranks_[word] + static_cast<Vertex>(std::popcount(words_[word] << (64 - (v & 63))));
   }
 
+  /// All of it, to be kept and put back before it is closed.
+  std::span<std::uint64_t> words() const { return words_.span(); }
+
   std::uint64_t universe() const { return words_.size() * 64; }
 
   template <class Visit>

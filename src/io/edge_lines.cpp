@@ -76,10 +76,25 @@ class EdgeTextReader {
 
  private:
   /// Parses all pieces on all threads; adder(thread, seen) gives what takes (source, target, weight, place) there.
-  template <class Lines, class Adder>
-  void parse(const Lines& lines, Adder&& adder) {
-    edges_ = 0;
+  /// met() between stretches.
+  template <class Lines, class Adder, class Met>
+  void parse(const Lines& lines, Adder&& adder, Met&& met) {
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
+    go_on();
+    for (bool more = true; more;) {
+      parse_stretch(lines, adder);
+      if (first_problem_ == UINT64_MAX) met();
+      more = first_problem_ == UINT64_MAX && source_.next_stretch();
+    }
+    job_.progress().end();
+    decide();
+    if (text_.edges && edges_ != *text_.edges)
+      throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
+                      edges_.load());
+  }
+
+  template <class Lines, class Adder>
+  void parse_stretch(const Lines& lines, Adder&& adder) {
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk chunk;
       Seen      seen;
@@ -103,11 +118,42 @@ class EdgeTextReader {
         throw;
       }
     });
-    job_.progress().end();
-    decide();
-    if (text_.edges && edges_ != *text_.edges)
-      throw bad_input("{}: {} says {} edges, but {} follow", job_.path(), text_.edges_stated_by, *text_.edges,
-                      edges_.load());
+  }
+
+  /// What was noticed up to a place in the input, and that place.
+  StateWriter state() const {
+    StateWriter state;
+    state.put(source_.place());
+    state.put(edges_.load());
+    state.put(last_edges_);
+    state.put(first_wide_);
+    state.put(wide_.line);
+    state.put_text(wide_.text);
+    for (const FirstSighting* each : {&rounded_, &remark_, &divider_, &gap_, &last_gap_, &lower_, &upper_}) {
+      state.put(each->chunk.offset);
+      state.put(each->chunk.lines);
+      state.put(each->within);
+      state.put_text(each->text);
+    }
+    return state;
+  }
+
+  /// From where an earlier process had got to, if there is a journal of it.
+  void go_on() {
+    auto state = job_.journal() ? job_.journal()->find("input") : std::nullopt;
+    if (!state) return;
+    source_.go_on_from(state->get<std::uint64_t>());
+    edges_      = state->get<std::uint64_t>();
+    last_edges_ = state->get<std::uint64_t>();
+    first_wide_ = state->get<std::uint64_t>();
+    wide_.line  = state->get<std::uint64_t>();
+    wide_.text  = state->get_text();
+    for (FirstSighting* each : {&rounded_, &remark_, &divider_, &gap_, &last_gap_, &lower_, &upper_}) {
+      each->chunk.offset = state->get<std::uint64_t>();
+      each->chunk.lines  = state->get<std::uint64_t>();
+      each->within       = state->get<std::uint64_t>();
+      each->text         = state->get_text();
+    }
   }
 
   void report(const LineChunk& chunk, const LineProblem& problem) {
@@ -194,7 +240,8 @@ class EdgeTextReader {
       const std::uint64_t limit = text_.vertices.value_or(text_.dense ? max_vertices : text_.id_limit);
       const std::uint64_t first = text_.first_id;
       const bool          skew = text_.layout.negate_reverse, one_triangle = text_.layout.one_triangle;
-      parse(lines, [&](int thread, Seen& seen) {
+      collector.restore();
+      const auto add = [&](int thread, Seen& seen) {
         return [&, limit, first, skew, one_triangle, &appender = collector.appender(thread)](
                    std::uint64_t source, std::uint64_t target, std::uint32_t weight, const char* place) {
           // Below first_id the subtraction wraps to a number past every limit.
@@ -205,6 +252,10 @@ class EdgeTextReader {
           appender.add(static_cast<Vertex>(u), static_cast<Vertex>(v), weight);
           if (skew) add_negated(appender, u, v, weight, place);
         };
+      };
+      parse(lines, add, [&] {
+        if (source_.place() != LineSource::the_end) return collector.keep_if_due([&] { return state(); });
+        if (job_.journal()) job_.journal()->put("input", state());
       });
       const Stopwatch              clock;
       std::optional<std::uint64_t> vertices = text_.vertices;
@@ -247,14 +298,17 @@ class EdgeTextReader {
     std::vector<MetEdges>                       met(threads);
     for (std::size_t i = 0; i < threads; ++i)
       interners.push_back(std::make_unique<Interner<Key>>(job_.context.budget));
-    parse(lines, [&](int thread, Seen&) {
-      return [&, &interner = *interners[static_cast<std::size_t>(thread)],
-              &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
-                                                              const char*) {
-        const Vertex u = interner.number_of(source);
-        edges.add({u, interner.number_of(target), weight}, job_.context.budget);
-      };
-    });
+    parse(
+        lines,
+        [&](int thread, Seen&) {
+          return [&, &interner = *interners[static_cast<std::size_t>(thread)],
+                  &edges = met[static_cast<std::size_t>(thread)]](Key source, Key target, std::uint32_t weight,
+                                                                  const char*) {
+            const Vertex u = interner.number_of(source);
+            edges.add({u, interner.number_of(target), weight}, job_.context);
+          };
+        },
+        [] {});
 
     const Stopwatch        clock;
     const OrderedKeys<Key> ordered{interners, job_.context.budget};
@@ -271,7 +325,8 @@ class EdgeTextReader {
                           text_.vertex_list_path);
         });
         auto&                     to     = collector.appender(thread);
-        met[i].drain([&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
+        met[i].drain(job_.context,
+                     [&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
       });
       return from_collected(std::move(collector).finish(keys.size()), keys.size(), 0, text_.weight_type, job_);
     });
@@ -280,29 +335,42 @@ class EdgeTextReader {
     return result;
   }
 
-  /// Edges in blocks, so that they can be given back one block after the other.
+  /// Edges in blocks, so that they can be given back one block after the other. Where memory need not hold the
+  /// graph, whole blocks wait on disk.
   class MetEdges {
    public:
-    void add(const Met& edge, const std::shared_ptr<MemoryBudget>& budget) {
-      if (used_ == block_edges || blocks_.empty()) {
-        blocks_.emplace_back(block_edges, budget, "the edges being read");
-        used_ = 0;
-      }
+    void add(const Met& edge, const BuildContext& context) {
+      if (used_ == block_edges || blocks_.empty()) next_block(context);
       blocks_.back()[used_++] = edge;
     }
 
     template <class Visit>
-    void drain(Visit&& visit) {
+    void drain(const BuildContext& context, Visit&& visit) {
       for (std::size_t i = 0; i < blocks_.size(); ++i) {
         const std::uint64_t count = i + 1 == blocks_.size() ? used_ : block_edges;
         for (std::uint64_t j = 0; j < count; ++j) visit(blocks_[i][j]);
-        blocks_[i] = {};
+        if (i + 1 < blocks_.size()) blocks_[i] = {};
       }
+      for (const std::uint64_t at : written_) {
+        const Buffer<Met>& block = blocks_.back();
+        context.outside->spill.read(at, block.data(), block_edges * sizeof(Met));
+        for (std::uint64_t j = 0; j < block_edges; ++j) visit(block[j]);
+      }
+      blocks_.clear();
     }
 
    private:
+    void next_block(const BuildContext& context) {
+      used_ = 0;
+      if (context.outside && !blocks_.empty())
+        written_.push_back(context.outside->spill.write(blocks_.back().data(), block_edges * sizeof(Met)));
+      else
+        blocks_.emplace_back(block_edges, context.budget, "the edges being read");
+    }
+
     static constexpr std::uint64_t block_edges = 64u << 10;
     std::vector<Buffer<Met>>       blocks_;
+    std::vector<std::uint64_t>     written_;  ///< where in the file
     std::uint64_t                  used_ = 0;
   };
 
@@ -372,20 +440,50 @@ void expect_to_fit(const EdgeText& text, const ReadJob& job) {
   if (text.vertices)
     job.context.budget->expect(building_bytes(*text.vertices, 0, false),
                                fmt::format("{}: a graph of {} vertices", job.path(), with_commas(*text.vertices)));
-  if (job.context.outside || job.sample.file_bytes == 0 || job.sample.compressed ||
-      job.sample.text.size() <= text.start)
-    return;
+  if (job.sample.file_bytes == 0 || job.sample.compressed || job.sample.text.size() <= text.start) return;
   const std::uint64_t edges = text.edges.value_or(fewest_lines(text, job));
-  const std::uint64_t arcs  = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
+  if (job.context.outside) return job.expect_outside(edges, text.weight_type, !text.edges, text.vertices);
+  const std::uint64_t arcs = job.context.transform.undirected || text.layout.negate_reverse ? edges * 2 : edges;
   if (arcs > job.sample.file_bytes) return;  // more than the file can hold: reading will say so
   job.context.budget->expect(building_bytes(text.vertices.value_or(0), arcs, text.weight_type != WeightType::none),
                              fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(arcs)));
+}
+
+// How a text is read changes when it is read again: a journal says which reading it is of.
+constexpr const char* reading_state = "reading";
+
+void restore_reading(EdgeText& text, const ReadJob& job) {
+  auto state = job.journal() ? job.journal()->find(reading_state) : std::nullopt;
+  if (!state) return;
+  text.ids              = state->get<IdKind>();
+  text.weight_type      = state->get<WeightType>();
+  text.layout.delimiter = state->get<char>();
+  text.layout.quoted    = state->get<bool>();
+  text.first_name_line  = state->get<std::uint64_t>();
+  text.first_name       = state->get_text();
+}
+
+/// What was read before is forgotten, on disk first.
+void start_anew(const EdgeText& text, const ReadJob& job) {
+  if (!job.journal()) return;
+  StateWriter state;
+  state.put(text.ids);
+  state.put(text.weight_type);
+  state.put(text.layout.delimiter);
+  state.put(text.layout.quoted);
+  state.put(text.first_name_line);
+  state.put_text(text.first_name);
+  job.journal()->forget_all();
+  job.journal()->put(reading_state, std::move(state));
+  if (job.journal()->has_committed()) job.journal()->commit();
+  job.context.outside->spill.clear();
 }
 
 }  // namespace
 
 ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
   const std::uint64_t held = job.context.budget->used();
+  restore_reading(text, job);
   for (;;) {
     try {
       expect_to_fit(text, job);
@@ -420,6 +518,7 @@ ReadResult read_edge_text(EdgeText& text, ReadJob& job) {
         case Finding::no_weight:
           throw internal_error("a mistake does not ask for another reading");
       }
+      start_anew(text, job);
     }
   }
 }

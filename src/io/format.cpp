@@ -184,6 +184,21 @@ void ReadJob::require_plain_file(std::string_view format) const {
   if (sample.compressed) throw bad_input("{}: {} is read by position; decompress it first", path(), format);
 }
 
+void ReadJob::expect_outside(std::uint64_t edges, WeightType weight_type, bool estimated,
+                             std::optional<std::uint64_t> vertices) const {
+  // Offsets while rows are built and in the order they are written, or a table of ids.
+  constexpr std::uint64_t bytes_a_vertex = 16;
+  if (vertices)
+    context.budget->expect(*vertices * bytes_a_vertex,
+                           fmt::format("{}: {} vertices, {} bytes each, beside what sorts", path(),
+                                       with_commas(*vertices), bytes_a_vertex));
+  if (!context.outside->expect) return;
+  const Transform& transform = context.transform;
+  context.outside->expect({.arcs      = edges * (transform.undirected || transform.symmetrize ? 2 : 1),
+                           .weighted  = weight_type != WeightType::none,
+                           .estimated = estimated});
+}
+
 void ReadJob::expect_rows(std::uint64_t vertices, EdgeIndex arcs, WeightType weight_type, bool undirected_file,
                           std::uint64_t buffers) {
   const bool      weighted  = weight_type != WeightType::none;

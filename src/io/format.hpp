@@ -45,11 +45,17 @@ struct ReadJob {
 
   const std::string& path() const { return sample.path; }
   Progress&          progress() const { return *context.progress; }
+  /// Where a reader that hands arcs over keeps how far it has got; null: nowhere.
+  BuildJournal* journal() const { return context.outside ? context.outside->spill.journal() : nullptr; }
 
   /// The input from its start. A pipe can be had once; asking again is Error{bad_input}.
   std::unique_ptr<ByteStream> open() const;
   /// For formats that are read by position.
   void require_plain_file(std::string_view format) const;
+  /// For formats that hand arcs over, where memory need not hold them: so many edges, and vertices if they are
+  /// known, before they are read.
+  void expect_outside(std::uint64_t edges, WeightType weight_type, bool estimated,
+                      std::optional<std::uint64_t> vertices) const;
   /// For formats that hold rows: what the header says, before they are read.
   void expect_rows(std::uint64_t vertices, EdgeIndex arcs, WeightType weight_type, bool undirected_file,
                    std::uint64_t buffers = 0);

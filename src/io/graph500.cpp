@@ -47,7 +47,9 @@ class Graph500Reader {
     // The size tells how many edges there are: what cannot fit is refused before it is collected.
     const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
     try {
-      if (!job_.context.outside)
+      if (job_.context.outside)
+        job_.expect_outside(edges_, kept_, false, job_.options.vertices);
+      else
         job_.context.budget->expect(
             building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
             fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
@@ -120,9 +122,37 @@ class Graph500Reader {
 
   template <class Edge, class Collector>
   void collect(Collector& collector) {
+    constexpr const char* input   = "input";
+    BuildJournal* const   journal = job_.journal();
+    std::uint64_t         first   = 0;
+    const std::uint64_t   stretch =
+        journal ? journal->stretch(job_.context.threads) / sizeof(Edge) : std::max<std::uint64_t>(edges_, 1);
+    const auto place = [&] {
+      StateWriter state;
+      state.put(first);
+      return state;
+    };
+    if (auto state = journal ? journal->find(input) : std::nullopt) {
+      collector.restore();
+      first = state->get<std::uint64_t>();
+      job_.progress().advance(first * (sizeof(Edge) + (weights_ ? sizeof(float) : 0)));
+    }
+    while (first < edges_) {
+      const std::uint64_t count = std::min(stretch, edges_ - first);
+      collect_some<Edge>(collector, first, count);
+      first += count;
+      if (first < edges_) collector.keep_if_due(place);
+    }
+    if (journal) journal->put(input, place());
+  }
+
+  /// `count` edges from number `from` on.
+  template <class Edge, class Collector>
+  void collect_some(Collector& collector, std::uint64_t from, std::uint64_t count) {
     std::vector<Buffer<float>> weights(static_cast<std::size_t>(job_.context.threads));
-    file_.for_each_chunk<Edge>(0, edges_, [&](std::span<const Edge> chunk, std::uint64_t first, int thread) {
-      Buffer<float>& mine = weights[static_cast<std::size_t>(thread)];
+    const auto                 add = [&](std::span<const Edge> chunk, std::uint64_t at, int thread) {
+      const std::uint64_t first = from + at;
+      Buffer<float>&      mine  = weights[static_cast<std::size_t>(thread)];
       if (weights_) {
         if (mine.size() < chunk.size()) mine = {chunk.size(), job_.context.budget, "a chunk of the weights"};
         weights_->read(first * sizeof(float), mine.data(), chunk.size() * sizeof(float));
@@ -133,7 +163,8 @@ class Graph500Reader {
         const Vertex v = checked(chunk[i].end(1), (first + i) * sizeof(Edge));
         appender.add(u, v, weights_ ? weight(mine[i], first + i) : 0);
       }
-    });
+    };
+    file_.for_each_chunk<Edge>(from * sizeof(Edge), count, add);
   }
 
   Vertex checked(std::uint64_t id, std::uint64_t place) const {

@@ -26,7 +26,9 @@ LineSource::LineSource(const ReadJob& job, std::uint64_t start)
   for (Reader& reader : readers_)
     reader.buffer = Buffer<char>{piece_bytes, job.context.budget, "reading the input"};
   if (!job.sample.is_pipe && !job.sample.compressed) {
-    file_ = open_for_reading(job.path());
+    file_       = open_for_reading(job.path());
+    file_bytes_ = file_size(file_, job.path());
+    if (job.journal()) stretch_ = job.journal()->stretch(job.context.threads);
     split_file(start + job.sample.skipped);
     return;
   }
@@ -37,31 +39,49 @@ LineSource::LineSource(const ReadJob& job, std::uint64_t start)
   stream_offset_ = skipped.size();
 }
 
+/// A stretch from here, shared out among the threads.
 void LineSource::split_file(std::uint64_t start) {
-  const std::uint64_t bytes    = file_size(file_, job_.path());
-  const std::uint64_t body     = bytes - std::min(bytes, start);
+  start                        = std::min(start, file_bytes_);
+  const bool          is_last  = stretch_ >= file_bytes_ - start;
+  const std::uint64_t end      = is_last ? file_bytes_ : line_start_at(start + stretch_);
   const std::uint64_t parts    = readers_.size();
-  std::uint64_t       position = std::min(start, bytes);
+  std::uint64_t       position = start;
   for (std::uint64_t part = 0; part < parts; ++part) {
     Reader& reader  = readers_[part];
     reader.position = position;
-    reader.end = part + 1 == parts ? bytes : std::max(position, line_start_at(start + body / parts * (part + 1)));
-    position   = reader.end;
+    reader.end      = part + 1 == parts
+                          ? end
+                          : std::clamp(line_start_at(start + (end - start) / parts * (part + 1)), position, end);
+    position        = reader.end;
   }
+  stretch_end_ = end == file_bytes_ ? the_end : end;
 }
 
 /// The first line start at or after `offset`.
 std::uint64_t LineSource::line_start_at(std::uint64_t offset) const {
-  const std::uint64_t bytes = file_size(file_, job_.path());
-  char                window[4096];
-  for (std::uint64_t position = offset - 1; position < bytes;) {
-    const std::uint64_t got = std::min<std::uint64_t>(sizeof window, bytes - position);
+  char window[4096];
+  for (std::uint64_t position = offset - 1; position < file_bytes_;) {
+    const std::uint64_t got = std::min<std::uint64_t>(sizeof window, file_bytes_ - position);
     read_at(file_, job_.path(), position, window, got);
     if (const void* found = std::memchr(window, '\n', got))
       return position + static_cast<std::uint64_t>(static_cast<const char*>(found) - window) + 1;
     position += got;
   }
-  return bytes;
+  return file_bytes_;
+}
+
+bool LineSource::next_stretch() {
+  if (stretch_end_ == the_end) return false;
+  split_file(stretch_end_);
+  return true;
+}
+
+void LineSource::go_on_from(std::uint64_t place) {
+  job_.progress().advance(std::min(place, job_.sample.file_bytes));
+  if (place != the_end) return split_file(place);
+  for (Reader& reader : readers_) reader.position = reader.end = 0;
+  stretch_end_  = the_end;
+  stream_ended_ = true;
 }
 
 bool LineSource::next(int thread, LineChunk& chunk) {

@@ -28,8 +28,18 @@ class LineSource {
   /// Lines from byte `start`, where a line begins.
   LineSource(const ReadJob& job, std::uint64_t start);
 
-  /// The next piece for this thread, valid until its next call. False at the end.
+  /// The next piece for this thread, valid until its next call. False at the end of the stretch.
   bool next(int thread, LineChunk& chunk);
+
+  // Where there is a journal, a file is read in stretches: between two of them all threads have met.
+  /// False at the end.
+  bool next_stretch();
+  /// What is to be read next, once all threads are at the end of a stretch.
+  std::uint64_t place() const { return stretch_end_; }
+  /// Everything has been read.
+  static constexpr std::uint64_t the_end = ~std::uint64_t{0};
+  /// Goes on from a place; what is read in order knows none but `the_end`.
+  void go_on_from(std::uint64_t place);
 
   /// The number, from 1, of the line that `place` in `chunk` is in. Counts from the start of a file.
   std::uint64_t line_of(const LineChunk& chunk, const char* place) const;
@@ -52,6 +62,9 @@ class LineSource {
   const ReadJob&      job_;
   std::vector<Reader> readers_;
   FileHandle          file_;
+  std::uint64_t       file_bytes_  = 0;
+  std::uint64_t       stretch_     = the_end;  ///< bytes of one, about
+  std::uint64_t       stretch_end_ = the_end;
 
   // Of what is read in order:
   std::unique_ptr<ByteStream> stream_;

@@ -317,6 +317,20 @@ void PageSink::take(std::span<const EdgeIndex> offsets, const Vertex* targets, c
   writer_->add(offsets, targets, format_.weight_bits > 0 ? weights : nullptr, threads_);
 }
 
+void PageSink::save(BuildJournal& journal, const std::string& side) {
+  StateWriter state;
+  state.put(least_weight_);
+  writer_->save(state);
+  journal.put(side + " pages", std::move(state));
+}
+
+void PageSink::restore(const BuildJournal& journal, const std::string& side) {
+  auto state = journal.find(side + " pages");
+  if (!state) return;
+  least_weight_ = state->get<float>();
+  writer_->restore(*state);
+}
+
 WrittenPages PageSink::finish() {
   const bool none = least_weight_ == std::numeric_limits<float>::infinity();
   return {format_, writer_->finish(), none ? 0 : least_weight_, stripes_at_};

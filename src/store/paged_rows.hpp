@@ -91,6 +91,7 @@ struct PageOptions {
   bool          by_degree  = false;  ///< vertices with the most out-edges first
   /// Folders on several disks, each with a part of the pages; none: they are in the file itself.
   std::vector<std::string> stripes = {};
+  std::string temporary = {};  ///< folder for rows that wait to be put in order; empty: that of the file
 };
 
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
@@ -112,6 +113,9 @@ class PageSink final : public RowSink {
   bool wants_degrees() const override { return !options_.compressed; }
   void take_degrees(std::span<const EdgeIndex> offsets) override;
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
+
+  void save(BuildJournal& journal, const std::string& side) override;
+  void restore(const BuildJournal& journal, const std::string& side) override;
 
   bool                has_begun() const { return begun_; }
   WeightType          weight_type() const { return facts_.weight_type; }

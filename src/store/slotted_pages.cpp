@@ -244,6 +244,26 @@ void PageWriter::flush() {
   space_.clear();
 }
 
+void PageWriter::save(StateWriter& state) const {
+  state.put(space_);
+  state.put_all(std::span<const std::byte>{page_});
+  state.put(open_);
+  state.put_all(std::span<const PageEntry>{entries_});
+  state.put(next_vertex_);
+  state.put(next_edge_);
+  state.put(large_pages_);
+}
+
+void PageWriter::restore(StateReader& state) {
+  space_       = state.get<PageSpace>();
+  page_        = state.get_all<std::byte>();
+  open_        = state.get<PageEntry>();
+  entries_     = state.get_all<PageEntry>();
+  next_vertex_ = state.get<std::uint64_t>();
+  next_edge_   = state.get<std::uint64_t>();
+  large_pages_ = state.get<std::int32_t>();
+}
+
 std::vector<PageEntry> PageWriter::finish() {
   if (next_vertex_ != vertices_) throw internal_error("{} of {} rows came", next_vertex_, vertices_);
   flush();

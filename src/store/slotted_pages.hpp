@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/build_journal.hpp"
+
 #include <spillway/engine/block.hpp>
 #include <spillway/types.hpp>
 
@@ -111,6 +113,10 @@ class PageWriter {
 
   /// The next rows: `targets` and `weights` begin with those of the first.
   void add(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights, int threads);
+
+  /// All that has come, but for pages that are written; and goes on from there.
+  void save(StateWriter& state) const;
+  void restore(StateReader& state);
 
   /// Once all vertices have come.
   std::vector<PageEntry> finish();

@@ -446,10 +446,10 @@ void write(const Graph& graph, const PageOptions& options, OutputFile& file, Pro
       hand_over(rows, graph.weight_type(), graph.budget(), pages, progress);
       return writer.add_side(pages.finish(), rows.offsets.span(), in);
     }
-    ArcSpill     spill{folder_of(followed(file.path())), waiting};
+    ArcSpill     spill{options.temporary.empty() ? folder_of(followed(file.path())) : options.temporary, waiting};
     OrderingSink ordering{spill, pages, thread_count(), progress, order};
     hand_over(rows, graph.weight_type(), graph.budget(), ordering, progress);
-    const Array<EdgeIndex> offsets = ordering.finish();
+    const Array<EdgeIndex> offsets = ordering.finish(in ? in_side : out_side);
     order                          = ordering.order();
     writer.add_side(pages.finish(), offsets.span(), in);
   };
@@ -483,7 +483,7 @@ RowSink& PagedOutput::rows() {
 
 IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType weight_type, bool symmetric) {
   if (weight_type != pages_.weight_type()) throw internal_error("pages were written with weights of another type");
-  if (ordering_) offsets = ordering_->finish();
+  if (ordering_) offsets = ordering_->finish(out_side);
   SectionWriter writer{file_, progress_, stripes_};
   writer.add_side(pages_.finish(), offsets.span(), false);
   Header header;
@@ -496,7 +496,7 @@ IdMap PagedOutput::finish(Array<EdgeIndex> offsets, const IdMap& ids, WeightType
     PageSink     pages{options_, file_, writer.next(), threads_, stripes_};
     OrderingSink ordering{spill_, pages, threads_, progress_, ordering_ ? ordering_->order() : Array<Vertex>{}};
     offsets = reversing_->finish(ordering_ ? static_cast<RowSink&>(ordering) : pages);
-    if (ordering_) offsets = ordering.finish();
+    if (ordering_) offsets = ordering.finish(in_side);
     writer.add_side(pages.finish(), offsets.span(), true);
   }
   const IdMap named = ordering_ ? IdMap::ordered(ids, ordering_->order()) : ids;

@@ -24,6 +24,7 @@ using testing::Fault;
 using testing::read_file;
 using testing::SystemFaults;
 using testing::TemporaryFolder;
+using testing::WithoutDisk;
 
 constexpr std::uint64_t each = 60;  ///< faults before gaps grow
 
@@ -197,20 +198,6 @@ std::vector<Writing> writings() {
   all.push_back({"by_program", {"plugin.so"}, write_by_program});
   return all;
 }
-
-/// No test cuts the power, and waiting for the disk takes longer than all else.
-class WithoutDisk {
- public:
-  WithoutDisk() : before_(system_calls()) {
-    system_calls().fsync = [](int) { return 0; };
-  }
-  WithoutDisk(const WithoutDisk&)            = delete;
-  WithoutDisk& operator=(const WithoutDisk&) = delete;
-  ~WithoutDisk() { system_calls() = before_; }
-
- private:
-  SystemCalls before_;
-};
 
 class FaultsOfWriting : public ::testing::TestWithParam<Writing> {
  protected:

@@ -114,6 +114,20 @@ class SystemFaults {
   SystemCalls                              before_;
 };
 
+/// No test cuts the power, and waiting for the disk takes longer than all else.
+class WithoutDisk {
+ public:
+  WithoutDisk() : before_(system_calls()) {
+    system_calls().fsync = [](int) { return 0; };
+  }
+  WithoutDisk(const WithoutDisk&)            = delete;
+  WithoutDisk& operator=(const WithoutDisk&) = delete;
+  ~WithoutDisk() { system_calls() = before_; }
+
+ private:
+  SystemCalls before_;
+};
+
 inline std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {}));
 }

@@ -111,6 +111,57 @@ TEST(BuiltOutside, StaysInMemoryWhereItFits) {
             0u);
 }
 
+/// All sources share a bucket, and there is memory for a part of it.
+TEST(BuiltOutside, SplitsABucketThatMemoryDoesNotHold) {
+  const TemporaryFolder folder;
+  std::ofstream{folder / "g.el"} << some_edges(1, 5000, 600'000, true);
+  const LoadOptions plenty{.transform = {.dedup = true}, .threads = 2};
+  LoadOptions       little = plenty;
+  little.host_memory       = 8u << 20;  // of 600,000 arcs of 10 bytes and as many of 8
+  for (const bool compressed : {false, true}) {
+    const store::PageOptions pages{.page_bytes = 4096, .compressed = compressed};
+    EXPECT_GT(convert(folder / "g.el", folder / "g.spill", little, pages, 1u << 20, folder / "").on_disk,
+              5'900'000u);
+    expect_the_same(store::in_memory(open(folder / "g.spill"), 2, Progress::none()),
+                    open(folder / "g.el", plenty));
+  }
+}
+
+/// Edges whose ends are names wait on disk until all names are known.
+TEST(BuiltOutside, HoldsNamesAndNotTheirEdges) {
+  const TemporaryFolder folder;
+  std::mt19937_64       random{1};
+  std::ofstream         names{folder / "g.el"}, gaps{folder / "gaps.el"};
+  for (int i = 0; i < 900'000; ++i) {
+    const auto u = random() % 1000, v = random() % 1000;
+    names << 'n' << u << " n" << v << '\n';
+    gaps << u * 1'000'000'007'000 << ' ' << v * 1'000'000'007'000 << '\n';
+  }
+  names.close(), gaps.close();
+  for (const char* file : {"g.el", "gaps.el"}) {
+    const LoadOptions little{.host_memory = 8u << 20, .threads = 2};  // edges alone take 10.8 MB
+    EXPECT_GT(convert(folder / file, folder / "g.spill", little, {.page_bytes = 4096, .compressed = true},
+                      1u << 20, folder / "")
+                  .on_disk,
+              10'000'000u);
+    expect_the_same(store::in_memory(open(folder / "g.spill"), 2, Progress::none()), open(folder / file));
+  }
+}
+
+TEST(BuiltOutside, SaysHowManyArcsItExpects) {
+  const TemporaryFolder folder;
+  std::ofstream{folder / "g.el"} << some_edges(1, 1000, 10'000, true);
+  ArcSpill           spill{folder / "", 1u << 20};
+  OutputFile         file{folder / "g.spill"};
+  store::PagedOutput output{{.page_bytes = 4096, .compressed = true}, file, spill, 2, Progress::none()};
+  OutsideSize        expected;
+  BuildOutside       outside{spill, output.rows(), [&](const OutsideSize& size) { expected = size; }};
+  read_graph(folder / "g.el", {.transform = {.undirected = true}, .threads = 2}, &outside);
+  EXPECT_TRUE(expected.weighted);
+  EXPECT_TRUE(expected.estimated);
+  EXPECT_NEAR(static_cast<double>(expected.arcs), 20'000, 1'000);
+}
+
 TEST(BuiltOutside, LeavesNothingWhereADiskIsFull) {
   static std::atomic<int> left{0};
   static const auto       real = system_calls();
