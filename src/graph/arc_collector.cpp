@@ -267,25 +267,38 @@ std::vector<Record> ArcCollector<Record>::all_of(std::size_t bucket, Charge& mem
   return records;
 }
 
-/// visit(records) of a bucket, some at a time: less is held than all of them.
+/// visit(records) of a bucket, some at a time: less is held than all of them. What was written away lies in many
+/// small parts, which are put together.
 template <class Record>
 template <class Visit>
 void ArcCollector<Record>::visit_pieces(std::size_t bucket, Visit&& visit) {
-  constexpr std::uint64_t most = (1u << 20) / sizeof(Record);
-  Charge                  memory{context_.budget, "reading a bucket"};
+  const std::uint64_t bytes = std::clamp<std::uint64_t>(context_.budget->limit() / 64, 64u << 10, 4u << 20);
+  const std::uint64_t most  = std::min<std::uint64_t>(counted(bucket), bytes / sizeof(Record));
+  Charge              memory{context_.budget, "reading a bucket"};
   memory.raise_to(most * sizeof(Record));
   std::vector<Record> piece(most);
+  std::uint64_t       filled = 0;
+  const auto          flush  = [&] { visit(std::span<const Record>{piece.data(), std::exchange(filled, 0)}); };
   for (const auto& appender : appenders_) {
     for (const SpilledArcs& part : appender->spilled(bucket))
-      for (std::uint64_t done = 0; done < part.count; done += most) {
-        const std::uint64_t count = std::min(most, part.count - done);
-        context_.outside->spill.read(part.at + done * sizeof(Record), piece.data(), count * sizeof(Record));
-        visit(std::span<const Record>{piece.data(), count});
+      for (std::uint64_t done = 0, count = 0; done < part.count; done += count) {
+        count = std::min(most - filled, part.count - done);
+        context_.outside->spill.read(part.at + done * sizeof(Record), piece.data() + filled,
+                                     count * sizeof(Record));
+        filled += count;
+        if (filled == most) flush();
       }
     std::vector<std::span<Record>> waiting;
     appender->append_segments(bucket, waiting);
-    for (const auto& segment : waiting) visit(std::span<const Record>{segment});
+    for (const auto& segment : waiting)
+      for (std::uint64_t done = 0, count = 0; done < segment.size(); done += count) {
+        count = std::min<std::uint64_t>(most - filled, segment.size() - done);
+        std::copy_n(segment.data() + done, count, piece.data() + filled);
+        filled += count;
+        if (filled == most) flush();
+      }
   }
+  if (filled > 0) flush();
 }
 
 /// The rows of a bucket of which memory does not hold all: those of some of its sources, up to `most` arcs, then
