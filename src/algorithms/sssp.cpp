@@ -33,11 +33,10 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
         graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 
-/// A search for parents looks at about half of the edges once more. Where these are on the GPU, that is less than
-/// what wider values cost in every iteration; where they are not, it is the bus that they would come over.
-bool carries_parents(const Parameters& parameters, const Graph& graph, const RunOptions& options) {
-  const std::string& asked = parameters.choice("parents", {"auto", "search", "carry"});
-  return asked == "carry" || (asked == "auto" && !gpu::holds_weighted_rows(graph, options));
+/// A search for parents looks at about half of the edges once more, which takes longer than what wider values cost
+/// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md).
+bool carries_parents(const Parameters& parameters) {
+  return parameters.choice("parents", {"carry", "search"}) == "carry";
 }
 
 /// Where the choice is free, it stays so: the CPU runs the same program.
@@ -86,8 +85,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
   const double delta  = delta_of(parameters);
   const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, gpu::without(options)); };
   const auto   there  = [&] {
-    if (carries_parents(parameters, graph, options))
-      return paths_with_parents(graph, source, delta, asked_of_gpu(options));
+    if (carries_parents(parameters)) return paths_with_parents(graph, source, delta, asked_of_gpu(options));
     return on_gpu(Distances{source, delta}, graph, options, on_cpu);
   };
   Result result = gpu::or_else(graph, options, there, on_cpu);
@@ -139,7 +137,7 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   RunOptions there  = options;
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {
-    if (!real && carries_parents(parameters, graph, options))
+    if (!real && carries_parents(parameters))
       return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options));
     OtherDevice cpu;
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
@@ -220,9 +218,8 @@ Algorithm sssp_algorithm() {
                 .help          = "width of a bucket of distances; auto: from the weights",
                 .default_value = "auto"},
                {.name = "parents",
-                .help = "of whole weights on a GPU: search for them afterwards, carry them with distances, or "
-                        "auto: carry where edges are not resident",
-                .default_value = "auto"}},
+                .help = "of whole weights on a GPU: carry them with distances, or search for them afterwards",
+                .default_value = "carry"}},
           .columns = {{"distance", "length of a shortest path; inf if there is none", ColumnOrder::smallest_first},
                       {"parent", "the vertex before it on such a path; the source's is itself"}},
           .weights = WeightUse::needed,

@@ -42,10 +42,6 @@ inline RunOptions without(RunOptions options) {
 /// Rows of the graph that other runs have left on the GPU are given up; false if there are none.
 bool make_room(const Graph& graph, const RunOptions& options);
 
-/// Whether the GPU has room for the rows of a weighted graph beside a run over them, about, and the method leaves
-/// them there.
-bool holds_weighted_rows(const Graph& graph, const RunOptions& options);
-
 /// What the planner says of an algorithm on this GPU, the CPU beside it.
 struct DeviceChosen {
   bool        on_cpu = false;

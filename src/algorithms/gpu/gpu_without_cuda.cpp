@@ -12,8 +12,6 @@ bool wanted(const RunOptions& options) {
 
 bool make_room(const Graph&, const RunOptions&) { return false; }
 
-bool holds_weighted_rows(const Graph&, const RunOptions&) { return false; }
-
 DeviceChosen chosen_device(const Graph&, const RunOptions&, const AlgorithmWork&) { refuse_gpu(); }
 
 Plan planned(const Graph&, const RunOptions& options, const std::function<AlgorithmWork()>&) {
