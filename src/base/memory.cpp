@@ -222,8 +222,8 @@ class DiskTable {
 };
 
 DiskTable& disk_table() {
-  static DiskTable table;
-  return table;
+  static DiskTable all;
+  return all;
 }
 
 }  // namespace
@@ -285,7 +285,11 @@ Pages Pages::on_disk(std::uint64_t bytes, const MemoryBudget& budget, std::strin
     throw does_not_fit("{}: files there are in memory, which does not hold {}; --temporary names another folder",
                        folder, what);
   // All of it now: a write to a mapped page for which there is no room would end the process.
-  if (const int error = system_calls().fallocate(file.get(), 0, static_cast<off_t>(length)); error != 0)
+  int error = EINTR;
+  while (error == EINTR && !interrupt_requested)
+    error = system_calls().fallocate(file.get(), 0, static_cast<off_t>(length));
+  if (error == EINTR) throw Error{ExitCode::interrupted, "interrupted"};
+  if (error != 0)
     throw does_not_fit("{}: no room for {}, {} on disk: {}; --temporary names another folder", folder, what,
                        human_bytes(length), std::strerror(error));
   void* const at =
@@ -344,7 +348,7 @@ void Pages::release(std::uint64_t begin, std::uint64_t end) {
   begin = round_up(begin, page_bytes());
   end   = end / page_bytes() * page_bytes();
   if (begin >= end) return;
-  if (!mapped_) return static_cast<void>(std::memset(data_ + begin, 0, end - begin));
+  if (!mapped_ || on_disk_) return static_cast<void>(std::memset(data_ + begin, 0, end - begin));
   madvise(data_ + begin, end - begin, MADV_DONTNEED);
   const std::uint64_t freed = std::min(end - begin, counted_);
   if (budget_) budget_->give(freed);

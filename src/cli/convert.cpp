@@ -110,8 +110,8 @@ std::string question_of(const ConvertArguments& arguments, const store::PageOpti
                       load.source_column, load.target_column, load.weight_column, load.weight_type, load.header);
   text += fmt::format("\n{:d}{:d}{:d}{:d}", load.transform.undirected, load.transform.symmetrize,
                       load.transform.dedup, load.transform.drop_loops);
-  return text + fmt::format("\n{} {},{} {:d}{:d}{:d}", pages.page_bytes, pages.ids.page, pages.ids.slot,
-                            pages.compressed, pages.by_degree, arguments.in_edges);
+  return text + fmt::format("\n{} {},{} {:d}{:d}{:d} {}", pages.page_bytes, pages.ids.page, pages.ids.slot,
+                            pages.compressed, pages.by_degree, arguments.in_edges, arguments.id_map.value_or("-"));
 }
 
 /// Where work files of a conversion to OUT are, whatever it is of.
@@ -162,8 +162,8 @@ struct Work {
   /// A mistake in the input stays one; after all else the same command may come further.
   void keep_after(const Error& error, const Common& common) {
     if (!journal || !journal->has_committed()) return;
-    if (error.code() == ExitCode::bad_input || error.code() == ExitCode::usage ||
-        error.code() == ExitCode::internal_error)
+    if (error.code() == ExitCode::bad_input || error.code() == ExitCode::internal_error ||
+        (error.code() == ExitCode::usage && !journal->goes_on()))
       return;
     journal->keep();
     file.keep_unfinished();
@@ -267,6 +267,9 @@ std::optional<Graph> tell_finished(const ConvertArguments& arguments, const Comm
 
 std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store::PageOptions& pages,
                                   const Common& common, ProgressBar& bar) {
+  // A mistake in the command is found before work files are looked at: it is not to cost what an earlier one did.
+  number_argument("--checkpoint-every", arguments.checkpoint_every, 0);
+  size_argument("--host-memory", arguments.load.host_memory);
   Work work{arguments, pages};
   if (work.journal && work.journal->was_finished()) return tell_finished(arguments, common);
   work.tell(common);

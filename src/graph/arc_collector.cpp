@@ -415,7 +415,8 @@ class RowsJournal {
     auto state = journal_ ? journal_->find(side_ + " rows") : std::nullopt;
     if (!state) return std::nullopt;
     const auto step = state->get<Step>();
-    kept_           = step.rows;
+    if (step.rows > offsets_.size()) throw bad_input("{} was changed; remove it to start anew", journal_->path());
+    kept_ = step.rows;
     journal_->read(file(), 0, offsets_.data(), step.rows * sizeof(EdgeIndex));
     return step;
   }
@@ -547,7 +548,9 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
   // Once some are on disk, all are: memory is for rows from here on, and for what the sink holds of them.
   if (context_.outside->spill.bytes() > 0 || sink.memory() > 0) write_away();
   saved_ = false;
-  if (journal && journal->due()) save(), journal->commit();
+  // What a sink commits later must have the arcs, too.
+  if (journal && (journal->due() || sink.commits_later())) save();
+  if (journal && journal->due()) journal->commit();
   std::unique_ptr<VertexSet> members;
   if (!vertex_count) {
     members      = numbered(ids_that_appear(bucket_count), built, context_.budget);

@@ -67,6 +67,8 @@ class RowSink {
   virtual void begin(const Facts& facts) = 0;
   /// Bytes that it may still allocate while it receives rows.
   virtual std::uint64_t memory() const { return 0; }
+  /// Whether it goes on with the rows after all have been handed over, and saves how far it has got then.
+  virtual bool commits_later() const { return false; }
   /// Whether it has to know all degrees before the first row: rows are then made twice.
   virtual bool wants_degrees() const                            = 0;
   virtual void take_degrees(std::span<const EdgeIndex> offsets) = 0;

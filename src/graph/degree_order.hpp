@@ -26,6 +26,7 @@ class OrderingSink final : public RowSink {
 
   void begin(const Facts& facts) override;
   bool wants_degrees() const override { return true; }
+  bool commits_later() const override { return true; }
   void take_degrees(std::span<const EdgeIndex> offsets) override;
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;
 

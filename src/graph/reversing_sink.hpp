@@ -17,6 +17,7 @@ class ReversingSink final : public RowSink {
 
   void          begin(const Facts& facts) override;
   std::uint64_t memory() const override { return outside_.spill.memory() + outside_.rows.memory(); }
+  bool          commits_later() const override { return true; }
   bool          wants_degrees() const override { return outside_.rows.wants_degrees(); }
   void          take_degrees(std::span<const EdgeIndex> offsets) override { outside_.rows.take_degrees(offsets); }
   void take(std::span<const EdgeIndex> offsets, const Vertex* targets, const std::uint32_t* weights) override;

@@ -24,7 +24,10 @@ struct PageNeeds {
 PageNeeds needs_of(const Topology& topology, const ProgramFacts& facts, const RunOptions& options) {
   std::set<const store::PagedRows*> sides;
   for (const auto* blocks : {&topology.push, &topology.pull})
-    for (const RowBlock& block : *blocks) sides.insert(block.pages);
+    for (const RowBlock& block : *blocks) {
+      if (!block.pages) throw internal_error("rows in memory were to be streamed");
+      sides.insert(block.pages);
+    }
   PageNeeds needs;
   for (const store::PagedRows* side : sides) {
     needs.least += PageStreamSizes::least_bytes(*side, thread_count(options.threads), facts.weighted);
@@ -35,9 +38,9 @@ PageNeeds needs_of(const Topology& topology, const ProgramFacts& facts, const Ru
 
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-StateChunks chunks_of(std::uint64_t size, std::uint64_t vertices) {
-  const std::uint64_t count = (vertices + size - 1) / size;
-  return count > 1 ? StateChunks{count, size} : StateChunks{};
+StateChunks chunks_of(std::uint64_t size, const StateSizes& state, const PageNeeds& needs) {
+  const std::uint64_t count = (state.vertices + size - 1) / size;
+  return count > 1 ? StateChunks{count, size, state.a_vertex + needs.a_vertex} : StateChunks{};
 }
 
 /// Most of the room is for two chunks, the rest for a larger ring of pages.
@@ -52,7 +55,7 @@ StateChunks chunks_that_fit(const StateSizes& state, const PageNeeds& needs, con
     const std::uint64_t least = std::min(whole, held + (smallest * a_vertex + 2) / 3 * 4);
     throw MemoryRefusal{what, least, budget.limit(), budget.is_stated()};
   }
-  return chunks_of(size, state.vertices);
+  return chunks_of(size, state, needs);
 }
 
 }  // namespace
@@ -78,7 +81,7 @@ StateChunks choose_chunks(const StateSizes& state, const Topology& topology, con
     return {};
   }
   if (asked == 0) return chunks_that_fit(state, needs, budget);
-  return chunks_of(rounded_up((state.vertices + asked - 1) / asked, host::Bitmap::bits), state.vertices);
+  return chunks_of(rounded_up((state.vertices + asked - 1) / asked, host::Bitmap::bits), state, needs);
 }
 
 }  // namespace spillway

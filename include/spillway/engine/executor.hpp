@@ -117,8 +117,9 @@ struct Accumulated {
 /// State larger than memory (GTS, section 3: W chunks of the attributes that are written). It is on disk; of the
 /// vertices that receive and of those that send, a chunk each is in memory at a time.
 struct StateChunks {
-  std::uint64_t count = 1;
-  std::uint64_t size  = ~std::uint64_t{0};  ///< vertices of a chunk; the last has what is left
+  std::uint64_t count    = 1;
+  std::uint64_t size     = ~std::uint64_t{0};  ///< vertices of a chunk; the last has what is left
+  std::uint64_t a_vertex = 0;                  ///< bytes that each has on disk
 
   bool        on_disk() const { return count > 1; }
   VertexRange chunk(std::uint64_t i, std::uint64_t vertices) const {

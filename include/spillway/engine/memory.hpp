@@ -141,7 +141,9 @@ class Buffer {
   /// In memory where the budget has room for it, else on disk.
   static Buffer where_it_fits(std::uint64_t count, const std::shared_ptr<MemoryBudget>& budget,
                               std::string_view what) {
-    return budget->has_room(count * sizeof(T)) ? Buffer{count, budget, what} : on_disk(count, *budget, what);
+    constexpr std::uint64_t rounding = 64u << 10;  // to pages of the system
+    return budget->has_room(count * sizeof(T) + rounding) ? Buffer{count, budget, what}
+                                                          : on_disk(count, *budget, what);
   }
 
   T*            data() const { return reinterpret_cast<T*>(pages_.data()); }

@@ -131,14 +131,18 @@ class HostDevice final : public RunDevice<P> {
 
   Plan plan() override {
     const auto&   budget = request_.graph.budget();
-    StateChunks   chunks = HostRun<P, Prioritises<P>>::chunks_of(request_);
-    std::uint64_t state  = HostExecutor<P, Prioritises<P>>::state_bytes_of(request_.topology, request_.options);
-    if constexpr (settles_in_place)
-      if (in_chunks()) {
-        chunks = HostRun<P, false>::chunks_of(request_);
-        state  = HostExecutor<P, false>::state_bytes_of(request_.topology, request_.options);
-      }
-    if (is_composed()) state = ComposedRun<P>{request_, delta_}.executor().state_bytes();
+    StateChunks   chunks;
+    std::uint64_t state = 0;
+    const auto    ask   = [&]<bool bucketed>(std::bool_constant<bucketed>) {
+      chunks = HostRun<P, bucketed>::chunks_of(request_);
+      state  = HostExecutor<P, bucketed>::state_bytes_of(request_.topology, request_.options);
+    };
+    if (is_composed())
+      state = ComposedRun<P>{request_, delta_}.executor().state_bytes();
+    else if (settles_in_place && in_chunks())
+      ask(std::false_type{});
+    else
+      ask(std::bool_constant<Prioritises<P>>{});
     const std::uint64_t given = request_.continuation.values.size() * sizeof(ValueOf<P>);
     if (!chunks.on_disk()) budget->expect(state - std::min(state, given), "the state of the vertices");
     Plan plan         = plan_on_cpu(request_.options, request_.topology, request_.facts, state, *budget);

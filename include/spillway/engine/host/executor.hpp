@@ -77,7 +77,7 @@ class HostExecutor final : public CpuExecutor {
     if (chunks_.on_disk()) tuning_.vertex_grain = std::gcd(tuning_.vertex_grain, chunks_.size);
     const bool has_values = values_.size() == n_;
     if (chunks_.on_disk())
-      at_hand_.raise_to(2 * chunks_.size * bytes_on_disk(topology) / n_);  // what sends and what receives
+      at_hand_.raise_to(2 * chunks_.size * chunks_.a_vertex);  // what sends and what receives
     else
       budget->expect(state_bytes() - (has_values ? n_ * sizeof(Value) : 0), "the state of the vertices");
     given_ = values_.size() == n_ && n_ > 0;
