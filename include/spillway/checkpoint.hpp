@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 namespace spillway {
 
 class Executor;
+class StateExchange;
 struct FrontierSize;
 
 struct CheckpointOptions {
@@ -23,8 +25,8 @@ struct CheckpointOptions {
   double      seconds = 60;     ///< from one to the next; more where saving takes long; 0: after every iteration
 };
 
-/// Of one question, in RunOptions::checkpoints. Of an algorithm that makes several runs, those before the one that
-/// was saved are made again.
+/// Of one question, in RunOptions::checkpoints. Of an algorithm that makes several runs, those of the same part
+/// (`begin_parts`) before the one that was saved are made again.
 class Checkpoints {
  public:
   /// Error{usage} where the folder or what it holds does not fit; Error{bad_input} where a checkpoint is damaged.
@@ -34,6 +36,11 @@ class Checkpoints {
   std::optional<FrontierSize> begin(Executor& executor, RunStatistics& statistics);
   /// Between two iterations: saves, if it is time to. What hinders it does not end the run.
   void offer(Executor& executor, const RunStatistics& statistics);
+  /// Of an algorithm whose work has many parts, one after the other: `exchange` passes on what it has come to, and
+  /// gets it back now if there is a checkpoint.
+  void begin_parts(std::function<void(StateExchange&)> exchange);
+  /// Runs are those of the next part from now on.
+  void end_part();
   /// The answer is safe: removes the file.
   void finish();
 
@@ -43,7 +50,7 @@ class Checkpoints {
   /// Why the last could not be saved; empty: it could.
   const std::string& trouble() const { return trouble_; }
   /// Whether there was a run that could have been saved: some algorithms make none.
-  bool        was_asked() const { return run_ > 0; }
+  bool        was_asked() const { return asked_; }
   std::string path() const;
 
  private:
@@ -51,12 +58,18 @@ class Checkpoints {
 
   CheckpointOptions            options_;
   bool                         exists_ = false;
-  std::uint32_t                run_ = 0, saved_run_ = 0;
+  bool                         asked_  = false;
+  std::uint32_t                run_ = 0, saved_run_ = 0;    ///< of a part
   double                       last_ms_ = 0, save_ms_ = 0;  ///< when the last was saved, and how long that took
   std::uint64_t                saved_ = 0;
   std::optional<std::uint64_t> resumed_at_;
   std::string                  trouble_;
+
+  std::function<void(StateExchange&)> exchange_parts_;
 };
+
+/// What was saved is not the state of this run.
+[[noreturn]] void refuse_checkpoint();
 
 /// What passes between an executor's state and a file, in the same order both ways.
 class StateExchange {

@@ -78,6 +78,8 @@ class Graph {
   /// Error{does_not_fit} then. Null: edges are in memory. `in_pages` of a symmetric graph are its pages.
   const std::shared_ptr<const store::PagedRows>& pages() const;
   const std::shared_ptr<const store::PagedRows>& in_pages() const;
+  /// As `simple` has them, of a symmetric graph; they are gone over once, at the first call.
+  const std::shared_ptr<const store::PagedRows>& simple_pages(int threads, Progress& progress) const;
 
   /// In-edges: those of the file, or built at the first call.
   const Csr& in() const;

@@ -79,7 +79,8 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
       .pull =
           T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_sensitive),
       .without_others = options.direction == (T::along == Along::in ? Direction::push : Direction::pull) ||
-                        (T::along == Along::in ? T::reads_degree : options.deterministic && T::order_sensitive)};
+                        (T::along == Along::in ? T::reads_degree : options.deterministic && T::order_sensitive),
+      .to_plan = asked == Asked::plan};
   bool                         on_a_gpu = false;
   [[maybe_unused]] const Work  work{graph.vertex_count(), graph.arc_count(), T::all_active,
                                    max_iterations_of(program)};

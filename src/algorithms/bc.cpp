@@ -17,6 +17,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 
+#include <spillway/checkpoint.hpp>
 #include <spillway/run.hpp>
 
 namespace spillway {
@@ -141,13 +142,15 @@ class Centrality {
         doubles_count_(doubles_count(graph)),
         of_(graph.vertex_count(), graph.budget(), "the result") {}
 
-  /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
-  void add(Vertex source) {
-    if (doubles_count_ && add_counted<double>(source)) return;
-    doubles_count_ = false;  // and they hardly will from another source
-    if (!add_counted<Large>(source))
-      throw bad_input("bc: there are more shortest paths from vertex {} than 2^8388607",
-                      graph_.ids().name(source));
+  /// From all of them, one after the other; from a checkpoint on, where there is one.
+  void add_all(std::span<const Vertex> sources) {
+    if (options_.checkpoints) options_.checkpoints->begin_parts([this](StateExchange& with) { exchange(with); });
+    if (added_ > sources.size()) refuse_checkpoint();
+    while (added_ < sources.size()) {
+      add(sources[added_]);
+      ++added_;
+      if (options_.checkpoints) options_.checkpoints->end_part();
+    }
   }
 
   Result result(double scale) && {
@@ -164,6 +167,26 @@ class Centrality {
   }
 
  private:
+  /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
+  void add(Vertex source) {
+    if (doubles_count_ && add_counted<double>(source)) return;
+    if (!add_counted<Large>(source))
+      throw bad_input("bc: there are more shortest paths from vertex {} than 2^8388607",
+                      graph_.ids().name(source));
+    doubles_count_ = false;  // and they hardly will from another source
+  }
+
+  /// What the sources so far have come to.
+  void exchange(StateExchange& with) {
+    with.exchange(added_);
+    with.exchange(doubles_count_);
+    with.exchange(of_.data(), of_.size() * sizeof(double));
+    for (std::uint64_t* const count :
+         {&statistics_.iterations, &statistics_.edges_processed, &statistics_.bytes_read,
+          &statistics_.pages_wanted, &statistics_.pages_read})
+      with.exchange(*count);
+  }
+
   /// False, and nothing added, if there are more paths than can be counted so.
   template <class Count>
   bool add_counted(Vertex source) {
@@ -189,6 +212,7 @@ class Centrality {
   bool              keeps_iterations_;
   bool              doubles_count_;
   Buffer<double>    of_;
+  std::uint64_t     added_ = 0;  ///< sources
   RunStatistics     statistics_;
 };
 
@@ -209,7 +233,7 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
   const std::uint64_t count   = sources.vertices.size();
   const RunOptions    shared  = shared_by(options, count);
   Centrality          centrality{graph, shared, count == 1};
-  for (const Vertex source : sources.vertices) centrality.add(source);
+  centrality.add_all(sources.vertices);
   Result result = std::move(centrality).result(scale_of(graph, sources, values));
   result.facts  = {{"sources", count}};
   if (sources.drawn) result.facts.push_back({"estimated", estimate_text(graph, count)});

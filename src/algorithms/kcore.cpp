@@ -1,10 +1,13 @@
 // Core numbers, or one k-core. The graph is taken as undirected and simple, whatever it was.
+#include <mutex>
 #include <numeric>
 
 #include "algorithms/checking.hpp"
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/programs/kcore.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/row_visits.hpp"
+#include "graph/vertex_set.hpp"
 
 #include <spillway/run.hpp>
 
@@ -191,6 +194,124 @@ std::string member_problem(const Graph& graph, std::span<const std::uint32_t> me
   return {};
 }
 
+/// The same two properties, from pages.
+class StreamedCores {
+ public:
+  StreamedCores(const Graph& graph, const VerifyOptions& options)
+      : graph_(graph),
+        threads_(thread_count(options.threads)),
+        progress_(options.progress ? *options.progress : Progress::none()),
+        rows_(*graph.simple_pages(threads_, progress_)),
+        n_(static_cast<Vertex>(graph.vertex_count())),
+        remaining_(n_, graph.budget(), verifying),
+        left_(graph.vertex_count(), graph.budget()),
+        leaving_(graph.vertex_count(), graph.budget()),
+        next_(graph.vertex_count(), graph.budget()) {}
+
+  std::string core_problem(std::span<const std::uint32_t> cores) {
+    count([&](Vertex v, Vertex u) { return cores[u] >= cores[v]; });
+    for (Vertex v = 0; v < n_; ++v) {
+      if (remaining_[v] < cores[v])
+        return fmt::format("vertex {} has {} neighbours in its core {}", graph_.ids().name(v), remaining_[v],
+                           cores[v]);
+      if (remaining_[v] == cores[v]) let_go(v);
+    }
+    peel([&](Vertex v, Vertex u) { return cores[u] == cores[v]; }, [&](Vertex u) { return cores[u]; });
+    const std::uint64_t stay = staying([](Vertex) { return true; });
+    if (stay > 0) return fmt::format("{} vertices belong to a deeper core than they are given", stay);
+    return {};
+  }
+
+  std::string member_problem(std::span<const std::uint32_t> members, std::uint32_t k) {
+    count([&](Vertex, Vertex u) { return members[u] == 1; });
+    for (Vertex v = 0; v < n_; ++v)
+      if (members[v] > 1 || (members[v] == 1 && remaining_[v] < k))
+        return fmt::format("vertex {} is {} and has {} neighbours in the core of {}", graph_.ids().name(v),
+                           members[v], remaining_[v], k);
+    for (Vertex v = 0; v < n_; ++v) {
+      remaining_[v] = static_cast<std::uint32_t>(rows_.offsets()[v + std::uint64_t{1}] - rows_.offsets()[v]);
+      if (remaining_[v] < k) let_go(v);
+    }
+    peel([](Vertex, Vertex) { return true; }, [&](Vertex) { return k - 1; });
+    const std::uint64_t stay = staying([&](Vertex v) { return members[v] == 0; });
+    if (stay > 0) return fmt::format("{} vertices that are not members belong to the core of {}", stay, k);
+    return {};
+  }
+
+ private:
+  void let_go(Vertex v) {
+    left_.insert(v);
+    next_.insert(v);
+    goes_on_ = true;
+  }
+
+  /// Of each vertex, the neighbours that count(v, neighbour).
+  template <class Counts>
+  void count(Counts&& counts) {
+    pass([&](Vertex v, std::span<const Vertex> neighbors) {
+      for (const Vertex u : neighbors) remaining_[v] += counts(v, u);
+    });
+  }
+
+  /// A neighbour that a vertex takes(v, neighbour) with it when it leaves has one less; with no more than bound(u)
+  /// it leaves, too.
+  template <class Takes, class Bound>
+  void peel(Takes&& takes, Bound&& bound) {
+    while (std::exchange(goes_on_, false)) {
+      std::swap(leaving_, next_);
+      std::ranges::fill(next_.words(), 0);
+      const auto wanted = [&](VertexRange range) {
+        for (std::uint64_t v = range.first; v < range.last; ++v)
+          if (leaving_.contains(static_cast<Vertex>(v))) return true;
+        return false;
+      };
+      pass(
+          [&](Vertex v, std::span<const Vertex> neighbors) {
+            if (!leaving_.contains(v)) return;
+            for (const Vertex u : neighbors)
+              if (!left_.contains(u) && takes(v, u) && --remaining_[u] <= bound(u)) let_go(u);
+          },
+          wanted);
+    }
+  }
+
+  template <class Counts>
+  std::uint64_t staying(Counts&& counts) const {
+    std::uint64_t stay = 0;
+    for (Vertex v = 0; v < n_; ++v) stay += !left_.contains(v) && counts(v);
+    return stay;
+  }
+
+  /// One row at a time; pages are decoded on all threads.
+  template <class Visit>
+  void pass(Visit&& visit, const std::function<bool(VertexRange)>& wanted = {}) {
+    std::mutex mutex;
+    const auto row = [&](Vertex v, std::span<const Vertex> neighbors, const std::uint32_t*) {
+      const std::scoped_lock lock{mutex};
+      visit(v, neighbors);
+    };
+    for_each_paged_row(rows_, threads_, "verifying", progress_, row, wanted);
+  }
+
+  const Graph&            graph_;
+  int                     threads_;
+  Progress&               progress_;
+  const store::PagedRows& rows_;
+  const Vertex            n_;
+  Buffer<std::uint32_t>   remaining_;
+  VertexSet               left_, leaving_, next_;
+  bool                    goes_on_ = false;
+};
+
+std::string property_problem(const Graph& graph, std::span<const std::uint32_t> found, std::uint32_t k,
+                             const VerifyOptions& options) {
+  if (graph.pages()) {
+    StreamedCores cores{graph, options};
+    return k == 0 ? cores.core_problem(found) : cores.member_problem(found, k);
+  }
+  return k == 0 ? core_problem(graph, found) : member_problem(graph, found, k);
+}
+
 std::string fact_problem(const Result& result, std::uint32_t k) {
   const auto&         found = column_of<std::uint32_t>(result, 0);
   const std::uint64_t whole = k > 0           ? std::accumulate(found.begin(), found.end(), std::uint64_t{0})
@@ -209,8 +330,7 @@ Verdict verify_kcore(const Graph& graph, const ParameterValues& values, const Re
   const auto          how       = by_serial ? by_oracle : by_properties;
   if (found.size() != graph.vertex_count()) return {how, "the column has the wrong length"};
   if (std::string problem = fact_problem(result, k); !problem.empty()) return {how, problem};
-  if (!by_serial)
-    return {how, k == 0 ? core_problem(graph, found.span()) : member_problem(graph, found.span(), k)};
+  if (!by_serial) return {how, property_problem(graph, found.span(), k, options)};
   const SerialCores expected{graph};
   if (k > 0)
     for (std::uint32_t& core : expected.cores()) core = core >= k ? 1 : 0;

@@ -20,19 +20,29 @@ inline EdgeIndex out_degree(const Graph& graph, Vertex v) {
 }
 
 /// body(u, targets, weights) for every row that is not empty, on all threads; of one that takes several pages, for
-/// each part. `weights` are raw bits; null: there are none.
+/// each part. `weights` are raw bits; null: there are none. Pages of whose vertices nothing is `wanted` are left
+/// out.
+template <class Body>
+void for_each_paged_row(const store::PagedRows& rows, int threads, const char* doing, Progress& progress,
+                        Body&& body, const std::function<bool(VertexRange)>& wanted = {}) {
+  const auto visit = [&](std::uint64_t, const PageRows& page) {
+    for (Vertex u = page.first; u < page.last; ++u) {
+      const auto [first, last, compact] = page.row(u);
+      if (first < last)
+        body(u, std::span{page.rows.targets + first, last - first},
+             page.rows.weights ? page.rows.weights + first : nullptr);
+    }
+  };
+  store::for_each_page(rows, threads, doing, progress, visit, wanted);
+}
+
+/// The same, wherever the rows are.
 template <class Body>
 void for_each_row(const Graph& graph, const VerifyOptions& options, Body&& body) {
-  const int  threads = thread_count(options.threads);
-  const auto visit   = [&](const Rows& rows, Vertex u, EdgeIndex first, EdgeIndex last) {
-    if (first < last)
-      body(u, std::span{rows.targets + first, last - first}, rows.weights ? rows.weights + first : nullptr);
-  };
+  const int threads = thread_count(options.threads);
   if (graph.pages()) {
     Progress& progress = options.progress ? *options.progress : Progress::none();
-    store::for_each_page(*graph.pages(), threads, "verifying", progress, [&](std::uint64_t, const PageRows& page) {
-      for (Vertex u = page.first; u < page.last; ++u) visit(page.rows, u, page.row(u).first, page.row(u).last);
-    });
+    for_each_paged_row(*graph.pages(), threads, "verifying", progress, body);
     return;
   }
   const Csr& out = graph.out();

@@ -97,10 +97,10 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   refuse_negative_weights(graph, "sssp", options);
   const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
   const auto     on_cpu = [&] {
-    auto            outcome  = run(program, graph, gpu::without(options));
-    const Progress& progress = options.progress ? *options.progress : Progress::none();
-    Stopwatch       clock;
-    Buffer<Vertex>  parents =
+    auto           outcome  = run(program, graph, gpu::without(options));
+    Progress&      progress = options.progress ? *options.progress : Progress::none();
+    Stopwatch      clock;
+    Buffer<Vertex> parents =
         shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress);
     Result result;
     result.statistics = std::move(outcome.statistics);

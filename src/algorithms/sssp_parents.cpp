@@ -1,10 +1,13 @@
 #include "algorithms/sssp_parents.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
+#include "algorithms/row_visits.hpp"
 #include "graph/csr.hpp"
 #include "graph/vertex_queue.hpp"
+#include "graph/vertex_set.hpp"
 
 #include <spillway/combine.hpp>
 
@@ -13,9 +16,8 @@ namespace {
 
 class ParentSearch {
  public:
-  ParentSearch(const Graph& graph, std::span<const double> distances, int threads, const Progress& progress)
+  ParentSearch(const Graph& graph, std::span<const double> distances, int threads, Progress& progress)
       : graph_(graph),
-        out_(graph.out()),
         distances_(distances),
         threads_(threads),
         progress_(progress),
@@ -24,20 +26,59 @@ class ParentSearch {
   Buffer<Vertex> run(Vertex source) && {
     std::fill_n(parents_.data(), parents_.size(), no_vertex);
     parents_[source] = source;
-    take_nearer_ones();
-    if (std::uint64_t left = orphans(); left > 0) take_equal_ones(left);
+    if (graph_.pages()) {
+      search_pages();
+    } else {
+      take_nearer_ones();
+      if (std::uint64_t left = orphans(); left > 0) take_equal_ones(left);
+    }
     return std::move(parents_);
   }
 
  private:
+  using Weights = const std::uint32_t*;
+
+  /// The same two steps. Of the second, pass after pass goes on from those that the last has found a parent for.
+  void search_pages() {
+    pass([&](Vertex u, Vertex v) { take_nearer(u, v); });
+    if (orphans() == 0) return;
+    VertexSet         now{graph_.vertex_count(), graph_.budget()}, next{graph_.vertex_count(), graph_.budget()};
+    std::atomic<bool> found{false};
+    for (bool first = true; first || found.exchange(false); first = false) {
+      const auto adopts = [&](Vertex u) { return has_parent(u) && (first || now.contains(u)); };
+      const auto wanted = [&](VertexRange range) {
+        for (std::uint64_t u = range.first; u < range.last; ++u)
+          if (adopts(static_cast<Vertex>(u))) return true;
+        return false;
+      };
+      pass(
+          [&](Vertex u, Vertex v) {
+            if (adopts(u) && adopt(u, v)) next.insert(v), found.store(true, std::memory_order_relaxed);
+          },
+          wanted);
+      std::swap(now, next);
+      std::ranges::fill(next.words(), 0);
+    }
+  }
+
+  /// visit(u, v) for all arcs that a shortest path may end with.
+  template <class Visit>
+  void pass(Visit&& visit, const std::function<bool(VertexRange)>& wanted = {}) {
+    const auto row = [&](Vertex u, std::span<const Vertex> targets, Weights weights) {
+      for_each_tight(u, targets, weights, [&](Vertex v) { visit(u, v); });
+    };
+    for_each_paged_row(*graph_.pages(), threads_, "looking for parents", progress_, row, wanted);
+  }
+
   /// Any vertex that is nearer to the source will do: along such parents distances fall.
   void take_nearer_ones() {
-    for_each_row_range(out_, threads_, [&](Vertex first, Vertex last, int) {
-      for (Vertex u = first; u < last; ++u)
-        for_each_tight(u, [&](Vertex v) {
-          if (distances_[u] < distances_[v]) std::atomic_ref{parents_[v]}.store(u, std::memory_order_relaxed);
-        });
+    for_each_row_range(graph_.out(), threads_, [&](Vertex first, Vertex last, int) {
+      for (Vertex u = first; u < last; ++u) for_each_tight(u, [&](Vertex v) { take_nearer(u, v); });
     });
+  }
+
+  void take_nearer(Vertex u, Vertex v) {
+    if (distances_[u] < distances_[v]) std::atomic_ref{parents_[v]}.store(u, std::memory_order_relaxed);
   }
 
   std::uint64_t orphans() const {
@@ -55,7 +96,7 @@ class ParentSearch {
   /// that no parents go round in a circle.
   void take_equal_ones(std::uint64_t orphans) {
     VertexQueue queue{orphans, graph_.budget(), "a list of vertices"};
-    for_each_row_range(out_, threads_, [&](Vertex first, Vertex last, int) {
+    for_each_row_range(graph_.out(), threads_, [&](Vertex first, Vertex last, int) {
       VertexQueue::Appender found{queue};
       for (Vertex u = first; u < last; ++u) adopt_from(u, found);
     });
@@ -67,35 +108,45 @@ class ParentSearch {
   }
 
   void adopt_from(Vertex u, VertexQueue::Appender& found) {
-    if (std::atomic_ref{parents_[u]}.load(std::memory_order_relaxed) == no_vertex) return;
+    if (!has_parent(u)) return;
     for_each_tight(u, [&](Vertex v) {
-      Vertex none = no_vertex;
-      if (std::atomic_ref{parents_[v]}.compare_exchange_strong(none, u, std::memory_order_relaxed)) found.push(v);
+      if (adopt(u, v)) found.push(v);
     });
+  }
+
+  bool has_parent(Vertex u) { return std::atomic_ref{parents_[u]}.load(std::memory_order_relaxed) != no_vertex; }
+
+  bool adopt(Vertex u, Vertex v) {
+    Vertex none = no_vertex;
+    return std::atomic_ref{parents_[v]}.compare_exchange_strong(none, u, std::memory_order_relaxed);
   }
 
   /// visit(v) for the arcs from u that a shortest path may end with.
   template <class Visit>
-  void for_each_tight(Vertex u, Visit&& visit) const {
+  void for_each_tight(Vertex u, std::span<const Vertex> targets, Weights weights, Visit&& visit) const {
     if (distances_[u] == highest<double>()) return;
-    for (EdgeIndex i = out_.offsets[u]; i < out_.offsets[u + 1]; ++i) {
-      const Vertex v = out_.targets[i];
-      if (distances_[u] + static_cast<double>(std::bit_cast<float>(out_.weights[i])) == distances_[v]) visit(v);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Vertex v = targets[i];
+      if (distances_[u] + static_cast<double>(std::bit_cast<float>(weights[i])) == distances_[v]) visit(v);
     }
+  }
+  template <class Visit>
+  void for_each_tight(Vertex u, Visit&& visit) const {
+    const Csr& out = graph_.out();
+    for_each_tight(u, out.neighbors(u), out.weights.data() + out.offsets[u], visit);
   }
 
   const Graph&            graph_;
-  const Csr&              out_;
   std::span<const double> distances_;
   int                     threads_;
-  const Progress&         progress_;
+  Progress&               progress_;
   Buffer<Vertex>          parents_;
 };
 
 }  // namespace
 
 Buffer<Vertex> shortest_path_parents(const Graph& graph, Vertex source, std::span<const double> distances,
-                                     int threads, const Progress& progress) {
+                                     int threads, Progress& progress) {
   return ParentSearch{graph, distances, threads, progress}.run(source);
 }
 

@@ -12,6 +12,6 @@ namespace spillway {
 /// For each vertex one that a shortest path comes from; the source's is itself, and unreached ones have none. The
 /// distances are those of a fixed point: each is what some arc adds to another, to the last bit.
 Buffer<Vertex> shortest_path_parents(const Graph& graph, Vertex source, std::span<const double> distances,
-                                     int threads, const Progress& progress);
+                                     int threads, Progress& progress);
 
 }  // namespace spillway

@@ -39,6 +39,8 @@ void check(const RunArguments& arguments) {
     throw usage_error("--top is for answers with columns; {} makes a graph", arguments.algorithm->name);
   if (arguments.resume && !arguments.checkpoint)
     throw usage_error("--resume goes on from --checkpoint DIR; give it");
+  if (arguments.checkpoint_every && !arguments.checkpoint)
+    throw usage_error("--checkpoint-every is how often --checkpoint DIR saves; give it");
   if (arguments.checkpoint && arguments.device != "auto" && arguments.device != "cpu")
     throw usage_error("--checkpoint is for runs on the CPU; leave out --device {}", arguments.device);
   check_ways(arguments);
@@ -131,7 +133,8 @@ CheckpointOptions checkpoints_for(const Question& question, const Graph& graph, 
   return {.folder   = *arguments.checkpoint,
           .question = asked,
           .resume   = arguments.resume,
-          .seconds  = static_cast<double>(number_argument("--checkpoint-every", arguments.checkpoint_every, 0))};
+          .seconds  = static_cast<double>(
+              number_argument("--checkpoint-every", arguments.checkpoint_every.value_or("60"), 0))};
 }
 
 void tell(const Checkpoints& saved, const Common& common) {

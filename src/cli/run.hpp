@@ -23,8 +23,8 @@ struct RunArguments {
   std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
   std::optional<std::string> output, id_map, trace, weights, device_memory, resident;
   std::optional<std::string> checkpoint, temporary, state_chunks;
-  std::string                checkpoint_every = "60";
-  bool                       resume           = false;
+  std::optional<std::string> checkpoint_every;
+  bool                       resume = false;
   bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,
        no_history                = false;
   bool            all_partitions = false;

@@ -25,6 +25,13 @@ void Buckets::refill(Thread& own) {
   }
 }
 
+void Buckets::restart(std::uint64_t bucket) {
+  for (int i = 0; i < static_cast<int>(threads_.size()); ++i)
+    for (Bin*& head : threads_[static_cast<std::size_t>(i)]->heads)
+      while (head) recycle(i, std::exchange(head, head->next));
+  base_ = current_ = bucket;
+}
+
 bool Buckets::take(std::uint64_t place) {
   taken_.clear();
   taken_entries_ = 0;

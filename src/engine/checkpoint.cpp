@@ -16,18 +16,18 @@ namespace spillway {
 namespace {
 
 constexpr std::array<char, 8> magic{'\x89', 'S', 'P', 'S', 'T', 'A', 'T', '\n'};
-constexpr std::uint32_t       version          = 1;
+constexpr std::uint32_t       version          = 2;
 constexpr std::size_t         most_of_question = 1000;  // characters of a message
 
 /// Of the file; the question and the state follow.
 struct Header {
   std::array<char, 8> magic          = spillway::magic;
   std::uint32_t       version        = spillway::version;
-  std::uint32_t       run            = 0;  ///< of those that the algorithm makes
+  std::uint32_t       run            = 0;  ///< of those that the algorithm makes for one part of its work
   std::uint64_t       question_bytes = 0;
   std::uint64_t       state_bytes    = 0;
   std::uint64_t       checksum       = 0;  ///< of header, question and state, with this field zero
-  std::uint64_t       iterations = 0, edges_processed = 0, bytes_read = 0;
+  std::uint64_t       iterations = 0, edges_processed = 0, bytes_read = 0, pages_wanted = 0, pages_read = 0;
 };
 
 double now_ms() {
@@ -97,7 +97,8 @@ std::pair<Header, std::string> opened(const FileHandle& file, const std::string&
   Header              header;
   const std::uint64_t bytes = file_size(file, path);
   if (bytes >= sizeof header) read_at(file, path, 0, &header, sizeof header);
-  if (bytes < sizeof header || header.magic != magic) throw bad_input("{}: not a checkpoint", path);
+  if (bytes < sizeof header || header.magic != magic)
+    throw bad_input("{}: not a checkpoint; remove the file to start anew", path);
   if (header.version != version)
     throw bad_input(
         "{}: a checkpoint of version {}; this Spillway reads version {}: remove the file to start anew", path,
@@ -111,7 +112,25 @@ std::pair<Header, std::string> opened(const FileHandle& file, const std::string&
   return {header, std::move(question)};
 }
 
+/// Before anything else is made of it.
+void check_whole(const FileHandle& file, const std::string& path, const Header& header,
+                 const std::string& question) {
+  StateReader            reader{file, path, sizeof header + header.question_bytes, header.state_bytes};
+  std::vector<std::byte> some(1u << 16);
+  for (std::uint64_t left = header.state_bytes; left > 0;) {
+    const std::uint64_t here = std::min<std::uint64_t>(left, some.size());
+    reader.exchange(some.data(), here);
+    left -= here;
+  }
+  if (checksum_of(header, question, reader.checksum()) != header.checksum)
+    throw bad_input("{}: it does not match its checksum; remove the file to start anew", path);
+}
+
 }  // namespace
+
+void refuse_checkpoint() {
+  throw bad_input("the checkpoint is of another program or graph; remove it to start anew");
+}
 
 std::string Checkpoints::path() const {
   return (std::filesystem::path{options_.folder} / "run.checkpoint").string();
@@ -137,21 +156,24 @@ Checkpoints::Checkpoints(CheckpointOptions options) : options_(std::move(options
 }
 
 std::optional<FrontierSize> Checkpoints::begin(Executor& executor, RunStatistics& statistics) {
+  asked_ = true;
   if (run_++ != saved_run_ || !exists_ || resumed_at_) return std::nullopt;
   const std::string name        = path();
   const FileHandle  file        = open_for_reading(name);
   const auto [header, question] = opened(file, name);
   if (header.run != saved_run_ || question != options_.question)
     throw bad_input("{}: another process has written to it meanwhile; start anew", name);
+  check_whole(file, name, header, question);
   StateReader reader{file, name, sizeof header + header.question_bytes, header.state_bytes};
-  const auto  frontier = executor.exchange_state(reader);
+  if (exchange_parts_) exchange_parts_(reader);
+  const auto frontier = executor.exchange_state(reader);
   if (!frontier) throw usage_error("{}: this run cannot go on from a checkpoint; remove the file", name);
   if (!reader.at_end()) throw bad_input("{}: the state of another run; remove the file to start anew", name);
-  if (checksum_of(header, question, reader.checksum()) != header.checksum)
-    throw bad_input("{}: it does not match its checksum; remove the file to start anew", name);
   statistics.iterations      = header.iterations;
   statistics.edges_processed = header.edges_processed;
   statistics.bytes_read      = header.bytes_read;
+  statistics.pages_wanted    = header.pages_wanted;
+  statistics.pages_read      = header.pages_read;
   resumed_at_                = header.iterations;
   last_ms_                   = now_ms();
   return frontier;
@@ -178,6 +200,7 @@ void Checkpoints::offer(Executor& executor, const RunStatistics& statistics) {
 void Checkpoints::save(Executor& executor, const RunStatistics& statistics) {
   OutputFile  file{path()};
   StateWriter writer{file, sizeof(Header) + options_.question.size()};
+  if (exchange_parts_) exchange_parts_(writer);
   if (!executor.exchange_state(writer))
     throw usage_error("{}: runs of this algorithm have state that cannot be saved", path());
   Header header{.run             = run_ - 1,
@@ -185,13 +208,27 @@ void Checkpoints::save(Executor& executor, const RunStatistics& statistics) {
                 .state_bytes     = writer.bytes(),
                 .iterations      = statistics.iterations,
                 .edges_processed = statistics.edges_processed,
-                .bytes_read      = statistics.bytes_read};
+                .bytes_read      = statistics.bytes_read,
+                .pages_wanted    = statistics.pages_wanted,
+                .pages_read      = statistics.pages_read};
   header.checksum = checksum_of(header, options_.question, writer.checksum());
   file.write_at(sizeof header, options_.question.data(), options_.question.size());
   file.write_at(0, &header, sizeof header);
   file.commit();
   ++saved_;
 }
+
+void Checkpoints::begin_parts(std::function<void(StateExchange&)> exchange) {
+  exchange_parts_ = std::move(exchange);
+  if (!exists_) return;
+  const FileHandle file         = open_for_reading(path());
+  const auto [header, question] = opened(file, path());
+  check_whole(file, path(), header, question);
+  StateReader reader{file, path(), sizeof header + header.question_bytes, header.state_bytes};
+  exchange_parts_(reader);
+}
+
+void Checkpoints::end_part() { run_ = 0; }
 
 void Checkpoints::finish() {
   std::error_code none;

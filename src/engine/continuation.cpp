@@ -85,4 +85,13 @@ void Schedule::end_level() {
   evict();
 }
 
+void Schedule::exchange(StateExchange& with) {
+  with.exchange(starts_);
+  const bool ascends = !starts_.empty() && starts_.front() == 0 && std::ranges::is_sorted(starts_);
+  if (!ascends || starts_.back() > vertices_.size()) refuse_checkpoint();
+  end_ = starts_.back();
+  with.exchange(vertices_.data(), end_ * sizeof(Vertex));
+  evict();
+}
+
 }  // namespace spillway

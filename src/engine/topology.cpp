@@ -4,11 +4,12 @@
 #include <cmath>
 
 #include "base/fail.hpp"
+#include "engine/building.hpp"
 #include "engine/rows.hpp"
 #include "store/paged_rows.hpp"
 
 #include <spillway/engine/executor.hpp>
-#include "engine/building.hpp"
+#include <spillway/engine/parallel.hpp>
 
 namespace spillway {
 namespace {
@@ -20,9 +21,18 @@ RowBlock block_of(const store::PagedRows& pages) {
           .pages = &pages};
 }
 
+Topology simple_paged_topology(const Graph& graph, NeededRows needed, const RunOptions& options) {
+  Progress&               progress = options.progress ? *options.progress : Progress::none();
+  const bool              as_is    = needed.to_plan && graph.symmetric();
+  const store::PagedRows& rows =
+      as_is ? *graph.pages() : *graph.simple_pages(thread_count(options.threads), progress);
+  return {
+      .vertices = graph.vertex_count(), .arcs = rows.arcs(), .push = {block_of(rows)}, .pull = {block_of(rows)}};
+}
+
 /// Of a graph in pages. In-edges are there or not: nobody builds them.
-Topology paged_topology(const Graph& graph, Along along, NeededRows needed) {
-  if (along == Along::simple) graph.simple();  // refuses
+Topology paged_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options) {
+  if (along == Along::simple) return simple_paged_topology(graph, needed, options);
   const auto&    out = graph.pages();
   const auto&    in  = graph.in_pages();
   Topology       topology{.vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {}, .pull = {}};
@@ -70,7 +80,7 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
 
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
-  if (graph.pages()) return paged_topology(graph, along, needed);
+  if (graph.pages()) return paged_topology(graph, along, needed, options);
   if (along == Along::simple) {
     const Csr& simple = graph.simple();
     return {.vertices = graph.vertex_count(),

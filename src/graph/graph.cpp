@@ -10,18 +10,20 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "store/paged_rows.hpp"
 
 namespace spillway {
 
 struct Graph::State {
-  Parts             parts;
-  bool              in_given = false;  ///< in-edges came with the graph
-  std::mutex        mutex;
-  std::atomic<bool> ids_checked{false};
-  std::atomic<bool> out_checked{false};
-  std::atomic<bool> in_ready{false};
-  Csr               simple;
-  std::atomic<bool> simple_ready{false};
+  Parts                                   parts;
+  bool                                    in_given = false;  ///< in-edges came with the graph
+  std::mutex                              mutex;
+  std::atomic<bool>                       ids_checked{false};
+  std::atomic<bool>                       out_checked{false};
+  std::atomic<bool>                       in_ready{false};
+  Csr                                     simple;
+  std::atomic<bool>                       simple_ready{false};
+  std::shared_ptr<const store::PagedRows> simple_pages;
 
   std::map<std::string, std::shared_ptr<Attachment>> attachments;  ///< last: they may point to what lies above
 };
@@ -88,8 +90,7 @@ namespace {
       graph.arc_count() * (graph.weight_type() == WeightType::none ? 1 : 2) * sizeof(Vertex);
   throw does_not_fit(
       "{}: its edges are in pages on disk, and this needs all of them in memory, {}; where that is there, convert "
-      "the "
-      "file with --layout rows",
+      "the file with --layout rows",
       graph.name(), human_bytes(bytes));
 }
 
@@ -157,6 +158,19 @@ const Csr& Graph::simple() const {
     }
   }
   return state.simple;
+}
+
+const std::shared_ptr<const store::PagedRows>& Graph::simple_pages(int threads, Progress& progress) const {
+  State& state = *state_;
+  if (!symmetric())
+    throw does_not_fit(
+        "{}: this takes the graph as undirected, and its pages have the arcs of one direction; convert it with "
+        "--undirected",
+        name());
+  const std::scoped_lock lock{state.mutex};
+  if (!state.simple_pages)
+    state.simple_pages = store::simple_rows(state.parts.pages, state.parts.budget, threads, progress);
+  return state.simple_pages;
 }
 
 namespace {

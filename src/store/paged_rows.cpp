@@ -105,6 +105,87 @@ PagedRows::PagedRows(std::string path, std::vector<File> files, const PageFormat
       table_(format, std::move(entries), offsets_.span(), path_, stripe_names(files_, path_)),
       least_weight_(least_weight) {}
 
+PagedRows::PagedRows(LeftOut left_out, Buffer<EdgeIndex> offsets)
+    : path_(left_out.from->path_),
+      files_(left_out.from->files_),
+      kept_offsets_(std::make_shared<const Buffer<EdgeIndex>>(std::move(offsets))),
+      offsets_(kept_offsets_->span(), kept_offsets_),
+      table_(left_out.from->table_),
+      least_weight_(left_out.from->least_weight_),
+      left_out_(std::move(left_out)) {}
+
+namespace {
+
+/// visit(target) for each that stays, in order. `before` is the target before the first.
+template <class Visit>
+void for_each_simple(Vertex v, std::span<const Vertex> targets, Vertex before, Visit&& visit) {
+  for (const Vertex target : targets)
+    if (std::exchange(before, target) != target && target != v) visit(target);
+}
+
+}  // namespace
+
+PageRows PagedRows::decoded(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets,
+                            std::uint32_t* weights, const PageTable::Wanted& wanted) const {
+  table_.decode(page, bytes, targets, weights, wanted);
+  if (!left_out_) return table_.rows(page, offsets_.data(), targets, weights);
+  const PageRows  all = table_.rows(page, left_out_->from->offsets_.data(), targets, nullptr);
+  const EdgeRange stay{left_out_->first_edges[page], left_out_->first_edges[page + 1]};
+  for (Vertex v = all.first; v < all.last; ++v) {
+    if (wanted && !wanted(v)) continue;
+    const EdgeRange row = all.row(v);
+    // What stays moves towards the front, over nothing that is still to be looked at.
+    Vertex* to = targets + (all.in_part ? 0 : offsets_[v] - stay.first);
+    for_each_simple(v, {all.rows.targets + row.first, row.last - row.first}, left_out_->before[page],
+                    [&](Vertex target) { *to++ = target; });
+  }
+  PageRows some = all;
+  some.rows     = {offsets_.data(), targets - stay.first, nullptr};
+  some.edges    = stay;
+  return some;
+}
+
+std::shared_ptr<const PagedRows> simple_rows(const std::shared_ptr<const PagedRows>& rows,
+                                             const std::shared_ptr<MemoryBudget>& budget, int threads,
+                                             Progress& progress) {
+  const PageTable&    table    = rows->table();
+  const std::uint64_t vertices = rows->offsets().size() - 1;
+  Buffer<EdgeIndex> offsets = Buffer<EdgeIndex>::where_it_fits(vertices + 1, budget, "the offsets of simple rows");
+  PagedRows::LeftOut left_out{rows, std::vector<EdgeIndex>(table.size() + 1),
+                              std::vector<Vertex>(table.size(), no_vertex)};
+  struct Part {
+    Vertex    first = no_vertex, last = no_vertex;
+    EdgeIndex stay = 0;
+  };
+  std::vector<Part> parts(table.size());  // of rows that take several pages
+  for_each_page(*rows, threads, "looking for parallel arcs", progress, [&](std::uint64_t i, const PageRows& page) {
+    for (Vertex v = page.first; v < page.last; ++v) {
+      const EdgeRange row = page.row(v);
+      const std::span targets{page.rows.targets + row.first, row.last - row.first};
+      EdgeIndex       stay = 0;
+      for_each_simple(v, targets, no_vertex, [&](Vertex) { ++stay; });
+      if (page.in_part)
+        parts[i] = {targets.front(), targets.back(), stay};
+      else
+        offsets[v + std::uint64_t{1}] = stay;
+    }
+  });
+  for (std::uint64_t i = 0; i < table.size(); ++i) {
+    if (!table.entries()[i].large) continue;
+    const auto v       = static_cast<Vertex>(table.vertices(i).first);
+    const bool goes_on = i > 0 && table.entries()[i - 1].large && table.vertices(i - 1).first == v;
+    left_out.before[i] = goes_on ? parts[i - 1].last : no_vertex;
+    parts[i].stay -= left_out.before[i] == parts[i].first && parts[i].first != v;
+    offsets[v + std::uint64_t{1}] += parts[i].stay;
+  }
+  for (std::uint64_t v = 0; v < vertices; ++v) offsets[v + 1] += offsets[v];
+  if (offsets[vertices] == rows->arcs()) return rows;
+  for (std::uint64_t i = 0; i < table.size(); ++i)
+    left_out.first_edges[i + 1] =
+        table.entries()[i].large ? left_out.first_edges[i] + parts[i].stay : offsets[table.vertices(i).last];
+  return std::make_shared<const PagedRows>(std::move(left_out), std::move(offsets));
+}
+
 std::uint64_t PagedRows::checksum() const {
   XXH3_state_t state;
   XXH3_64bits_reset(&state);
@@ -136,7 +217,8 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
 }
 
 void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
-                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body) {
+                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body,
+                   const std::function<bool(VertexRange)>&                              wanted) {
   struct Decoded {
     std::vector<std::byte>     bytes;
     std::vector<Vertex>        targets;
@@ -149,14 +231,14 @@ void for_each_page(const PagedRows& pages, int threads, const char* doing, Progr
   progress.begin(doing, pages.bytes(), ProgressUnit::bytes);
   for_each_task(threads, table.size(), [&](std::uint64_t page, int thread) {
     check_cancelled(progress);
+    progress.advance(size);
+    if (wanted && !wanted(table.vertices(page))) return;
     Decoded& own = decoded[static_cast<std::size_t>(thread)];
     files.read(page, own.bytes);
     own.targets.resize(table.most_edges());
     if (table.format().weight_bits > 0) own.weights.resize(table.most_edges());
-    table.decode(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data());
-    body(page, table.rows(page, pages.offsets().data(), own.targets.data(),
-                          own.weights.empty() ? nullptr : own.weights.data()));
-    progress.advance(size);
+    body(page,
+         pages.decoded(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data()));
   });
   progress.end();
 }

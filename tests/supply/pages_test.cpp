@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <numeric>
+#include <random>
 #include <set>
 
 #include "algorithms/trying.hpp"
@@ -95,13 +96,20 @@ Graph as_in_pages(const Graph& paged) {
 }
 
 /// Not of those whose rows may be looked up in any order.
-const std::vector<std::string> programs{"bc",  "bfs",    "cc",    "degrees", "pagerank",
+const std::vector<std::string> programs{"bc",  "bfs",    "cc",    "degrees", "kcore", "pagerank",
                                         "ppr", "radius", "ssnsp", "sssp",    "sswp"};
+
+/// With its loops and parallel arcs.
+Graph undirected(const Graph& graph) {
+  return from_csr(graph.out().offsets.span(), graph.out().targets.span(), graph.out().weights.span(),
+                  graph.weight_type(), {.transform = {.undirected = true}});
+}
 
 class ProgramOnPages : public ::testing::TestWithParam<std::string> {
  protected:
   void try_graph(const Graph& given, const std::string& what) {
-    const Graph graph    = with_weights_for(algorithm_, given);
+    const bool  both     = algorithm_.name == "kcore" && !given.symmetric();  // which takes arcs so
+    const Graph graph    = with_weights_for(algorithm_, both ? undirected(given) : given);
     const auto  variants = variants_of(algorithm_.name);
     const auto  values   = filled(algorithm_, graph, variants[turn_ % variants.size()]);
     const auto& way      = ways[turn_++ % ways.size()];
@@ -133,6 +141,11 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
       if (graph.arc_count() > 0) ++right_;
       for (const IterationStatistics& each : result.statistics.per_iteration) seen_.insert(each.direction);
     } catch (const Error& error) {
+      // Vertices that wait in buckets are not cut into chunks.
+      if (way.chunks > 1 && std::string{error.what()}.find("cannot be cut") != std::string::npos) {
+        EXPECT_TRUE(algorithm_.name == "kcore" && values->at("k") == "all") << what;
+        return;
+      }
       // Without in-edges some cannot go where they are asked to.
       EXPECT_NE(std::string{error.what()}.find("in-edges"), std::string::npos) << error.what();
       EXPECT_FALSE(way.in_edges || graph.symmetric()) << error.what();
@@ -154,12 +167,11 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     EXPECT_NE(algorithm_.verify(paged, values, result, {}).problem, "") << algorithm_.name << " on " << what;
   }
 
-  /// Afforest hooks edges where they lie, and parents over real weights are looked for there. From every vertex
-  /// takes long.
+  /// Afforest hooks edges where they lie. From every vertex takes long.
   bool is_left_out(const ParameterValues& values, const Graph& graph) const {
     const bool hooks = algorithm_.name == "cc" && values.contains("form") && values.at("form") == "afforest";
     const bool all   = values.contains("sources") && values.at("sources") == "all" && graph.vertex_count() > 16;
-    return hooks || all || (algorithm_.name == "sssp" && graph.weight_type() == WeightType::f32);
+    return hooks || all;
   }
 
   const Algorithm&      algorithm_ = algorithm_named(GetParam());
@@ -292,7 +304,9 @@ TEST_F(StateOnDisk, IsCutWhereMemoryDoesNotHoldIt) {
       {"bfs", 1300u << 10}, {"pagerank", 1200u << 10}, {"bc", 4u << 20}};
   for (const auto& [name, limit] : limits) {
     const Algorithm& algorithm = algorithm_named(name);
-    const auto       values    = filled(algorithm, graph_, {});
+    const bool       iterates  = std::string_view{name} == "pagerank";
+    const auto       given     = iterates ? ParameterValues{{"iterations", "5"}} : ParameterValues{};
+    const auto       values    = filled(algorithm, graph_, given);
     const Graph      paged     = opened(limit);
     const Plan       plan      = algorithm.plan(paged, *values, {.threads = 2});
     const Result     result    = algorithm.run(paged, *values, {.threads = 2});
@@ -309,7 +323,9 @@ TEST_F(StateOnDisk, IsCutWhereMemoryDoesNotHoldIt) {
 TEST_F(StateOnDisk, IsRefusedWithTheNumberThatItNeeds) {
   const Algorithm& ranks = algorithm_named("pagerank");
   const auto       run   = [&](std::uint64_t memory) {
-    return complaint([&] { ranks.run(opened(memory), completed_parameters(ranks, {}), {.threads = 2}); });
+    return complaint([&] {
+      ranks.run(opened(memory), completed_parameters(ranks, {{"iterations", "2"}}), {.threads = 2});
+    });
   };
   const std::string said = run(300u << 10);
   EXPECT_NE(said.find("in chunks"), std::string::npos) << said;
@@ -349,6 +365,39 @@ TEST_F(StateOnDisk, IsOnlyPushedTo) {
   EXPECT_NE(asked(graph_, Direction::automatic, false).find("--layout pages"), std::string::npos);
 }
 
+/// In rows of all lengths, also where a row goes on in the next page amid arcs that are parallel.
+TEST(SimplePages, LeaveOutLoopsAndParallelArcs) {
+  const TemporaryFolder folder;
+  std::vector<Vertex>   sources, targets;
+  std::mt19937_64       random{5};
+  for (int i = 0; i < 60000; ++i) {
+    sources.push_back(static_cast<Vertex>(random() % 3 == 0 ? random() % 60000 : random() % 3));
+    targets.push_back(static_cast<Vertex>(random() % 4 == 0 ? sources.back() : random() % 60000));
+  }
+  const Graph graph = from_arcs(sources, targets, {}, WeightType::none, 60000, {.transform = {.undirected = true}});
+  const Csr&  simple = graph.simple();
+  for (const bool compressed : {false, true}) {
+    const Graph paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = compressed}));
+    const auto  rows  = paged.simple_pages(2, Progress::none());
+    ASSERT_EQ(rows->arcs(), simple.arc_count());
+    std::vector<Vertex> found(rows->arcs(), no_vertex);
+    bool                in_parts = false;
+    store::for_each_page(*rows, 1, "", Progress::none(), [&](std::uint64_t, const PageRows& page) {
+      in_parts |= page.in_part;
+      for (Vertex v = page.first; v < page.last; ++v)
+        for (EdgeIndex i = page.row(v).first; i < page.row(v).last; ++i) found[i] = page.rows.targets[i];
+    });
+    EXPECT_TRUE(in_parts);
+    EXPECT_TRUE(std::ranges::equal(rows->offsets(), simple.offsets));
+    EXPECT_TRUE(std::ranges::equal(found, simple.targets));
+  }
+  const Graph already = open(in_pages(some_graph("8"), folder / "s.spill", {.page_bytes = 4096}));
+  EXPECT_EQ(already.simple_pages(1, Progress::none()), already.pages()) << "as they are";
+  const Graph directed = open(in_pages(generate("kron", {{"scale", "6"}}, {}), folder / "d.spill", {}));
+  EXPECT_NE(complaint([&] { directed.simple_pages(1, Progress::none()); }).find("--undirected"),
+            std::string::npos);
+}
+
 /// Pages of both sides share what is left.
 TEST(PagedRun, FitsItsBudgetWithInEdges) {
   const TemporaryFolder folder;
@@ -381,7 +430,7 @@ TEST(PagedRun, SaysWhichPageIsDamaged) {
 TEST(PagedRun, RefusesWhatNeedsRowsInMemory) {
   const TemporaryFolder folder;
   const Graph           paged = open(in_pages(some_graph("8"), folder / "g.spill", {}));
-  for (const char* name : {"tc", "lcc", "scc", "kcore", "cdlp"}) {
+  for (const char* name : {"tc", "lcc", "scc", "cdlp"}) {
     const Algorithm&  algorithm = algorithm_named(name);
     const std::string said = complaint([&] { algorithm.run(paged, completed_parameters(algorithm, {}), {}); });
     EXPECT_NE(said.find("--layout rows"), std::string::npos) << name << ": " << said;

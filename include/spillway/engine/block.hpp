@@ -220,8 +220,8 @@ struct PagedBlock {
   std::uint64_t bytes() const { return size; }
 };
 
-/// Offsets of these vertices need not be in memory for now, if the block's rows rest in pages and they are on
-/// disk.
+/// If the block's rows rest in pages and their offsets are on disk, gives the memory back that holds those of
+/// these vertices.
 void evict_offsets(const RowBlock& block, VertexRange vertices);
 
 using Block = std::variant<RowBlock, ChunkBlock, WindowBlock, PagedBlock>;

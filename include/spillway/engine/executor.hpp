@@ -152,7 +152,7 @@ class CpuExecutor : public Executor {
   virtual bool wants_rows(Vertex first, Vertex last) = 0;
   /// Of state on disk, those that pages bring updates to one after the other.
   virtual StateChunks chunks() const { return {}; }
-  /// State of these vertices need not be in memory for now.
+  /// If the state is on disk, gives the memory back that holds it for these vertices.
   virtual void evict(VertexRange /*vertices*/) {}
 
   // Several executors of one run push along different edges, and go on from the same state. Between a push and
@@ -211,11 +211,9 @@ class Schedule {
   /// Some more of a frontier, which `end_level` ends.
   void extend(std::span<const Vertex> some);
   void end_level();
-  void append(std::span<const Vertex> frontier) {
-    extend(frontier);
-    end_level();
-  }
-  /// Need not be in memory for now, if they are on disk.
+  /// Recorded so far, to or from a checkpoint.
+  void exchange(StateExchange& with);
+  /// If they are on disk, gives the memory back that holds them.
   void evict() const { vertices_.evict(0, vertices_.size()); }
 
   const std::shared_ptr<Resident>& resident() const { return resident_; }
@@ -238,6 +236,7 @@ struct NeededRows {
   /// Those that the graph itself does not have, even where the other way could do: by what the user or program
   /// asks.
   bool without_others = false;
+  bool to_plan        = false;  ///< as many as there are will do, whatever is in them
 };
 
 namespace detail {

@@ -53,7 +53,7 @@ struct Paths {
   static constexpr std::uint32_t no_distance = spillway::highest<std::uint32_t>();
 };
 
-/// For GPUs that hold all edges: beside a parent, distances would not fit the caches.
+/// Distances alone, half the size; parents are searched for afterwards (`--parents search`).
 struct Distances {
   using Value   = std::uint32_t;
   using Weight  = std::uint32_t;

@@ -63,6 +63,17 @@ class Buckets {
   const std::vector<Bin*>& taken() const { return taken_; }
   std::uint64_t            taken_entries() const { return taken_entries_; }
 
+  /// visit(bin) of those that have not been taken out.
+  template <class Visit>
+  void for_each_bin(Visit&& visit) const {
+    for (const auto& own : threads_)
+      for (const Bin* bin : own->heads)
+        for (; bin; bin = bin->next) visit(*bin);
+  }
+
+  /// Nobody waits, and `bucket` is the current one.
+  void restart(std::uint64_t bucket);
+
   /// Gives a bin back to the thread that emptied it.
   void recycle(int thread, Bin* bin) {
     Thread& own = *threads_[static_cast<std::size_t>(thread)];

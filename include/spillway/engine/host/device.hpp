@@ -43,12 +43,11 @@ class HostRun final : public PreparedRun<P> {
   }
 
   void deliver(Outcome<P>& outcome) override {
+    outcome.values                  = answer_of(executor_.take_values(), topology_);
+    outcome.global                  = executor_.global();
+    outcome.history                 = executor_.take_history();
+    outcome.statistics.run_ms       = running_.milliseconds();
     outcome.statistics.state_chunks = chunks_.count;
-
-    outcome.values            = answer_of(executor_.take_values(), topology_);
-    outcome.global            = executor_.global();
-    outcome.history           = executor_.take_history();
-    outcome.statistics.run_ms = running_.milliseconds();
   }
 
  private:

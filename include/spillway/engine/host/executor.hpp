@@ -472,6 +472,8 @@ class HostExecutor final : public CpuExecutor {
   void         make_list();
   void         make_bitmap();
   void         clear_bits(Bitmap& bitmap, std::span<const Vertex> list);
+  void         exchange_schedule(StateExchange& with);
+  void         exchange_buckets(StateExchange& with);
   FrontierSize replay_next();
   FrontierSize replay_bitmap(std::span<const Vertex> found);
   void         record();
