@@ -41,6 +41,7 @@ class Checkpoints {
   void begin_parts(std::function<void(StateExchange&)> exchange);
   /// Runs are those of the next part from now on.
   void end_part();
+  void end_parts() { exchange_parts_ = {}; }
   /// The answer is safe: removes the file.
   void finish();
 
@@ -68,8 +69,8 @@ class Checkpoints {
   std::function<void(StateExchange&)> exchange_parts_;
 };
 
-/// What was saved is not the state of this run.
-[[noreturn]] void refuse_checkpoint();
+/// What was saved is not the state of this run: of another method, or of another program or graph.
+[[noreturn]] void refuse_checkpoint(bool of_another_method = false);
 
 /// What passes between an executor's state and a file, in the same order both ways.
 class StateExchange {

@@ -146,6 +146,7 @@ class Centrality {
   void add_all(std::span<const Vertex> sources) {
     if (options_.checkpoints) options_.checkpoints->begin_parts([this](StateExchange& with) { exchange(with); });
     if (added_ > sources.size()) refuse_checkpoint();
+    const EndParts ending{options_.checkpoints};
     while (added_ < sources.size()) {
       add(sources[added_]);
       ++added_;
@@ -175,6 +176,14 @@ class Centrality {
                       graph_.ids().name(source));
     doubles_count_ = false;  // and they hardly will from another source
   }
+
+  /// Checkpoints may outlive this.
+  struct EndParts {
+    Checkpoints* of;
+    ~EndParts() {
+      if (of) of->end_parts();
+    }
+  };
 
   /// What the sources so far have come to.
   void exchange(StateExchange& with) {

@@ -1,4 +1,5 @@
 // Core numbers, or one k-core. The graph is taken as undirected and simple, whatever it was.
+#include <atomic>
 #include <mutex>
 #include <numeric>
 
@@ -7,7 +8,6 @@
 #include "algorithms/programs/kcore.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/row_visits.hpp"
-#include "graph/vertex_set.hpp"
 
 #include <spillway/run.hpp>
 
@@ -205,8 +205,7 @@ class StreamedCores {
         n_(static_cast<Vertex>(graph.vertex_count())),
         remaining_(n_, graph.budget(), verifying),
         left_(graph.vertex_count(), graph.budget()),
-        leaving_(graph.vertex_count(), graph.budget()),
-        next_(graph.vertex_count(), graph.budget()) {}
+        leaving_(graph) {}
 
   std::string core_problem(std::span<const std::uint32_t> cores) {
     count([&](Vertex v, Vertex u) { return cores[u] >= cores[v]; });
@@ -241,38 +240,31 @@ class StreamedCores {
  private:
   void let_go(Vertex v) {
     left_.insert(v);
-    next_.insert(v);
-    goes_on_ = true;
+    leaving_.add(v);
   }
 
-  /// Of each vertex, the neighbours that count(v, neighbour).
+  store::PageVisit how() const { return {threads_, "verifying", progress_, graph_.budget(), /*weighted=*/false}; }
+
+  /// Of each vertex, the neighbours that counts(v, neighbour).
   template <class Counts>
   void count(Counts&& counts) {
-    pass([&](Vertex v, std::span<const Vertex> neighbors) {
-      for (const Vertex u : neighbors) remaining_[v] += counts(v, u);
+    for_each_paged_row(rows_, how(), [&](Vertex v, std::span<const Vertex> neighbors, const std::uint32_t*) {
+      std::uint32_t own = 0;
+      for (const Vertex u : neighbors) own += counts(v, u);
+      std::atomic_ref{remaining_[v]}.fetch_add(own, std::memory_order_relaxed);  // of a row in parts
     });
   }
 
   /// A neighbour that a vertex takes(v, neighbour) with it when it leaves has one less; with no more than bound(u)
-  /// it leaves, too.
+  /// it leaves, too. One row at a time; pages are decoded on all threads.
   template <class Takes, class Bound>
   void peel(Takes&& takes, Bound&& bound) {
-    while (std::exchange(goes_on_, false)) {
-      std::swap(leaving_, next_);
-      std::ranges::fill(next_.words(), 0);
-      const auto wanted = [&](VertexRange range) {
-        for (std::uint64_t v = range.first; v < range.last; ++v)
-          if (leaving_.contains(static_cast<Vertex>(v))) return true;
-        return false;
-      };
-      pass(
-          [&](Vertex v, std::span<const Vertex> neighbors) {
-            if (!leaving_.contains(v)) return;
-            for (const Vertex u : neighbors)
-              if (!left_.contains(u) && takes(v, u) && --remaining_[u] <= bound(u)) let_go(u);
-          },
-          wanted);
-    }
+    std::mutex mutex;
+    leaving_.visit(rows_, how(), [&](Vertex v, std::span<const Vertex> neighbors, const std::uint32_t*) {
+      const std::scoped_lock lock{mutex};
+      for (const Vertex u : neighbors)
+        if (!left_.contains(u) && takes(v, u) && --remaining_[u] <= bound(u)) let_go(u);
+    });
   }
 
   template <class Counts>
@@ -282,25 +274,14 @@ class StreamedCores {
     return stay;
   }
 
-  /// One row at a time; pages are decoded on all threads.
-  template <class Visit>
-  void pass(Visit&& visit, const std::function<bool(VertexRange)>& wanted = {}) {
-    std::mutex mutex;
-    const auto row = [&](Vertex v, std::span<const Vertex> neighbors, const std::uint32_t*) {
-      const std::scoped_lock lock{mutex};
-      visit(v, neighbors);
-    };
-    for_each_paged_row(rows_, threads_, "verifying", progress_, row, wanted);
-  }
-
   const Graph&            graph_;
   int                     threads_;
   Progress&               progress_;
   const store::PagedRows& rows_;
   const Vertex            n_;
   Buffer<std::uint32_t>   remaining_;
-  VertexSet               left_, leaving_, next_;
-  bool                    goes_on_ = false;
+  VertexSet               left_;
+  AwaitedRows             leaving_;
 };
 
 std::string property_problem(const Graph& graph, std::span<const std::uint32_t> found, std::uint32_t k,

@@ -1,10 +1,12 @@
 // Every row of a graph once, wherever its edges are: what verifications by properties walk over.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <span>
 
 #include "graph/csr.hpp"
+#include "graph/vertex_set.hpp"
 #include "store/paged_rows.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -20,21 +22,50 @@ inline EdgeIndex out_degree(const Graph& graph, Vertex v) {
 }
 
 /// body(u, targets, weights) for every row that is not empty, on all threads; of one that takes several pages, for
-/// each part. `weights` are raw bits; null: there are none. Pages of whose vertices nothing is `wanted` are left
-/// out.
+/// each part. `weights` are raw bits; null: there are none.
 template <class Body>
-void for_each_paged_row(const store::PagedRows& rows, int threads, const char* doing, Progress& progress,
-                        Body&& body, const std::function<bool(VertexRange)>& wanted = {}) {
-  const auto visit = [&](std::uint64_t, const PageRows& page) {
+void for_each_paged_row(const store::PagedRows& rows, const store::PageVisit& visit, Body&& body) {
+  store::for_each_page(rows, visit, [&](std::uint64_t, const PageRows& page) {
     for (Vertex u = page.first; u < page.last; ++u) {
       const auto [first, last, compact] = page.row(u);
       if (first < last)
         body(u, std::span{page.rows.targets + first, last - first},
              page.rows.weights ? page.rows.weights + first : nullptr);
     }
-  };
-  store::for_each_page(rows, threads, doing, progress, visit, wanted);
+  });
 }
+
+/// Vertices whose rows are wanted, each once in all; more while rows are visited. Pages are gone over until nobody
+/// waits.
+class AwaitedRows {
+ public:
+  explicit AwaitedRows(const Graph& graph)
+      : waiting_(graph.vertex_count(), graph.budget()), now_(graph.vertex_count(), graph.budget()) {}
+
+  /// Safe from many threads.
+  void add(Vertex v) { waiting_.insert(v); }
+
+  /// body(v, targets, weights), on all threads. A vertex that is added to be visited later in a pass is visited in
+  /// that pass, unless its row comes in parts: of those, all come in the same.
+  template <class Body>
+  void visit(const store::PagedRows& rows, store::PageVisit how, Body&& body) {
+    how.wanted = [this](VertexRange range) { return waiting_.any(range.first, range.last); };
+    while (waiting_.any(0, waiting_.universe())) {
+      std::ranges::copy(waiting_.words(), now_.words().begin());
+      for_each_paged_row(rows, how, [&](Vertex v, std::span<const Vertex> targets, const std::uint32_t* weights) {
+        if (!waiting_.contains(v)) return;
+        const bool whole = targets.size() == rows.offsets()[v + std::uint64_t{1}] - rows.offsets()[v];
+        if (!whole && !now_.contains(v)) return;
+        if (whole) waiting_.erase(v);
+        body(v, targets, weights);
+      });
+      for (std::uint64_t i = 0; i < now_.words().size(); ++i) waiting_.words()[i] &= ~now_.words()[i];
+    }
+  }
+
+ private:
+  VertexSet waiting_, now_;
+};
 
 /// The same, wherever the rows are.
 template <class Body>
@@ -42,7 +73,7 @@ void for_each_row(const Graph& graph, const VerifyOptions& options, Body&& body)
   const int threads = thread_count(options.threads);
   if (graph.pages()) {
     Progress& progress = options.progress ? *options.progress : Progress::none();
-    for_each_paged_row(*graph.pages(), threads, "verifying", progress, body);
+    for_each_paged_row(*graph.pages(), {threads, "verifying", progress, graph.budget()}, body);
     return;
   }
   const Csr& out = graph.out();

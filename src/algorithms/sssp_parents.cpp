@@ -1,13 +1,11 @@
 #include "algorithms/sssp_parents.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 
 #include "algorithms/row_visits.hpp"
 #include "graph/csr.hpp"
 #include "graph/vertex_queue.hpp"
-#include "graph/vertex_set.hpp"
 
 #include <spillway/combine.hpp>
 
@@ -21,7 +19,7 @@ class ParentSearch {
         distances_(distances),
         threads_(threads),
         progress_(progress),
-        parents_(graph.vertex_count(), graph.budget(), "the result") {}
+        parents_(Buffer<Vertex>::where_it_fits(graph.vertex_count(), graph.budget(), "the result")) {}
 
   Buffer<Vertex> run(Vertex source) && {
     std::fill_n(parents_.data(), parents_.size(), no_vertex);
@@ -38,36 +36,21 @@ class ParentSearch {
  private:
   using Weights = const std::uint32_t*;
 
-  /// The same two steps. Of the second, pass after pass goes on from those that the last has found a parent for.
+  /// The same two steps.
   void search_pages() {
-    pass([&](Vertex u, Vertex v) { take_nearer(u, v); });
+    const store::PageVisit how{threads_, "looking for parents", progress_, graph_.budget()};
+    for_each_paged_row(*graph_.pages(), how, [&](Vertex u, std::span<const Vertex> targets, Weights weights) {
+      for_each_tight(u, targets, weights, [&](Vertex v) { take_nearer(u, v); });
+    });
     if (orphans() == 0) return;
-    VertexSet         now{graph_.vertex_count(), graph_.budget()}, next{graph_.vertex_count(), graph_.budget()};
-    std::atomic<bool> found{false};
-    for (bool first = true; first || found.exchange(false); first = false) {
-      const auto adopts = [&](Vertex u) { return has_parent(u) && (first || now.contains(u)); };
-      const auto wanted = [&](VertexRange range) {
-        for (std::uint64_t u = range.first; u < range.last; ++u)
-          if (adopts(static_cast<Vertex>(u))) return true;
-        return false;
-      };
-      pass(
-          [&](Vertex u, Vertex v) {
-            if (adopts(u) && adopt(u, v)) next.insert(v), found.store(true, std::memory_order_relaxed);
-          },
-          wanted);
-      std::swap(now, next);
-      std::ranges::fill(next.words(), 0);
-    }
-  }
-
-  /// visit(u, v) for all arcs that a shortest path may end with.
-  template <class Visit>
-  void pass(Visit&& visit, const std::function<bool(VertexRange)>& wanted = {}) {
-    const auto row = [&](Vertex u, std::span<const Vertex> targets, Weights weights) {
-      for_each_tight(u, targets, weights, [&](Vertex v) { visit(u, v); });
-    };
-    for_each_paged_row(*graph_.pages(), threads_, "looking for parents", progress_, row, wanted);
+    AwaitedRows adopting{graph_};
+    for (Vertex u = 0; u < graph_.vertex_count(); ++u)
+      if (has_parent(u)) adopting.add(u);
+    adopting.visit(*graph_.pages(), how, [&](Vertex u, std::span<const Vertex> targets, Weights weights) {
+      for_each_tight(u, targets, weights, [&](Vertex v) {
+        if (adopt(u, v)) adopting.add(v);
+      });
+    });
   }
 
   /// Any vertex that is nearer to the source will do: along such parents distances fall.

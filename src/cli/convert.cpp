@@ -188,6 +188,7 @@ void expect_to_fit(const OutsideSize& size, const ConvertArguments& arguments, c
   const auto          free  = free_bytes(folder);
   const std::string   about = size.estimated ? "about " : "up to ";
   const std::uint64_t left  = bytes - std::min(bytes, spill.bytes());  // the rest is there already
+  if (left == 0) return;
   if (free && left > *free)
     throw does_not_fit(
         "{}: sorting {} takes {}{} of temporary disk in {}, and {} is free there; --temporary names a folder on "

@@ -81,6 +81,7 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
 
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
                         const Graph& graph, std::uint64_t held, const Common& common, Weights weights) {
+  if (graph.pages()) return refusal;  // what streams them has asked for all at once
   GraphSize size = size_of(graph);
   size.has_in    = graph.has_in();
   if (weights == Weights::to_come) held += add_asked_weights(arguments, size);

@@ -5,17 +5,20 @@ namespace {
 
 constexpr std::uint64_t slab_bins = 4096;  // 2 MiB: a huge page
 constexpr std::uint64_t batch     = 16;    // bins a thread takes at a time
+constexpr auto          what      = "vertices waiting for their turn";
 
 }  // namespace
 
-Buckets::Buckets(int threads, std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {
+Buckets::Buckets(int threads, std::shared_ptr<MemoryBudget> budget)
+    : budget_(std::move(budget)), room_(budget_, what) {
   for (int i = 0; i < threads; ++i) threads_.push_back(std::make_unique<Thread>());
 }
 
 void Buckets::refill(Thread& own) {
   const std::scoped_lock lock{mutex_};
   if (slabs_.empty() || handed_out_ == slab_bins) {
-    slabs_.emplace_back(slab_bins, budget_, "vertices waiting for their turn");
+    room_.lower_by(slab_bins * sizeof(Bin));
+    slabs_.emplace_back(slab_bins, budget_, what);
     handed_out_ = 0;
   }
   for (std::uint64_t i = 0; i < batch; ++i) {
@@ -25,10 +28,24 @@ void Buckets::refill(Thread& own) {
   }
 }
 
+/// Whoever moves leaves an entry behind: there are more than vertices, about half as many again.
+void Buckets::reserve(std::uint64_t vertices) {
+  const std::uint64_t bins  = vertices / Bin{}.entries.size() * 3 / 2 + threads_.size() * (batch + window / 4);
+  const std::uint64_t slabs = (bins + slab_bins - 1) / slab_bins;
+  room_.raise_to(slabs * slab_bins * sizeof(Bin));
+}
+
+/// All bins go to the thread that fills them anew.
 void Buckets::restart(std::uint64_t bucket) {
-  for (int i = 0; i < static_cast<int>(threads_.size()); ++i)
-    for (Bin*& head : threads_[static_cast<std::size_t>(i)]->heads)
-      while (head) recycle(i, std::exchange(head, head->next));
+  for (const auto& thread : threads_) {
+    for (Bin*& head : thread->heads)
+      while (head) recycle(0, std::exchange(head, head->next));
+    while (Bin* const bin = thread->free) {
+      if (thread == threads_.front()) break;
+      thread->free = bin->next;
+      recycle(0, bin);
+    }
+  }
   base_ = current_ = bucket;
 }
 

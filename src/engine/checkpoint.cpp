@@ -128,7 +128,9 @@ void check_whole(const FileHandle& file, const std::string& path, const Header& 
 
 }  // namespace
 
-void refuse_checkpoint() {
+void refuse_checkpoint(bool of_another_method) {
+  if (of_another_method)
+    throw usage_error("the checkpoint is of a run by another --method; give the same, or remove it to start anew");
   throw bad_input("the checkpoint is of another program or graph; remove it to start anew");
 }
 
@@ -228,7 +230,10 @@ void Checkpoints::begin_parts(std::function<void(StateExchange&)> exchange) {
   exchange_parts_(reader);
 }
 
-void Checkpoints::end_part() { run_ = 0; }
+void Checkpoints::end_part() {
+  if (exists_ && !resumed_at_) refuse_checkpoint();  // it is of a run that this part has not made
+  run_ = 0;
+}
 
 void Checkpoints::finish() {
   std::error_code none;

@@ -48,6 +48,12 @@ struct BuiltCsr {
   Array<std::uint64_t> original_ids;  ///< …unless they have gaps: then this lists them
 };
 
+class VertexSet;
+
+/// The ids that appear, as vertices in their order; null where they are all below their bound.
+std::unique_ptr<VertexSet> numbered(std::unique_ptr<VertexSet> members, BuiltCsr& built,
+                                    const std::shared_ptr<MemoryBudget>& budget);
+
 /// Sources that share a bucket differ in these bits only; what is left of the source fits 16 bits.
 inline constexpr unsigned bucket_bits = 14;
 
@@ -70,8 +76,6 @@ struct WeightedArc {
   }
 };
 #pragma pack(pop)
-
-class VertexSet;
 
 /// Blocks of memory for buckets, cut from large slabs and given back to the system block by block.
 class BlockPool {

@@ -280,19 +280,20 @@ GraphStatistics statistics_of_pages(const Graph& graph, int threads, Progress& p
   if (!graph.symmetric()) reached = std::make_unique<VertexSet>(graph.vertex_count(), graph.budget());
   std::vector<std::pair<Vertex, Vertex>> ends(pages.table().size());
   for (Vertex v = 0; v < graph.vertex_count(); ++v) count_degree(v, offsets[v + 1] - offsets[v], total);
-  store::for_each_page(pages, threads, "counting", progress, [&](std::uint64_t i, const PageRows& page) {
-    GraphStatistics counts = nothing_counted();
-    if (page.in_part) ends[i] = {page.rows.targets[page.edges.first], page.rows.targets[page.edges.last - 1]};
-    for (Vertex v = page.first; v < page.last; ++v) {
-      const EdgeRange row = page.row(v);
-      if (row.first >= row.last) continue;
-      count_row(v, {page.rows.targets + row.first, row.last - row.first}, reached.get(), counts);
-      if (page.rows.weights && graph.weight_type() != WeightType::none)
-        count_weights({page.rows.weights + row.first, row.last - row.first}, graph.weight_type(), counts);
-    }
-    const std::scoped_lock lock{mutex};
-    merge_into(total, counts);
-  });
+  store::for_each_page(
+      pages, {threads, "counting", progress, graph.budget()}, [&](std::uint64_t i, const PageRows& page) {
+        GraphStatistics counts = nothing_counted();
+        if (page.in_part) ends[i] = {page.rows.targets[page.edges.first], page.rows.targets[page.edges.last - 1]};
+        for (Vertex v = page.first; v < page.last; ++v) {
+          const EdgeRange row = page.row(v);
+          if (row.first >= row.last) continue;
+          count_row(v, {page.rows.targets + row.first, row.last - row.first}, reached.get(), counts);
+          if (page.rows.weights && graph.weight_type() != WeightType::none)
+            count_weights({page.rows.weights + row.first, row.last - row.first}, graph.weight_type(), counts);
+        }
+        const std::scoped_lock lock{mutex};
+        merge_into(total, counts);
+      });
   const auto entries = pages.table().entries();
   for (std::size_t i = 1; i < entries.size(); ++i)
     if (entries[i - 1].large && entries[i].large && entries[i - 1].first_vertex == entries[i].first_vertex)

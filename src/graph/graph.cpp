@@ -167,9 +167,14 @@ const std::shared_ptr<const store::PagedRows>& Graph::simple_pages(int threads, 
         "{}: this takes the graph as undirected, and its pages have the arcs of one direction; convert it with "
         "--undirected",
         name());
+  {
+    const std::scoped_lock lock{state.mutex};
+    if (state.simple_pages) return state.simple_pages;
+  }
+  // Without the lock, which whoever watches the progress may want.
+  auto                   pages = store::simple_rows(state.parts.pages, state.parts.budget, threads, progress);
   const std::scoped_lock lock{state.mutex};
-  if (!state.simple_pages)
-    state.simple_pages = store::simple_rows(state.parts.pages, state.parts.budget, threads, progress);
+  if (!state.simple_pages) state.simple_pages = std::move(pages);
   return state.simple_pages;
 }
 

@@ -24,6 +24,22 @@ class VertexSet {
     return !(word.fetch_or(bit, std::memory_order_relaxed) & bit);
   }
 
+  /// Safe from many threads.
+  void erase(Vertex v) {
+    std::atomic_ref{words_[v >> 6]}.fetch_and(~(std::uint64_t{1} << (v & 63)), std::memory_order_relaxed);
+  }
+
+  /// Whether any from `first` to before `last` is in. Safe while others insert and erase.
+  bool any(std::uint64_t first, std::uint64_t last) const {
+    for (std::uint64_t i = first >> 6; i << 6 < last; ++i) {
+      std::uint64_t word = std::atomic_ref{words_[i]}.load(std::memory_order_relaxed);
+      if (i << 6 < first) word &= ~std::uint64_t{0} << (first & 63);
+      if (last - (i << 6) < 64) word &= (std::uint64_t{1} << (last & 63)) - 1;
+      if (word != 0) return true;
+    }
+    return false;
+  }
+
   /// Safe while others insert.
   bool contains(Vertex v) const {
     return std::atomic_ref{words_[v >> 6]}.load(std::memory_order_relaxed) >> (v & 63) & 1;

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::uint64_t disk_block       = 4096;  // unbuffered reads are of whole ones
 constexpr std::uint64_t plain_page_bytes = 1u << 20, coded_page_bytes = 1u << 18;
-constexpr std::uint64_t share_of_offsets = 3;         // of memory that is free; with more they are on disk
-constexpr std::uint64_t evicted_offsets  = 1u << 18;  // at a time
 
 /// Of whole weights compressed as many bits as the largest has; floats are kept as they are.
 unsigned bits_of_weights(const RowSink::Facts& facts, bool compressed) {
@@ -105,87 +103,6 @@ PagedRows::PagedRows(std::string path, std::vector<File> files, const PageFormat
       table_(format, std::move(entries), offsets_.span(), path_, stripe_names(files_, path_)),
       least_weight_(least_weight) {}
 
-PagedRows::PagedRows(LeftOut left_out, Buffer<EdgeIndex> offsets)
-    : path_(left_out.from->path_),
-      files_(left_out.from->files_),
-      kept_offsets_(std::make_shared<const Buffer<EdgeIndex>>(std::move(offsets))),
-      offsets_(kept_offsets_->span(), kept_offsets_),
-      table_(left_out.from->table_),
-      least_weight_(left_out.from->least_weight_),
-      left_out_(std::move(left_out)) {}
-
-namespace {
-
-/// visit(target) for each that stays, in order. `before` is the target before the first.
-template <class Visit>
-void for_each_simple(Vertex v, std::span<const Vertex> targets, Vertex before, Visit&& visit) {
-  for (const Vertex target : targets)
-    if (std::exchange(before, target) != target && target != v) visit(target);
-}
-
-}  // namespace
-
-PageRows PagedRows::decoded(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets,
-                            std::uint32_t* weights, const PageTable::Wanted& wanted) const {
-  table_.decode(page, bytes, targets, weights, wanted);
-  if (!left_out_) return table_.rows(page, offsets_.data(), targets, weights);
-  const PageRows  all = table_.rows(page, left_out_->from->offsets_.data(), targets, nullptr);
-  const EdgeRange stay{left_out_->first_edges[page], left_out_->first_edges[page + 1]};
-  for (Vertex v = all.first; v < all.last; ++v) {
-    if (wanted && !wanted(v)) continue;
-    const EdgeRange row = all.row(v);
-    // What stays moves towards the front, over nothing that is still to be looked at.
-    Vertex* to = targets + (all.in_part ? 0 : offsets_[v] - stay.first);
-    for_each_simple(v, {all.rows.targets + row.first, row.last - row.first}, left_out_->before[page],
-                    [&](Vertex target) { *to++ = target; });
-  }
-  PageRows some = all;
-  some.rows     = {offsets_.data(), targets - stay.first, nullptr};
-  some.edges    = stay;
-  return some;
-}
-
-std::shared_ptr<const PagedRows> simple_rows(const std::shared_ptr<const PagedRows>& rows,
-                                             const std::shared_ptr<MemoryBudget>& budget, int threads,
-                                             Progress& progress) {
-  const PageTable&    table    = rows->table();
-  const std::uint64_t vertices = rows->offsets().size() - 1;
-  Buffer<EdgeIndex> offsets = Buffer<EdgeIndex>::where_it_fits(vertices + 1, budget, "the offsets of simple rows");
-  PagedRows::LeftOut left_out{rows, std::vector<EdgeIndex>(table.size() + 1),
-                              std::vector<Vertex>(table.size(), no_vertex)};
-  struct Part {
-    Vertex    first = no_vertex, last = no_vertex;
-    EdgeIndex stay = 0;
-  };
-  std::vector<Part> parts(table.size());  // of rows that take several pages
-  for_each_page(*rows, threads, "looking for parallel arcs", progress, [&](std::uint64_t i, const PageRows& page) {
-    for (Vertex v = page.first; v < page.last; ++v) {
-      const EdgeRange row = page.row(v);
-      const std::span targets{page.rows.targets + row.first, row.last - row.first};
-      EdgeIndex       stay = 0;
-      for_each_simple(v, targets, no_vertex, [&](Vertex) { ++stay; });
-      if (page.in_part)
-        parts[i] = {targets.front(), targets.back(), stay};
-      else
-        offsets[v + std::uint64_t{1}] = stay;
-    }
-  });
-  for (std::uint64_t i = 0; i < table.size(); ++i) {
-    if (!table.entries()[i].large) continue;
-    const auto v       = static_cast<Vertex>(table.vertices(i).first);
-    const bool goes_on = i > 0 && table.entries()[i - 1].large && table.vertices(i - 1).first == v;
-    left_out.before[i] = goes_on ? parts[i - 1].last : no_vertex;
-    parts[i].stay -= left_out.before[i] == parts[i].first && parts[i].first != v;
-    offsets[v + std::uint64_t{1}] += parts[i].stay;
-  }
-  for (std::uint64_t v = 0; v < vertices; ++v) offsets[v + 1] += offsets[v];
-  if (offsets[vertices] == rows->arcs()) return rows;
-  for (std::uint64_t i = 0; i < table.size(); ++i)
-    left_out.first_edges[i + 1] =
-        table.entries()[i].large ? left_out.first_edges[i] + parts[i].stay : offsets[table.vertices(i).last];
-  return std::make_shared<const PagedRows>(std::move(left_out), std::move(offsets));
-}
-
 std::uint64_t PagedRows::checksum() const {
   XXH3_state_t state;
   XXH3_64bits_reset(&state);
@@ -197,6 +114,7 @@ std::uint64_t PagedRows::checksum() const {
 }
 
 Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress) {
+  if (pages.leaves_out()) throw internal_error("rows of which edges are left out were to be loaded");
   const PageTable&      table    = pages.table();
   const bool            weighted = table.format().weight_bits > 0;
   const PageFiles       files{pages};
@@ -216,31 +134,35 @@ Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, 
           weighted ? std::move(weights).freeze() : Array<std::uint32_t>{}};
 }
 
-void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
-                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body,
-                   const std::function<bool(VertexRange)>&                              wanted) {
+void for_each_page(const PagedRows& pages, const PageVisit& visit,
+                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body) {
   struct Decoded {
     std::vector<std::byte>     bytes;
     std::vector<Vertex>        targets;
     std::vector<std::uint32_t> weights;
   };
-  const PageTable&     table = pages.table();
-  const PageFiles      files{pages};
-  const std::uint64_t  size = table.format().page_bytes;
+  const PageTable&    table = pages.table();
+  const PageFiles     files{pages};
+  const bool          weighted = visit.weighted && table.format().weight_bits > 0;
+  const std::uint64_t size     = table.format().page_bytes;
+  const std::uint64_t held     = size + table.most_edges() * edge_bytes(weighted);  // by a thread
+  int                 threads  = visit.threads;
+  Charge              memory{visit.budget ? visit.budget : std::make_shared<MemoryBudget>(), "pages of edges"};
+  while (visit.budget && threads > 1 && !visit.budget->has_room(held * static_cast<unsigned>(threads))) --threads;
+  memory.raise_to(held * static_cast<unsigned>(threads));
   std::vector<Decoded> decoded(static_cast<std::size_t>(threads));
-  progress.begin(doing, pages.bytes(), ProgressUnit::bytes);
+  visit.progress.begin(visit.doing, pages.bytes(), ProgressUnit::bytes);
   for_each_task(threads, table.size(), [&](std::uint64_t page, int thread) {
-    check_cancelled(progress);
-    progress.advance(size);
-    if (wanted && !wanted(table.vertices(page))) return;
+    check_cancelled(visit.progress);
+    visit.progress.advance(size);
+    if (visit.wanted && !visit.wanted(table.vertices(page))) return;
     Decoded& own = decoded[static_cast<std::size_t>(thread)];
     files.read(page, own.bytes);
     own.targets.resize(table.most_edges());
-    if (table.format().weight_bits > 0) own.weights.resize(table.most_edges());
-    body(page,
-         pages.decoded(page, own.bytes, own.targets.data(), own.weights.empty() ? nullptr : own.weights.data()));
+    if (weighted) own.weights.resize(table.most_edges());
+    body(page, pages.decoded(page, own.bytes, own.targets.data(), weighted ? own.weights.data() : nullptr));
   });
-  progress.end();
+  visit.progress.end();
 }
 
 namespace {
@@ -308,18 +230,23 @@ std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets) {
   return coded;
 }
 
+Buffer<EdgeIndex> room_for_offsets(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {
+  constexpr std::uint64_t share     = 3;  // of memory that is free; with more they are on disk
+  constexpr auto          what      = "the offsets of the rows";
+  const bool              in_memory = budget->has_room((vertices + 1) * sizeof(EdgeIndex) * share);
+  return in_memory ? Buffer<EdgeIndex>{vertices + 1, budget, what}
+                   : Buffer<EdgeIndex>::on_disk(vertices + 1, *budget, what);
+}
+
 Buffer<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
                              const std::shared_ptr<MemoryBudget>& budget, const std::string& name) {
   if (degrees.size() < vertices)
     throw bad_input("{}: {} bytes of degrees are too few for {} vertices; the file is damaged", name,
                     degrees.size(), vertices);
-  static constexpr auto what      = "the offsets of the rows";
-  const bool            in_memory = budget->has_room((vertices + 1) * sizeof(EdgeIndex) * share_of_offsets);
-  Buffer<EdgeIndex>     offsets   = in_memory ? Buffer<EdgeIndex>{vertices + 1, budget, what}
-                                              : Buffer<EdgeIndex>::on_disk(vertices + 1, *budget, what);
-  std::size_t           at        = 0;
-  EdgeIndex             next      = 0;
-  bool                  good      = true;
+  Buffer<EdgeIndex> offsets = room_for_offsets(vertices, budget);
+  std::size_t       at      = 0;
+  EdgeIndex         next    = 0;
+  bool              good    = true;
   for (std::uint64_t v = 0; v < vertices && good; ++v) {
     if (v % evicted_offsets == 0) offsets.evict(v - std::min(v, evicted_offsets), v);
     offsets[v]       = next;

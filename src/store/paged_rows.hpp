@@ -1,4 +1,4 @@
-// Rows that rest in pages of a .spill file: what they are, without reading them.
+// Rows that rest in pages of a .spill file: what they are, and reading them.
 #pragma once
 
 #include <memory>
@@ -53,6 +53,7 @@ class PagedRows {
   };
   PagedRows(LeftOut left_out, Buffer<EdgeIndex> offsets);
 
+  /// Of all edges, those that are left out included.
   const PageTable&        table() const { return table_; }
   const Array<EdgeIndex>& offsets() const { return offsets_; }
   const std::string&      path() const { return path_; }
@@ -64,8 +65,16 @@ class PagedRows {
   std::uint64_t         checksum() const;
   std::span<const File> files() const { return files_; }
   /// Offsets that do not fit memory are on disk: gives the memory back that holds those of these vertices.
-  void evict(VertexRange vertices) const { kept_offsets_->evict(vertices.first, vertices.last); }
-  bool has_offsets_on_disk() const { return kept_offsets_->is_on_disk(); }
+  void evict(VertexRange vertices) const {
+    kept_offsets_->evict(vertices.first, vertices.last);
+    if (left_out_) left_out_->from->evict(vertices);
+  }
+  /// Of each vertex.
+  std::uint64_t offset_bytes_on_disk() const {
+    return (kept_offsets_->is_on_disk() ? sizeof(EdgeIndex) : 0) +
+           (left_out_ ? left_out_->from->offset_bytes_on_disk() : 0);
+  }
+  bool leaves_out() const { return left_out_.has_value(); }
   /// The rows of a page; PageTable::decode says where its edges come from and go to, and which.
   PageRows decoded(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets, std::uint32_t* weights,
                    const PageTable::Wanted& wanted = {}) const;
@@ -94,10 +103,17 @@ std::shared_ptr<const PagedRows> simple_rows(const std::shared_ptr<const PagedRo
 Csr loaded(const PagedRows& pages, const std::shared_ptr<MemoryBudget>& budget, int threads, Progress& progress);
 
 /// body(page, edges), page by page on all threads: what is decoded of each, as long as it lasts. Nothing else is
-/// held. Pages of whose vertices nothing is `wanted` are left out.
-void for_each_page(const PagedRows& pages, int threads, const char* doing, Progress& progress,
-                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body,
-                   const std::function<bool(VertexRange)>&                              wanted = {});
+/// held. Pages of whose vertices nothing is wanted are left out.
+struct PageVisit {
+  int                              threads;
+  const char*                      doing;
+  Progress&                        progress;
+  std::shared_ptr<MemoryBudget>    budget   = {};  ///< with little left, fewer threads decode; none: not counted
+  bool                             weighted = true;
+  std::function<bool(VertexRange)> wanted   = {};
+};
+void for_each_page(const PagedRows& pages, const PageVisit& visit,
+                   const std::function<void(std::uint64_t page, const PageRows& rows)>& body);
 
 /// The same graph with its edges in memory, its vertices in the order of their ids.
 Graph in_memory(const Graph& graph, int threads, Progress& progress);
@@ -113,11 +129,14 @@ struct PageOptions {
   std::string temporary = {};  ///< folder for rows that wait to be put in order; empty: that of the file
 };
 
+/// In memory if that leaves most of it to others, else on disk: written in order, `evicted_offsets` at a time.
+Buffer<EdgeIndex> room_for_offsets(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget);
+inline constexpr std::uint64_t evicted_offsets = 1u << 18;
+
 /// Degrees as a section of the store: seven bits a byte, the lowest first, all but a number's last with the
 /// highest bit set.
 std::vector<std::byte> coded_degrees(std::span<const EdgeIndex> offsets);
-/// Offsets of so many rows, in memory if that leaves most of it to others, else on disk; Error{bad_input} where
-/// these are other bytes.
+/// Offsets of so many rows; Error{bad_input} where these are other bytes.
 Buffer<EdgeIndex> offsets_of(std::span<const std::byte> degrees, std::uint64_t vertices, EdgeIndex arcs,
                              const std::shared_ptr<MemoryBudget>& budget, const std::string& name);
 

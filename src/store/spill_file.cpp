@@ -579,7 +579,7 @@ namespace {
 SectionVerdict verified(const PagedRows& pages, bool real, const char* what, Progress& progress) {
   const std::string problem = complaint_of([&] {
     for_each_page(
-        pages, thread_count(), "verifying pages", progress, [&](std::uint64_t page, const PageRows& rows) {
+        pages, {thread_count(), "verifying pages", progress}, [&](std::uint64_t page, const PageRows& rows) {
           if (!real) return;
           for (EdgeIndex i = rows.edges.first; i < rows.edges.last; ++i)
             if (!(std::bit_cast<float>(rows.rows.weights[i]) >= pages.least_weight()))

@@ -11,7 +11,8 @@ namespace {
 
 constexpr auto          what_pages      = "pages of edges";
 constexpr std::uint64_t least_under_way = 4;  // pages, whatever the budget
-constexpr std::uint64_t slack           = 64u << 10;
+constexpr std::uint64_t least_slack     = 64u << 10;
+constexpr std::uint64_t slack_share     = 256;  // of the budget, for what is noted of many iterations
 
 /// Pages that are read and processed at once.
 std::uint64_t least_ring(int threads) { return static_cast<std::uint64_t>(threads) + least_under_way; }
@@ -32,7 +33,7 @@ std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int t
 }
 
 std::uint64_t PageStreamSizes::least_bytes(const store::PagedRows& rows, int threads, bool weighted) {
-  return decoded_bytes(rows, threads, weighted) + 3 * rows.table().size() * sizeof(std::uint64_t) + slack +
+  return decoded_bytes(rows, threads, weighted) + 3 * rows.table().size() * sizeof(std::uint64_t) + least_slack +
          least_ring(threads) * rows.table().format().page_bytes;
 }
 
@@ -48,10 +49,11 @@ PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, b
   const std::uint64_t free = (budget.limit() - std::min(budget.limit(), budget.used())) / shares;
   const std::uint64_t left = free - std::min(free, decoded);
   PageStreamSizes     sizes;
-  sizes.ring_pages         = std::clamp(ring_bytes / page, least, std::max(least, left / 2 / page));
-  sizes.ring_pages         = std::min(sizes.ring_pages, std::max(least, all));
-  const std::uint64_t rest = left - std::min(left, sizes.ring_pages * page + slack);
-  sizes.kept_pages         = std::min(all, std::min(rest, resident.value_or(rest)) / page);
+  sizes.ring_pages          = std::clamp(ring_bytes / page, least, std::max(least, left / 2 / page));
+  sizes.ring_pages          = std::min(sizes.ring_pages, std::max(least, all));
+  const std::uint64_t slack = least_slack + budget.limit() / slack_share;
+  const std::uint64_t rest  = left - std::min(left, sizes.ring_pages * page + slack);
+  sizes.kept_pages          = std::min(all, std::min(rest, resident.value_or(rest)) / page);
   return sizes;
 }
 

@@ -31,7 +31,7 @@ PageNeeds needs_of(const Topology& topology, const ProgramFacts& facts, const Ru
   PageNeeds needs;
   for (const store::PagedRows* side : sides) {
     needs.least += PageStreamSizes::least_bytes(*side, thread_count(options.threads), facts.weighted);
-    if (side->has_offsets_on_disk()) needs.a_vertex += sizeof(EdgeIndex);
+    needs.a_vertex += side->offset_bytes_on_disk();
   }
   return needs;
 }

@@ -39,7 +39,7 @@ constexpr std::size_t   variants_each = 100;
 constexpr std::uint64_t all_sources   = 64;
 #else
 constexpr std::size_t   ways_a_graph  = 2;
-constexpr std::uint64_t random_graphs = 200;
+constexpr std::uint64_t random_graphs = 80;
 constexpr std::size_t   variants_each = 4;
 constexpr std::uint64_t all_sources   = 64;
 #endif
@@ -74,8 +74,14 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     ++graphs_;
     for (std::size_t v = 0; v < variants.size(); ++v) {
       if (!testing::full_matrix() && (v + graphs_) % variants.size() >= variants_each) continue;
-      const auto values = filled(algorithm_, graph, variants[v]);
+      auto values = filled(algorithm_, graph, variants[v]);
       if (!values || takes_too_long(*values, graph)) continue;
+#if defined(SPILLWAY_EMULATED)
+      if (graphs_ % 4 != 0 && !testing::full_matrix())
+        for (const Parameter& parameter : algorithm_.parameters)
+          if (parameter.name == "iterations" && values->at("iterations") == parameter.default_value)
+            (*values)["iterations"] = "6";
+#endif
       const bool program = is_program(algorithm_.name, *values);
       const bool left    = is_left_to_method(algorithm_.name, *values);
 

@@ -60,8 +60,8 @@ Graph in_pages(const Graph& graph, const std::string& path) {
   return open(path);
 }
 
-RunOptions options_with(Checkpoints& checkpoints, Progress& progress) {
-  RunOptions options{.threads = 1, .deterministic = true, .progress = &progress};
+RunOptions options_with(Checkpoints& checkpoints, Progress& progress, int threads = 1) {
+  RunOptions options{.threads = threads, .deterministic = threads == 1, .progress = &progress};
   options.device.kind = device_kind_named("cpu");
   options.checkpoints = &checkpoints;
   return options;
@@ -119,6 +119,43 @@ TEST_P(Checkpointed, RunsComeToTheSameAnswer) {
 INSTANTIATE_TEST_SUITE_P(Registry, Checkpointed,
                          ::testing::Values("bc", "bfs", "cc", "kcore", "pagerank", "ppr", "radius", "ssnsp",
                                            "sssp", "sswp"),
+                         [](const auto& member) { return member.param; });
+
+/// Whatever the number of threads was, and is.
+class CheckpointedByThreads : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CheckpointedByThreads, RunsComeToTheSameAnswer) {
+  const TemporaryFolder folder;
+  const Algorithm&      algorithm = algorithm_named(GetParam());
+  GenerateOptions       undirected;
+  undirected.transform            = {.undirected = true};
+  const Graph             graph   = with_weights_for(algorithm, generate("kron", {{"scale", "11"}}, undirected));
+  const auto              values  = filled(algorithm, graph, {}).value();
+  std::uint64_t           gone_on = 0;
+  const CheckpointOptions asked{.folder = folder / "", .question = "this", .seconds = 0};
+  for (const int iterations : {1, 2, 5})
+    for (const auto& [before, after] : {std::pair{4, 1}, std::pair{1, 3}, std::pair{3, 4}}) {
+      EndsAfter progress{iterations};
+      try {
+        Checkpoints saved{asked};
+        algorithm.run(graph, values, options_with(saved, progress, before));
+        saved.finish();
+        continue;
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ExitCode::interrupted) << error.what();
+      }
+      CheckpointOptions again = asked;
+      again.resume            = true;
+      Checkpoints  saved{again};
+      const Result result = algorithm.run(graph, values, options_with(saved, Progress::none(), after));
+      EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << iterations;
+      gone_on += saved.resumed_at().value_or(0) > 0;
+      saved.finish();
+    }
+  EXPECT_GT(gone_on, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, CheckpointedByThreads, ::testing::Values("bfs", "kcore", "sssp"),
                          [](const auto& member) { return member.param; });
 
 class CheckpointFiles : public ::testing::Test {

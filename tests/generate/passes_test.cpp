@@ -45,13 +45,11 @@ Graph in_passes(const Made& one, const store::PageOptions& pages, std::uint64_t 
 
 TEST(MadeInPasses, IsTheGraphThatIsMadeAtOnce) {
   const testing::TemporaryFolder folder;
-  bool                           by_degree = false;
+  const store::PageOptions       compressed{.page_bytes = 4096, .compressed = true},
+      ordered{.page_bytes = 1u << 16, .by_degree = true};
   for (const Made& one : made) {
     const Graph whole = generate(one.kind, one.values, one.options);
-    by_degree         = !by_degree;
-    for (const store::PageOptions& pages :
-         {by_degree ? store::PageOptions{.page_bytes = 1u << 16, .by_degree = true}
-                    : store::PageOptions{.page_bytes = 4096, .compressed = true}}) {
+    for (const store::PageOptions& pages : {compressed, ordered}) {
       const std::uint64_t all = whole.arc_count() * (whole.weight_type() == WeightType::none ? 6u : 10u);
       const Graph parts       = in_passes(one, pages, all * 3 / 4 + whole.vertex_count() * 32, folder / "g.spill");
       const Graph loaded      = store::in_memory(parts, 2, Progress::none());

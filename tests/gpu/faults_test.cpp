@@ -99,7 +99,7 @@ std::vector<Case> some_cases(const std::string& name, std::size_t one_of) {
 }
 
 TEST_P(GpuFault, EndsTheRunAndNothingElse) {
-  for (const Case& one : some_cases(GetParam(), 2)) {
+  for (const Case& one : some_cases(GetParam(), 3)) {
     std::uint64_t errors = 0;
     fail_every_call(one, [&](const testing::Ending& ending, const std::string& failed, const std::string& when) {
       errors += ending.result ? 0 : 1;
@@ -118,7 +118,7 @@ TEST_P(GpuFault, IsMadeGoodByTheCpu) {
   static const std::set<std::string> made_good{"cudaMallocAsync",    "cudaMallocHost",
                                                "cudaHostRegister",   "cudaSetDevice",
                                                "cudaGetDeviceCount", "cudaDeviceGetDefaultMemPool"};
-  for (Case& one : some_cases(GetParam(), 3)) {
+  for (Case& one : some_cases(GetParam(), 4)) {
     one.way.device.kind = DeviceKind{};
     fail_every_call(one, [&](const testing::Ending& ending, const std::string& failed, const std::string& when) {
       EXPECT_TRUE(ending.result || !made_good.contains(failed)) << when;

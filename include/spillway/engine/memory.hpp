@@ -61,6 +61,11 @@ class Charge {
     budget_->take(bytes - bytes_, what_);
     bytes_ = bytes;
   }
+  void lower_by(std::uint64_t bytes) {
+    bytes = bytes < bytes_ ? bytes : bytes_;
+    budget_->give(bytes);
+    bytes_ -= bytes;
+  }
 
  private:
   std::shared_ptr<MemoryBudget> budget_;

@@ -32,6 +32,9 @@ class Buckets {
 
   Buckets(int threads, std::shared_ptr<MemoryBudget> budget);
 
+  /// Keeps room for as many to wait, before others take all that is left.
+  void reserve(std::uint64_t vertices);
+
   std::uint64_t current() const { return current_; }
   std::uint64_t moves() const { return moves_; }
 
@@ -137,6 +140,7 @@ class Buckets {
   }
 
   std::shared_ptr<MemoryBudget>        budget_;
+  Charge                               room_;  ///< reserved, and not in use
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Bin*>                    taken_, waiting_;
   std::uint64_t                        taken_entries_ = 0;

@@ -13,7 +13,7 @@ std::optional<FrontierSize> HostExecutor<P, bucketed>::exchange_state(StateExcha
                         tracks_open, has_frontier,  prioritised,     input_.record || input_.replay};
   const auto    own = std::to_array(sizes);
   with.exchange(sizes);
-  if (std::to_array(sizes) != own) refuse_checkpoint();
+  if (std::to_array(sizes) != own) refuse_checkpoint(sizes[6] != own[6]);
   for (std::uint64_t i = 0; i < chunks_.count; ++i) {
     const VertexRange chunk = chunks_.chunk(i, n_);
     with.exchange(values_.data() + chunk.first, (chunk.last - chunk.first) * sizeof(Value));
@@ -63,13 +63,16 @@ void HostExecutor<P, bucketed>::exchange_buckets(StateExchange& with) {
   if (!with.is_reading()) for_each_bin([&](const Buckets::Bin& bin) { count += bin.count; });
   with.exchange(current);
   with.exchange(count);
-  std::array<Vertex, 1024> some;
+  std::vector<Vertex> some(1u << 14);
   if (!with.is_reading()) {
+    std::size_t filled = 0;
+    const auto  write  = [&] { with.exchange(some.data(), std::exchange(filled, 0) * sizeof(Vertex)); };
     for_each_bin([&](const Buckets::Bin& bin) {
-      std::ranges::copy(bin.span(), some.data());
-      with.exchange(some.data(), bin.count * sizeof(Vertex));
+      if (filled + bin.count > some.size()) write();
+      std::ranges::copy(bin.span(), some.data() + filled);
+      filled += bin.count;
     });
-    return;
+    return write();
   }
   if constexpr (in_buckets) recycle_bucket();
   buckets_->restart(current);

@@ -89,6 +89,8 @@ class HostExecutor final : public CpuExecutor {
     }
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
+    if constexpr (prioritised && !in_buckets)
+      if (options.method->streams_pages) buckets_->reserve(n_);  // pages take what is left
     if constexpr (in_buckets) settled_ = {n_, budget, "the settled vertices"};
     if constexpr (prioritised) waiting_ = {n_, budget, "the waiting vertices"};
     if constexpr (has_frontier) {
