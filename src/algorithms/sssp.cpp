@@ -129,9 +129,10 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   const double     delta  = delta_of(parameters);
   const bool       real   = graph.weight_type() == WeightType::f32;
   if (real) refuse_negative_weights(graph, "sssp", options);
-  const auto on_cpu = [&] {
-    return real ? plan_run(RealSssp{source, delta}, graph, gpu::without(options))
-                : plan_paths_with_parents(graph, source, delta, gpu::without(options));
+  const RunOptions elsewhere = gpu::wanted(options) ? gpu::without(options) : options;  // says why by itself
+  const auto       on_cpu    = [&] {
+    return real ? plan_run(RealSssp{source, delta}, graph, elsewhere)
+                         : plan_paths_with_parents(graph, source, delta, elsewhere);
   };
   if (!gpu::wanted(options, graph)) return on_cpu();
   RunOptions there  = options;

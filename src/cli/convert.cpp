@@ -58,6 +58,8 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
   format_to_write(arguments.output, arguments.to);
   arguments.layout.pages(arguments.output, arguments.to);
+  if (arguments.temporary && !is_folder(*arguments.temporary))
+    throw usage_error("--temporary {}: there is no such folder; make it first", printable(*arguments.temporary));
   if (arguments.temporary && !streams(arguments) && !may_stream(arguments))
     throw usage_error(
         "--temporary is for pages, and with --dedup where there is --symmetrize; otherwise rows are made in "
@@ -146,7 +148,6 @@ struct Work {
         .output   = file.unfinished_path(),
         .finished = file.path(),
         .seconds  = static_cast<double>(number_argument("--checkpoint-every", arguments.checkpoint_every, 0))});
-    if (!journal->goes_on()) file.resize(0);
   }
 
   void tell(const Common& common) const {
@@ -233,6 +234,7 @@ std::optional<Graph> stream_pages(const ConvertArguments& arguments, const store
   std::optional<OutputFile> id_map;
   if (arguments.id_map) id_map.emplace(*arguments.id_map);
   if (id_map) write_id_map(ids, vertices, *id_map);
+  if (work.journal) work.journal->commit_finished();
   store::commit(file, stripes, id_map ? &*id_map : nullptr);
   note_all(common, read.report.notes);
   const Transform& transform = arguments.load.transform;

@@ -39,6 +39,8 @@ void check(const RunArguments& arguments) {
     throw usage_error("--top is for answers with columns; {} makes a graph", arguments.algorithm->name);
   if (arguments.resume && !arguments.checkpoint)
     throw usage_error("--resume goes on from --checkpoint DIR; give it");
+  if (arguments.temporary && !is_folder(*arguments.temporary))
+    throw usage_error("--temporary {}: there is no such folder; make it first", printable(*arguments.temporary));
   if (arguments.checkpoint_every && !arguments.checkpoint)
     throw usage_error("--checkpoint-every is how often --checkpoint DIR saves; give it");
   if (arguments.checkpoint && arguments.device != "auto" && arguments.device != "cpu")
@@ -116,11 +118,10 @@ Json trace_json(const Trace& trace, const std::string& path) {
           {"to_host_ms", trace.busy_ms(Track::to_host)}};
 }
 
-/// Time of the last change to a file; 0 where the system does not say.
-std::int64_t written_at(const std::string& path) {
-  std::error_code none;
-  const auto      time = std::filesystem::last_write_time(path, none);
-  return none ? 0 : static_cast<std::int64_t>(time.time_since_epoch().count());
+/// Seconds of the last change to a file, since 1970.
+std::string written_at(const std::string& path) {
+  const auto info = information_on(path);
+  return info ? fmt::format("{}.{:09}", info->st_mtim.tv_sec, info->st_mtim.tv_nsec) : "an unknown time";
 }
 
 /// A checkpoint is resumed only by the same algorithm with the same parameters, over files that have not changed.
@@ -142,6 +143,19 @@ void tell(const Checkpoints& saved, const Common& common) {
     note(common, fmt::format("went on from iteration {}, which {} held", *saved.resumed_at(), saved.path()));
   if (!saved.trouble().empty()) warn(fmt::format("the last checkpoint was not saved: {}", saved.trouble()));
   if (!saved.was_asked()) warn("--checkpoint had no effect: the algorithm is not a vertex program");
+}
+
+/// Some verifications want edges of a graph in pages at any place.
+Verdict verdict_on(const Result& result, const Question& question, const Graph& graph,
+                   const RunArguments& arguments, ProgressBar& bar, const Common& common) {
+  try {
+    return arguments.algorithm->verify(graph, question.parameters, result,
+                                       {.threads = common.threads, .progress = &bar});
+  } catch (const Error& error) {
+    if (!graph.pages() || error.code() != ExitCode::does_not_fit) throw;
+    throw does_not_fit("--verify: {}, or leave out --verify: {} itself was computed from the pages", error.what(),
+                       arguments.algorithm->name);
+  }
 }
 
 /// `left`: questions that come after it.
@@ -176,10 +190,8 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   check_mapped_files();
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};
-  found.verdict  = asking(arguments, [&] {
-    return algorithm.verify(graph, question.parameters, found.result,
-                             {.threads = common.threads, .progress = &bar});
-  });
+  found.verdict =
+      asking(arguments, [&] { return verdict_on(found.result, question, graph, arguments, bar, common); });
   found.verified = true;
   check_cancelled(bar);  // of a check that was done before the watch lost patience
   check_mapped_files();
@@ -366,7 +378,8 @@ std::vector<std::string> add_run(Command& app, Context& context, std::vector<std
                  "Save the state of the run, on the CPU, to this folder now and then, so that --resume can go on "
                  "after a crash; removed when the answer is there");
   command.option("--checkpoint-every", arguments->checkpoint_every,
-                 "Seconds from one to the next; more where saving would take over 5 % of the time (default: 60)");
+                 "Seconds from one to the next; more where saving would take over 5 % of the time; 0: after every "
+                 "iteration (default: 60)");
   command.flag("--resume", arguments->resume, "Go on from the checkpoint in the folder of --checkpoint, if any");
   add_way_options(command, *arguments);
   add_common_options(command, context.common);

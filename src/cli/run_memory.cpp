@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <spillway/engine/parallel.hpp>
+#include <spillway/plan.hpp>
 
 #include "base/text.hpp"
 #include "plan/footprint.hpp"
@@ -67,6 +68,28 @@ std::uint64_t add_asked_weights(const RunArguments& arguments, GraphSize& size) 
   return size.arcs * sizeof(std::uint32_t);
 }
 
+/// Of a graph in pages, whose state and buffers are asked for one after the other: as much as a plan with as much
+/// finds enough, and an eighth for what grows while a run goes on.
+MemoryRefusal of_pages(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
+                       const Graph& graph, const Common& common) {
+  constexpr int    most_tries = 8;
+  std::uint64_t    needed     = refusal.needed();
+  const RunOptions options    = run_options_of(arguments, common, Progress::none());
+  for (int i = 0; i < most_tries; ++i) try {
+      needed += needed / 8;
+      const Graph again =
+          open(graph.name(),
+               {.host_memory = needed, .temporary = arguments.temporary.value_or(""), .threads = common.threads});
+      plan_of(*arguments.algorithm, again, values, options);
+      break;
+    } catch (const MemoryRefusal& more) {
+      needed = std::max(needed, more.needed());
+    } catch (const Error&) {
+      break;  // what else hinders a run is not for this message
+    }
+  return refusal.raised_to(needed);
+}
+
 }  // namespace
 
 MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& arguments, const Common& common) {
@@ -81,7 +104,7 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
 
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
                         const Graph& graph, std::uint64_t held, const Common& common, Weights weights) {
-  if (graph.pages()) return refusal;  // what streams them has asked for all at once
+  if (graph.pages()) return of_pages(refusal, arguments, values, graph, common);
   GraphSize size = size_of(graph);
   size.has_in    = graph.has_in();
   if (weights == Weights::to_come) held += add_asked_weights(arguments, size);

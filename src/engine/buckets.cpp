@@ -29,10 +29,15 @@ void Buckets::refill(Thread& own) {
 }
 
 /// Whoever moves leaves an entry behind: there are more than vertices, about half as many again.
+std::uint64_t Buckets::bytes_for(std::uint64_t vertices, int threads) {
+  constexpr std::uint64_t for_thread = batch + window / 4;
+  const std::uint64_t     bins =
+      vertices / Bin{}.entries.size() * 3 / 2 + static_cast<std::uint64_t>(threads) * for_thread;
+  return (bins + slab_bins - 1) / slab_bins * slab_bins * sizeof(Bin);
+}
+
 void Buckets::reserve(std::uint64_t vertices) {
-  const std::uint64_t bins  = vertices / Bin{}.entries.size() * 3 / 2 + threads_.size() * (batch + window / 4);
-  const std::uint64_t slabs = (bins + slab_bins - 1) / slab_bins;
-  room_.raise_to(slabs * slab_bins * sizeof(Bin));
+  room_.raise_to(bytes_for(vertices, static_cast<int>(threads_.size())));
 }
 
 /// All bins go to the thread that fills them anew.

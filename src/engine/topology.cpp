@@ -36,7 +36,7 @@ Topology paged_topology(const Graph& graph, Along along, NeededRows needed, cons
   const auto&    out = graph.pages();
   const auto&    in  = graph.in_pages();
   Topology       topology{.vertices = graph.vertex_count(), .arcs = graph.arc_count(), .push = {}, .pull = {}};
-  const bool     both    = along == Along::both && !graph.symmetric();
+  const bool     both    = along == Along::both && !graph.symmetric() && graph.arc_count() > 0;
   const RowBlock sent    = block_of(*out);
   const auto     need_in = [&] {
     throw does_not_fit("{}: this needs in-edges, of which it has no pages; convert the graph with --in-edges",

@@ -1,5 +1,5 @@
-// Rows of arcs that memory does not hold: they wait on disk, and become rows some buckets at a time, which are handed
-// on and forgotten. With a journal, a later process goes on after the last that were handed on.
+// Rows of arcs that memory does not hold: they wait on disk, and become rows some buckets at a time, which are
+// handed on and forgotten. With a journal, a later process goes on after the last that were handed on.
 #include <spillway/engine/parallel.hpp>
 #include "base/fail.hpp"
 #include "graph/arc_collector.hpp"
@@ -322,19 +322,18 @@ BuiltCsr ArcCollector<Record>::finish_outside(std::optional<std::uint64_t> verte
 }
 
 // The rest of the collector is made in arc_collector.cpp.
-#define SPILLWAY_OUTSIDE(Record)                                                                                \
-  template BuiltCsr                   ArcCollector<Record>::finish_outside(std::optional<std::uint64_t>);       \
-  template std::unique_ptr<VertexSet> ArcCollector<Record>::ids_that_appear(std::size_t);                       \
-  template std::vector<Record>        ArcCollector<Record>::all_of(std::size_t, Charge&);                       \
-  template EdgeIndex                  ArcCollector<Record>::counted(std::size_t);                               \
-  template EdgeIndex ArcCollector<Record>::build_in_parts(std::size_t, std::uint64_t, const VertexSet*,         \
-                                                          const Buffer<EdgeIndex>&, EdgeIndex, RowSink*);       \
-  template EdgeIndex ArcCollector<Record>::build_some(std::size_t, std::size_t, const VertexSet*,               \
-                                                      const Buffer<EdgeIndex>&, EdgeIndex, RowSink*);           \
-  template EdgeIndex ArcCollector<Record>::hand_over(const BucketRange&, const VertexSet*,                      \
-                                                     const Buffer<EdgeIndex>&, EdgeIndex, RowSink*,             \
-                                                     const AfterBuckets&);                                      \
-  template void      ArcCollector<Record>::hand_over_all(std::size_t, const VertexSet*, const Buffer<EdgeIndex>&, \
+#define SPILLWAY_OUTSIDE(Record)                                                                                 \
+  template BuiltCsr                   ArcCollector<Record>::finish_outside(std::optional<std::uint64_t>);        \
+  template std::unique_ptr<VertexSet> ArcCollector<Record>::ids_that_appear(std::size_t);                        \
+  template std::vector<Record>        ArcCollector<Record>::all_of(std::size_t, Charge&);                        \
+  template EdgeIndex                  ArcCollector<Record>::counted(std::size_t);                                \
+  template EdgeIndex ArcCollector<Record>::build_in_parts(std::size_t, std::uint64_t, const VertexSet*,          \
+                                                          const Buffer<EdgeIndex>&, EdgeIndex, RowSink*);        \
+  template EdgeIndex ArcCollector<Record>::build_some(std::size_t, std::size_t, const VertexSet*,                \
+                                                      const Buffer<EdgeIndex>&, EdgeIndex, RowSink*);            \
+  template EdgeIndex ArcCollector<Record>::hand_over(                                                            \
+      const BucketRange&, const VertexSet*, const Buffer<EdgeIndex>&, EdgeIndex, RowSink*, const AfterBuckets&); \
+  template void ArcCollector<Record>::hand_over_all(std::size_t, const VertexSet*, const Buffer<EdgeIndex>&,     \
                                                     RowSink&, const std::string&);
 SPILLWAY_OUTSIDE(Arc)
 SPILLWAY_OUTSIDE(WeightedArc)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <random>
 
 #include "base/fail.hpp"
 #include "base/hash.hpp"
@@ -16,10 +17,12 @@ namespace spillway {
 namespace {
 
 constexpr std::array<char, 8> journal_magic{'\x89', 'S', 'P', 'J', 'R', 'N', 'L', '\n'};
-constexpr std::uint32_t       journal_version = 1;
+constexpr std::uint32_t       journal_version = 2;
 
 // Files that states may speak of; a name of none is a mistake in here.
 constexpr std::array work_files{"arcs", "out-rows", "in-rows", "ids", "edges"};
+
+constexpr const char* finished_state = "finished";  // has the hash of the output's beginning
 
 /// Commits take at most a part of the time: this is between two of them, in multiples of what the last took.
 constexpr double pause_for_cost = 40;
@@ -69,9 +72,19 @@ void StateReader::check(bool good) {
 BuildJournal::BuildJournal(Options options)
     : options_(std::move(options)), last_(std::chrono::steady_clock::now()) {
   refusal_ = load();
+  if (!refusal_.empty()) states_.clear();
   goes_on_ = committed_ = !states_.empty();
   if (!goes_on_) files_.clear(), remove_files();
   output_ = opened(options_.output, O_RDWR);
+  if (!goes_on_ && !was_finished_) start_output();
+}
+
+void BuildJournal::start_output() {
+  std::random_device random;
+  for (std::uint64_t& word : stamp_) word = std::uint64_t{random()} << 32 | random();
+  if (retried([&] { return system_calls().ftruncate(output_.get(), 0); }) != 0)
+    throw system_error("resize", options_.output);
+  write_all(output_, options_.output, 0, &stamp_, sizeof stamp_);
 }
 
 BuildJournal::~BuildJournal() {
@@ -117,22 +130,57 @@ std::string BuildJournal::load() {
   if (XXH3_64bits(content.data(), content.size()) != header.checksum) return "it is damaged";
   StateReader reader{content};
   if (reader.get_text() != options_.question) return "the input or the options are others now";
-  const auto output = reader.get<Known>();
-  was_finished_     = is_there(options_.finished, output);
-  if (was_finished_) return {};
-  if (!is_there(options_.output, output)) return "the unfinished output is not there";
+  stamp_ = reader.get<Stamp>();
+  return load_states(reader);
+}
+
+std::string BuildJournal::load_states(StateReader& reader) {
+  const auto                                 output = reader.get<Known>();
+  std::vector<std::pair<std::string, Known>> files;
   for (auto count = reader.get<std::uint64_t>(); count > 0; --count) {
-    const std::string name = reader.get_text();
-    if (!is_there(path_of(name), reader.get<Known>())) return path_of(name) + " is not there";
-    file(name);  // which the next commit speaks of, too
+    std::string name = reader.get_text();
+    files.emplace_back(std::move(name), reader.get<Known>());
   }
   for (auto count = reader.get<std::uint64_t>(); count > 0; --count) {
     std::string name = reader.get_text();
     states_.emplace(std::move(name), reader.get_text());
   }
+  auto                finished = find(finished_state);
+  const std::uint64_t whole    = finished ? finished->get<std::uint64_t>() : 0;
+  was_finished_                = whole != 0 && hash_of_beginning(options_.finished) == whole;
+  if (was_finished_) return states_.clear(), std::string{};
+  if (!is_there(options_.output, output)) return "the unfinished output is not there";
+  Stamp at_beginning{};
+  read_at(open_for_reading(options_.output), options_.output, 0, &at_beginning, sizeof at_beginning);
+  if (at_beginning != stamp_ && !(whole != 0 && hash_of_beginning(options_.output) == whole))
+    return "the unfinished output is that of another conversion";
+  states_.erase(finished_state);
+  for (const auto& [name, known] : files) {
+    if (!is_there(path_of(name), known)) return path_of(name) + " is not there";
+    file(name);  // which the next commit speaks of, too
+  }
   return {};
 }
 
+/// 0: there is no such file.
+std::uint64_t BuildJournal::hash_of_beginning(const std::string& path) const {
+  if (!file_exists(path)) return 0;
+  constexpr std::uint64_t beginning = 4096;
+  const FileHandle        file      = open_for_reading(path);
+  std::string             bytes(std::min(beginning, file_size(file, path)), '\0');
+  read_at(file, path, 0, bytes.data(), bytes.size());
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+void BuildJournal::commit_finished() {
+  if (!committed_) return;
+  StateWriter state;
+  state.put(hash_of_beginning(options_.output));
+  put(finished_state, std::move(state));
+  commit();
+}
+
+/// That it is the same file, and no shorter.
 bool BuildJournal::is_there(const std::string& path, const Known& known) const {
   const auto info = information_on(path);
   return info && info->st_ino == known.inode && static_cast<std::uint64_t>(info->st_size) >= known.bytes;
@@ -158,6 +206,7 @@ void BuildJournal::commit() {
   const auto  begin = std::chrono::steady_clock::now();
   StateWriter writer;
   writer.put_text(options_.question);
+  writer.put(stamp_);
   writer.put(flushed(output_, options_.output));
   writer.put(std::uint64_t{files_.size()});
   for (const auto& [name, file] : files_) {

@@ -5,6 +5,7 @@
 // is a whole journal of some moment, or none.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -90,6 +91,7 @@ class BuildJournal {
     double seconds = 10;   ///< between commits, at least, and more where they take long; 0: as often as possible
   };
 
+  /// Without states to go on from, the output starts anew.
   explicit BuildJournal(Options options);
   BuildJournal(const BuildJournal&) = delete;
   /// All files go, unless they are to stay.
@@ -112,6 +114,8 @@ class BuildJournal {
   void                       forget_all() { states_.clear(); }
   void                       commit();
   bool                       has_committed() const { return committed_; }
+  /// The output is whole, and gets its name next: whoever finds it there knows it by its beginning.
+  void commit_finished();
   /// Files stay when the journal is dropped, for another process to go on.
   void keep() { keeps_ = true; }
 
@@ -125,8 +129,13 @@ class BuildJournal {
   struct Known {
     std::uint64_t inode = 0, bytes = 0;
   };
+  /// Of one conversion, at the beginning of its output until that is whole: another may have taken the file.
+  using Stamp = std::array<std::uint64_t, 2>;
 
   std::string          load();
+  std::string          load_states(StateReader& reader);
+  void                 start_output();
+  std::uint64_t        hash_of_beginning(const std::string& path) const;
   bool                 is_there(const std::string& path, const Known& known) const;
   Known                flushed(const FileHandle& file, const std::string& path) const;
   void                 remove_files() noexcept;
@@ -136,6 +145,7 @@ class BuildJournal {
   std::map<std::string, std::string, std::less<>> states_;
   std::map<std::string, FileHandle, std::less<>>  files_;
   FileHandle                                      output_;
+  Stamp                                           stamp_{};
   std::string                                     refusal_;
   std::chrono::steady_clock::time_point           last_;
   double                                          commit_seconds_ = 0;

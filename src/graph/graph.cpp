@@ -162,10 +162,11 @@ const Csr& Graph::simple() const {
 
 const std::shared_ptr<const store::PagedRows>& Graph::simple_pages(int threads, Progress& progress) const {
   State& state = *state_;
-  if (!symmetric())
+  if (!symmetric() && arc_count() > 0)
     throw does_not_fit(
-        "{}: this takes the graph as undirected, and its pages have the arcs of one direction; convert it with "
-        "--undirected",
+        "{}: this takes the graph as undirected, and its pages have the arcs of one direction; convert what it "
+        "was "
+        "made from with --undirected",
         name());
   {
     const std::scoped_lock lock{state.mutex};

@@ -94,6 +94,7 @@ Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValu
   const bool may_use_gpu = algorithm.on_gpu && !algorithm.makes_a_graph;
   Plan       plan =
       algorithm.plan ? algorithm.plan(graph, parameters, options) : plan_without_program(options, may_use_gpu);
+  if (graph.pages() && plan.method.empty() && !algorithm.makes_a_graph) graph.out();  // refuses, as the run does
   if (plan.method.empty() && plan.device != "cpu" && gpu::is_left_to_cpu(options, graph))
     plan.device = "cpu", plan.why.insert(plan.why.begin(), "the CPU is done before a GPU would be ready");
   if (plan.why.empty() || (!may_use_gpu && plan.why.size() == 1 && options.device.kind.automatic()))

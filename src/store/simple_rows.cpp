@@ -1,5 +1,5 @@
-// Rows in pages without loops, and with one of parallel arcs: what that leaves of each row is counted once, and the
-// others are left out wherever a page is decoded.
+// Rows in pages without loops, and with one of parallel arcs: what that leaves of each row is counted once, and
+// the others are left out wherever a page is decoded.
 #include <utility>
 
 #include "store/paged_rows.hpp"
@@ -98,8 +98,8 @@ std::shared_ptr<const PagedRows> simple_rows(const std::shared_ptr<const PagedRo
   const PageTable&    table    = rows->table();
   const std::uint64_t vertices = rows->offsets().size() - 1;
   Buffer<EdgeIndex>   offsets  = room_for_offsets(vertices, budget);
-  std::vector<Part>   parts    = count_simple(
-      *rows, offsets, {threads, "looking for parallel arcs", progress, budget, /*weighted=*/false});
+  std::vector<Part>   parts =
+      count_simple(*rows, offsets, {threads, "looking for parallel arcs", progress, budget, /*weighted=*/false});
   PagedRows::LeftOut left_out{rows, std::vector<EdgeIndex>(table.size() + 1), stitch(table, parts, offsets)};
   add_up(offsets);
   if (offsets[vertices] == rows->arcs()) return rows;

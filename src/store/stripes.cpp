@@ -128,8 +128,10 @@ void StripeTable::check(const std::string& spill) const {
       throw bad_input("{}: the header does not match its checksum; the stripe is damaged: {}", name, remedy);
     if (header.conversion != conversion_ || header.number != i || header.stripes != stripes_.size())
       throw bad_input(
-          "{}: a stripe of another conversion than {}; put back the one that was written with it, or {}", name,
-          spill, remedy);
+          "{}: not the stripe that {} has here, but one of another conversion or another place; put back the one "
+          "that "
+          "was written there, or {}",
+          name, spill, remedy);
     if (bytes != stripes_[i].bytes || bytes != header.file_bytes)
       throw bad_input("{}: {} bytes where {} states {}; the stripe was cut off or added to: {}", name, bytes,
                       spill, stripes_[i].bytes, remedy);

@@ -75,9 +75,12 @@ StateChunks choose_chunks(const StateSizes& state, const Topology& topology, con
   const bool pulls = options.direction == Direction::pull || (options.deterministic && facts.order_sensitive);
   if (!state.can_be_cut || pulls) {
     if (asked > 1)
-      throw usage_error("--state-chunks {}: {}", asked,
-                        pulls ? "state in chunks is pushed to; leave out --direction pull and --deterministic"
-                              : "the state of this program cannot be cut");
+      throw usage_error(
+          "--state-chunks {}: {}", asked,
+          pulls ? "state in chunks is pushed to; leave out --direction pull and --deterministic"
+          : topology.push.empty()
+              ? "state in chunks is pushed to, which needs in-edges; convert the graph with --in-edges"
+              : "the state of this program cannot be cut");
     return {};
   }
   if (asked == 0) return chunks_that_fit(state, needs, budget);

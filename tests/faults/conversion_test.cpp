@@ -83,7 +83,6 @@ class Conversions : public ::testing::TestWithParam<Conversion> {
                                             .finished = file.path(),
                                             .seconds  = 0});
     if (journal && journal->was_finished()) return true;
-    if (journal && !journal->goes_on()) file.resize(0);
     try {
       ArcSpill           spill = journal ? ArcSpill{*journal, 64u << 10} : ArcSpill{folder_ / "", 64u << 10};
       store::PagedOutput output{asked.pages, file, spill, thread_count(), Progress::none(), asked.in_edges};
@@ -94,6 +93,7 @@ class Conversions : public ::testing::TestWithParam<Conversion> {
       options.threads      = thread_count();
       const ReadGraph read = read_graph(folder_ / asked.input, options, &outside);
       output.finish(read.result.csr.offsets, read.result.ids, read.result.weight_type, read.result.symmetric);
+      if (journal) journal->commit_finished();
       file.commit();
     } catch (const Error&) {
       if (journal) journal->keep();
@@ -231,6 +231,26 @@ TEST_P(AJournal, OfAnotherQuestionIsNotUsed) { expect_anew("another"); }
 TEST_P(AJournal, WithoutItsFilesIsNotUsed) {
   std::filesystem::remove(folder_ / "out.spill.work.arcs");
   expect_anew();
+}
+
+/// The unfinished output has the same name, whatever the journal's is.
+TEST_P(AJournal, WhoseOutputAnotherHasTakenIsNotUsed) {
+  for (const bool to_its_end : {false, true}) {
+    const std::string kept = folder_ / "kept";
+    std::filesystem::remove_all(kept);
+    std::filesystem::create_directory(kept);
+    for (const std::string& name : work_files())
+      if (name.find(".work.") != std::string::npos)
+        std::filesystem::rename(name, std::filesystem::path{kept} / std::filesystem::path{name}.filename());
+    if (to_its_end)
+      convert("out.spill", true, "another");
+    else
+      ASSERT_EQ(convert_until(600), testing::ended_by_fault);
+    for (const auto& entry : std::filesystem::directory_iterator{kept})
+      std::filesystem::rename(entry.path(), folder_ / entry.path().filename().string());
+    expect_anew();
+    if (!to_its_end) SetUp();
+  }
 }
 
 TEST_P(AJournal, IsUsedOnceOnly) {

@@ -21,7 +21,7 @@ namespace {
 /// SPILLWAY_FUZZ_SECONDS, for machines without clang; or a moment.
 std::chrono::milliseconds time_for_each() {
   const char* const given = std::getenv("SPILLWAY_FUZZ_SECONDS");
-  return std::chrono::milliseconds{given && *given ? std::strtoll(given, nullptr, 10) * 1000 : 1500};
+  return std::chrono::milliseconds{given && *given ? std::strtoll(given, nullptr, 10) * 1000 : 800};
 }
 
 std::uint64_t fuzz_seed() {

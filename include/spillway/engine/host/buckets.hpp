@@ -33,7 +33,8 @@ class Buckets {
   Buckets(int threads, std::shared_ptr<MemoryBudget> budget);
 
   /// Keeps room for as many to wait, before others take all that is left.
-  void reserve(std::uint64_t vertices);
+  void                 reserve(std::uint64_t vertices);
+  static std::uint64_t bytes_for(std::uint64_t vertices, int threads);
 
   std::uint64_t current() const { return current_; }
   std::uint64_t moves() const { return moves_; }

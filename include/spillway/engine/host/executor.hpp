@@ -172,7 +172,11 @@ class HostExecutor final : public CpuExecutor {
       if (needs_accumulators(topology, options)) a_vertex += sizeof(Accumulator);
     if constexpr (in_buckets) a_vertex += sizeof(Value);
     if constexpr (has_frontier) a_vertex += 2 * sizeof(Vertex);
-    return n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
+    std::uint64_t bytes =
+        n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
+    if constexpr (prioritised && !in_buckets)
+      if (options.method->streams_pages) bytes += Buckets::bytes_for(n, thread_count(options.threads));
+    return bytes;
   }
 
   /// Where it does not fit memory: edges are pushed then, and bitmaps stay in memory.
