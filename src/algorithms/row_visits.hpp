@@ -35,8 +35,8 @@ void for_each_paged_row(const store::PagedRows& rows, const store::PageVisit& vi
   });
 }
 
-/// Vertices whose rows are wanted, each once in all; more while rows are visited. Pages are gone over until nobody
-/// waits.
+/// A queue of vertices whose rows are to be visited, over pages: passes over those that have such rows, until the
+/// queue is empty. A vertex is added once at most, also while rows are visited.
 class AwaitedRows {
  public:
   explicit AwaitedRows(const Graph& graph)

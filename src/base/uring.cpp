@@ -13,7 +13,7 @@ namespace spillway {
 namespace {
 
 /// Of an entry that was not to be submitted.
-constexpr std::uint64_t nobody = ~std::uint64_t{0};
+constexpr std::uint64_t no_tag = ~std::uint64_t{0};
 
 bool can_read(io_uring* ring) {
   io_uring_probe* const probe = io_uring_get_probe_ring(ring);
@@ -44,7 +44,7 @@ int uring_read(io_uring* ring, int descriptor, void* into, unsigned bytes, off_t
   if (io_uring_sq_ready(ring) == 0) return 0;
   // The kernel has not taken it, and will with the next one: then it is to write nowhere.
   io_uring_prep_nop(entry);
-  io_uring_sqe_set_data64(entry, nobody);
+  io_uring_sqe_set_data64(entry, no_tag);
   return submitted < 0 ? submitted : -EAGAIN;
 }
 
@@ -55,7 +55,7 @@ int uring_wait(io_uring* ring, std::uint64_t* tag, int* result) {
     *tag    = io_uring_cqe_get_data64(entry);
     *result = entry->res;
     io_uring_cqe_seen(ring, entry);
-    if (*tag != nobody) return 0;
+    if (*tag != no_tag) return 0;
   }
 }
 

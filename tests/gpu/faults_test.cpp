@@ -98,6 +98,17 @@ std::vector<Case> some_cases(const std::string& name, std::size_t one_of) {
   return some;
 }
 
+/// Not with every algorithm, but with some.
+TEST(GpuFaultTurns, EveryMethodHasOne) {
+  for (const std::size_t one_of : {3u, 4u}) {
+    std::set<std::string> all, had;
+    for (const RunOptions& way : methods(true)) all.insert(testing::as_text(way));
+    for (const std::string& name : names_on_gpu())
+      for (const Case& one : some_cases(name, one_of)) had.insert(testing::as_text(one.way));
+    for (const std::string& way : all) EXPECT_TRUE(had.contains(way)) << way;
+  }
+}
+
 TEST_P(GpuFault, EndsTheRunAndNothingElse) {
   for (const Case& one : some_cases(GetParam(), 3)) {
     std::uint64_t errors = 0;

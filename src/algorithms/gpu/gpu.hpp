@@ -35,7 +35,8 @@ inline bool wanted(const RunOptions& options, const Graph& graph) {
 
 /// The same run where no GPU is wanted, or was given up.
 inline RunOptions without(RunOptions options) {
-  if (options.device.kind.automatic() && options.method->requires_gpu) options.method = {};  // all edges are at hand
+  if (options.device.kind.automatic() && options.method->requires_gpu)
+    options.method = {};  // all edges are at hand
   if (!options.device.kind->of_cpu_executors) options.device.kind = cpu_kind();
   return options;
 }

@@ -75,7 +75,7 @@ class Buckets {
         for (; bin; bin = bin->next) visit(*bin);
   }
 
-  /// Nobody waits, and `bucket` is the current one.
+  /// Empties all buckets; `bucket` is the current one.
   void restart(std::uint64_t bucket);
 
   /// Gives a bin back to the thread that emptied it.
