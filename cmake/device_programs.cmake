@@ -1,7 +1,6 @@
 # A translation unit for each program with kernels: `SPILLWAY_DEVICE_PROGRAM(Program)`, a line of a program's header.
 # Nothing else lists them, and no unit has more than one: they are what nvcc takes longest for. Where nothing is optimised
-# it takes as long for headers, and a unit has all programs of one. `without`: a unit that refuses to run any of them, for
-# builds without device code.
+# a unit has all programs of one header. `without`: a unit that refuses to run any of them, for builds without device code.
 function(spillway_device_programs units_result without_result)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/algorithms/programs/*.hpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})
@@ -42,4 +41,24 @@ function(spillway_device_programs units_result without_result)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/programs_without_cuda.cpp.in ${folder}/programs_without_cuda.cpp @ONLY)
   set(${units_result} ${units} PARENT_SCOPE)
   set(${without_result} ${folder}/programs_without_cuda.cpp PARENT_SCOPE)
+endfunction()
+
+# Units of several files each, which include `files`: nvcc reads headers three times for every unit, and where nothing is
+# optimised that is most of what it does.
+function(spillway_device_batches result files)
+  set(in_a_batch 4)
+  set(batches "")
+  list(LENGTH files left)
+  while(left GREATER 0)
+    list(SUBLIST files 0 ${in_a_batch} some)
+    list(REMOVE_ITEM files ${some})
+    list(LENGTH files left)
+    list(LENGTH batches number)
+    list(TRANSFORM some REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE included)
+    list(JOIN included "" content)
+    set(batch ${CMAKE_BINARY_DIR}/device_batches/batch_${number}.cu)
+    file(CONFIGURE OUTPUT ${batch} CONTENT "${content}" @ONLY)
+    list(APPEND batches ${batch})
+  endwhile()
+  set(${result} ${batches} PARENT_SCOPE)
 endfunction()

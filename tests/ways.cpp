@@ -181,7 +181,9 @@ HostTuning tiny() {
           .push_grain     = 1,
           .hub_degree     = 4,
           .serial_work    = 0,
-          .fusion_entries = 3};
+          .fusion_entries = 3,
+          .bin_vertices   = 64,
+          .bin_entries    = 4};
 }
 
 CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {

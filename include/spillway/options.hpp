@@ -70,6 +70,9 @@ struct HostTuning {
   std::uint64_t serial_work = 2048;
   /// A thread goes on with its own part of a bucket while it is this small (GAP's bucket fusion).
   std::uint64_t fusion_entries = 1024;
+  /// Updates that pages push to so many vertices, or more, wait for one another in a bin.
+  std::uint64_t bin_vertices = 1u << 16;
+  std::uint64_t bin_entries  = 1u << 12;  ///< at most, for each thread
 };
 
 /// Which device computes.

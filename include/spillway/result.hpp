@@ -61,6 +61,7 @@ struct RunCounters {
   std::uint64_t shared_rows  = 0;  ///< rows so long that several threads walked them
   std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread went on with by itself
   std::uint64_t bucket_moves = 0;  ///< times the window of open buckets moved on
+  std::uint64_t full_bins    = 0;  ///< of updates pushed from pages, emptied before the iteration's end
 
   std::uint64_t kernel_launches = 0;  ///< of the kernel that iterates
   std::uint64_t ballots         = 0;  ///< frontiers that a scan listed
@@ -77,6 +78,7 @@ struct RunCounters {
 
   void operator+=(const RunCounters& other) {
     shared_rows += other.shared_rows, fused_bins += other.fused_bins, bucket_moves += other.bucket_moves;
+    full_bins += other.full_bins;
     kernel_launches += other.kernel_launches, ballots += other.ballots, switches += other.switches;
     overflows += other.overflows, batched += other.batched;
     small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;

@@ -21,7 +21,7 @@ struct PageNeeds {
   std::uint64_t least = 0, a_vertex = 0;
 };
 
-PageNeeds needs_of(const Topology& topology, const ProgramFacts& facts, const RunOptions& options) {
+PageNeeds needs_of(const Topology& topology, bool weighted, const RunOptions& options) {
   std::set<const store::PagedRows*> sides;
   for (const auto* blocks : {&topology.push, &topology.pull})
     for (const RowBlock& block : *blocks) {
@@ -30,7 +30,7 @@ PageNeeds needs_of(const Topology& topology, const ProgramFacts& facts, const Ru
     }
   PageNeeds needs;
   for (const store::PagedRows* side : sides) {
-    needs.least += PageStreamSizes::least_bytes(*side, thread_count(options.threads), facts.weighted);
+    needs.least += PageStreamSizes::least_bytes(*side, thread_count(options.threads), weighted);
     needs.a_vertex += side->offset_bytes_on_disk();
   }
   return needs;
@@ -68,7 +68,7 @@ StateChunks choose_chunks(const StateSizes& state, const Topology& topology, con
       throw usage_error("--state-chunks is for graphs in pages; convert the graph with --layout pages");
     return {};
   }
-  const PageNeeds needs = needs_of(topology, facts, options);
+  const PageNeeds needs = needs_of(topology, facts.weighted, options);
   const bool      fits  = budget.has_room(state.in_memory - std::min(state.in_memory, state.given) + needs.least);
   if (asked == 1 || state.vertices == 0 || (asked == 0 && fits)) return {};
   // Whatever takes the memory then says how much it needs.
@@ -85,6 +85,14 @@ StateChunks choose_chunks(const StateSizes& state, const Topology& topology, con
   }
   if (asked == 0) return chunks_that_fit(state, needs, budget);
   return chunks_of(rounded_up((state.vertices + asked - 1) / asked, host::Bitmap::bits), state, needs);
+}
+
+std::uint64_t room_for_bins(const Topology& topology, bool weighted, const RunOptions& options,
+                            const MemoryBudget& budget) {
+  constexpr std::uint64_t share = 8;  // the rest is for pages that stay
+  if (!options.method->streams_pages) return 0;
+  const std::uint64_t held = budget.used() + needs_of(topology, weighted, options).least;
+  return (budget.limit() - std::min(budget.limit(), held)) / share;
 }
 
 }  // namespace spillway

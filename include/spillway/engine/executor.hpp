@@ -142,6 +142,10 @@ struct StateSizes {
 StateChunks choose_chunks(const StateSizes& state, const Topology& topology, const ProgramFacts& facts,
                           const RunOptions& options, const MemoryBudget& budget);
 
+/// Of what streaming pages leaves free: for updates that wait. None where edges do not come in pages.
+std::uint64_t room_for_bins(const Topology& topology, bool weighted, const RunOptions& options,
+                            const MemoryBudget& budget);
+
 /// An executor of the CPU, whose vertices the host can ask for. It processes chunks of rows and windows as well,
 /// except for programs that are settled in buckets, in place.
 class CpuExecutor : public Executor {

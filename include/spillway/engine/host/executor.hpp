@@ -15,6 +15,7 @@
 #include <optional>
 
 #include <spillway/engine/executor.hpp>
+#include <spillway/engine/host/bins.hpp>
 #include <spillway/engine/host/bitmap.hpp>
 #include <spillway/engine/host/buckets.hpp>
 #include <spillway/engine/host/vertex_list.hpp>
@@ -101,6 +102,10 @@ class HostExecutor final : public CpuExecutor {
         back_  = VertexList{state<Vertex>("the active vertices")};
       }
     }
+    if constexpr (T::gathers)
+      if (accumulators_.size() > 0)
+        bins_ = {threads_, std::min(n_, chunks_.size), tuning_,
+                 room_for_bins(topology, T::weighted, options, *budget), budget};
     if (!topology.pull.empty())
       for (const RowBlock& block : topology.pull) pull_tasks_.push_back(cut(block));
   }
@@ -225,7 +230,8 @@ class HostExecutor final : public CpuExecutor {
 
   void complete(RunStatistics& statistics) override {
     RunCounters counters = counters_;
-    for (const Local& local : locals_) counters.fused_bins += local.fused_bins;
+    for (const Local& local : locals_)
+      counters.fused_bins += local.fused_bins, counters.full_bins += local.full_bins;
     if constexpr (prioritised) counters.bucket_moves = buckets_->moves();
     statistics.counters += counters;
   }
@@ -265,7 +271,7 @@ class HostExecutor final : public CpuExecutor {
   struct alignas(128) Local : Counts {
     ListWriter    next;
     std::uint64_t taken      = 0;  ///< of its share of the list, by anyone
-    std::uint64_t fused_bins = 0;
+    std::uint64_t fused_bins = 0, full_bins = 0;
   };
 
   // --- blocks ---
@@ -626,6 +632,8 @@ class HostExecutor final : public CpuExecutor {
   template <class Body>
   void             for_pages(PageFeed& feed, Body&& body);
   void             push_pages(PageFeed& feed, VertexRange targets);
+  void             push_to_bins(Vertex v, const Rows& rows, const EdgeRange& row, Local& local, int thread);
+  void             empty_bin(std::span<const typename Bins<Update>::Entry> entries, Local& local);
   void             leave_senders_before(Vertex v, VertexRange targets);
   static EdgeRange edges_to(VertexRange targets, const PageRows& page, Vertex v);
   void             pull_pages(PageFeed& feed);
@@ -665,6 +673,7 @@ class HostExecutor final : public CpuExecutor {
   Buffer<Value>          values_;
   Buffer<Message>        messages_, next_messages_;
   Buffer<Accumulator>    accumulators_;
+  Bins<Update>           bins_;     ///< of updates that pages push
   Buffer<Value>          settled_;  ///< what a vertex last told its neighbours
   Bitmap                 open_, active_, next_;
   Bitmap                 waiting_;  ///< in a bucket, and nobody has been told yet

@@ -42,6 +42,7 @@ template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_pages(PageFeed& feed, VertexRange targets) {
   const bool some = targets.first > 0 || targets.last < n_;
   sending_        = 0;
+  bins_.begin(targets.first);
   for_pages(feed, [&](const PageRows& page, int thread) {
     Local& local = local_of(thread);
     if (some) leave_senders_before(page.first, targets);
@@ -49,11 +50,54 @@ void HostExecutor<P, bucketed>::push_pages(PageFeed& feed, VertexRange targets) 
       if constexpr (has_frontier)
         if (!active_.test(v)) continue;
       const EdgeRange row = some ? edges_to(targets, page, v) : page.row(v);
-      if (row.first < row.last) push_row(v, page.rows, row.first, row.last, local);
+      if (row.first >= row.last) continue;
+      if (bins_.in_use())
+        push_to_bins(v, page.rows, row, local, thread);
+      else
+        push_row(v, page.rows, row.first, row.last, local);
     }
     if constexpr (has_frontier)
       if (lists()) local.next.flush(back_);
   });
+  if (!bins_.in_use()) return;
+  for_each_task(threads_, bins_.count(), [&](std::uint64_t bin, int thread) {
+    Local& local = local_of(thread);
+    bins_.empty(bin, [&](auto entries) { empty_bin(entries, local); });
+    if constexpr (has_frontier)
+      if (lists()) local.next.flush(back_);
+  });
+}
+
+/// As `push_row` does, and what it sends waits for others that go to the same vertices.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::push_to_bins(Vertex v, const Rows& rows, const EdgeRange& row, Local& local,
+                                             int thread) {
+  if constexpr (T::gathers) {
+    const Message                 message = message_of(v);
+    typename Bins<Update>::Writer writer{bins_, thread};
+    for (EdgeIndex i = row.first; i < row.last; ++i) {
+      const EdgeOf<P> edge{.source = v, .target = rows.targets[i], .weight = weight_at(rows, i)};
+      if constexpr (tracks_open)
+        if (!open_.test(edge.target)) continue;
+      writer.put(edge.target, compute(message, edge), [&](auto entries) {
+        ++local.full_bins;
+        empty_bin(entries, local);
+      });
+    }
+    local.looked_at += row.last - row.first;
+  }
+}
+
+/// Nobody else is at vertices of this bin.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::empty_bin(std::span<const typename Bins<Update>::Entry> entries, Local& local) {
+  if constexpr (T::gathers) {
+    for (const auto& [v, update] : entries) {
+      accumulators_[v] = Combine::combine(accumulators_[v], widened(update));
+      if constexpr (has_frontier)
+        if (!next_.test(v) && next_.claim(v) && lists()) local.next.put(back_, v);
+    }
+  }
 }
 
 /// Rows are in the order of their targets.
