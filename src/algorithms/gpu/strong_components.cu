@@ -141,9 +141,9 @@ __global__ void name_by_lowest(Sides graph, State state, const Vertex* lowest) {
     state.component[v] = lowest[state.component[v]];
 }
 
-class Search {
+class ComponentSearch {
  public:
-  Search(Session& session, const Sides& graph, const Progress& progress)
+  ComponentSearch(Session& session, const Sides& graph, const Progress& progress)
       : device_(session.device()),
         graph_(graph),
         progress_(progress),
@@ -245,7 +245,7 @@ Components strong_components(const Graph& graph, const RunOptions& options) {
   const std::uint64_t n    = graph.vertex_count();
   const AlgorithmWork work = work_of_strong_components(graph);
   Session             session{graph, options, work};
-  Search              search{session,
+  ComponentSearch              search{session,
                 {session.rows().push[0], session.rows().pull[0], n},
                 options.progress ? *options.progress : Progress::none()};
   if (n > 0) search.run();
