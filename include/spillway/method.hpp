@@ -20,6 +20,9 @@ struct MethodFacts {
   bool             asynchronous   = false;  ///< --async on goes with it
   bool             chosen_by_auto = false;  ///< priced by these facts
   bool             streams_pages  = false;  ///< from disk, of graphs that rest in pages
+
+  /// Edges come while a run lasts.
+  bool in_blocks() const { return transfers || streams_pages; }
 };
 
 /// One of `methods()`, or auto.

@@ -107,6 +107,7 @@ struct CudaTuning {
   std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
+  unsigned      streams      = 4;         ///< that pages of a graph on disk come in, up to 32
 
   bool operator==(const CudaTuning&) const = default;
 };

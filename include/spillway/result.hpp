@@ -102,6 +102,7 @@ struct RunStatistics {
   std::uint64_t                    bytes_sent     = 0;   ///< of edges, while it ran
   std::uint64_t                    bytes_read     = 0;   ///< of edges in place, where that is known
   std::uint64_t                    pages_wanted   = 0;   ///< of a graph on disk, over all iterations
+  std::uint64_t                    pages_sent     = 0;   ///< of which others had stayed on the GPU
   std::uint64_t                    pages_read     = 0;   ///< of which others had stayed in memory
   std::string                      page_io;              ///< how they were read: "io_uring" or "pread"
   std::uint64_t                    state_chunks    = 1;  ///< that state was in on disk; 1: it was in memory

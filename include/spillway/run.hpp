@@ -94,7 +94,8 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   const bool     supports_async =
       T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   check_method_options(options);
-  if (windows) refuse_in_windows(options, T::order_sensitive, supports_async);
+  if (windows || (options.method->streams_pages && on_a_gpu))
+    refuse_in_windows(options, T::order_sensitive, supports_async);
   const double       prepare = clock.milliseconds();
   const ProgramFacts facts{.voting          = T::voting,
                            .gathers         = T::gathers,

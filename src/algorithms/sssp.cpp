@@ -34,9 +34,10 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
 }
 
 /// A search for parents looks at about half of the edges once more, which takes longer than what wider values cost
-/// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md).
-bool carries_parents(const Parameters& parameters) {
-  return parameters.choice("parents", {"carry", "search"}) == "carry";
+/// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md). In pages it would
+/// be another pass over all of them.
+bool carries_parents(const Parameters& parameters, const Graph& graph) {
+  return parameters.choice("parents", {"carry", "search"}) == "carry" || graph.pages();
 }
 
 /// Where the choice is free, it stays so: the CPU runs the same program.
@@ -85,7 +86,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
   const double delta  = delta_of(parameters);
   const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, gpu::without(options)); };
   const auto   there  = [&] {
-    if (carries_parents(parameters)) return paths_with_parents(graph, source, delta, asked_of_gpu(options));
+    if (carries_parents(parameters, graph)) return paths_with_parents(graph, source, delta, asked_of_gpu(options));
     return on_gpu(Distances{source, delta}, graph, options, on_cpu);
   };
   Result result = gpu::or_else(graph, options, there, on_cpu);
@@ -96,8 +97,9 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
 Result over_real_weights(const Graph& graph, const Parameters& parameters, const RunOptions& options) {
   refuse_negative_weights(graph, "sssp", options);
   const RealSssp program{parameters.vertex(graph), delta_of(parameters)};
-  const auto     on_cpu = [&] {
-    auto           outcome  = run(program, graph, gpu::without(options));
+  // Distances come from the device that runs this; parents are looked for by the CPU.
+  const auto run_on = [&](const RunOptions& device) {
+    auto           outcome  = run(program, graph, device);
     Progress&      progress = options.progress ? *options.progress : Progress::none();
     Stopwatch      clock;
     Buffer<Vertex> parents =
@@ -110,8 +112,10 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
     result.columns.push_back({.name = "parent", .values = std::move(parents).freeze()});
     return result;
   };
+  const auto on_cpu = [&] { return run_on(gpu::without(options)); };
   return gpu::or_else(
-      graph, options, [&] { return on_gpu(program, graph, options, on_cpu); }, on_cpu);
+      graph, options, [&] { return graph.pages() ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
+      on_cpu);
 }
 
 Result run_sssp(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
@@ -138,9 +142,10 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   RunOptions there  = options;
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {
-    if (!real && carries_parents(parameters))
+    if (!real && carries_parents(parameters, graph))
       return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options));
     OtherDevice cpu;
+    if (real && graph.pages()) return plan_run(RealSssp{source, delta}, graph, there);
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
                 : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
   };

@@ -208,16 +208,20 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
     note(common, fmt::format("{}: there are no columns to write, so it holds the facts", *question.output));
 }
 
+std::string words_on_pages(const RunStatistics& statistics) {
+  const auto  wanted = static_cast<double>(std::max<std::uint64_t>(statistics.pages_wanted, 1));
+  const auto  share  = [&](std::uint64_t others) { return 100 - 100 * static_cast<double>(others) / wanted; };
+  std::string words  = fmt::format(" (pages on disk, {} read; of those wanted {:.0f} % had stayed in memory",
+                                   human_bytes(statistics.bytes_read), share(statistics.pages_read));
+  if (statistics.device != "cpu") words += fmt::format(", {:.0f} % on the GPU", share(statistics.pages_sent));
+  if (statistics.state_chunks > 1) words += fmt::format("; state on disk, in {} chunks", statistics.state_chunks);
+  return words + ")";
+}
+
 /// Where the edges were, if not all on the GPU.
 std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method.empty()) return {};
-  if (statistics.method == pages_from_disk()->name)
-    return fmt::format(
-        " (pages on disk, {} read; {:.0f} % of those wanted had stayed in memory{})",
-        human_bytes(statistics.bytes_read),
-        100.0 * static_cast<double>(statistics.pages_wanted - statistics.pages_read) /
-            static_cast<double>(std::max<std::uint64_t>(statistics.pages_wanted, 1)),
-        statistics.state_chunks > 1 ? fmt::format("; state on disk, in {} chunks", statistics.state_chunks) : "");
+  if (statistics.method == pages_from_disk()->name) return words_on_pages(statistics);
   const std::string sent =
       statistics.bytes_sent > 0 ? fmt::format(", {} transferred", human_bytes(statistics.bytes_sent)) : "";
   return fmt::format(" (edges in host memory, {} resident {}{})", human_bytes(statistics.edges_resident),

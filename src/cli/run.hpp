@@ -29,6 +29,7 @@ struct RunArguments {
        no_history                = false;
   bool            all_partitions = false;
   unsigned        bin_entries    = CudaTuning{}.bin_entries;
+  unsigned        streams        = CudaTuning{}.streams;
   std::string     word;        ///< that was parsed as the algorithm
   std::string     gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
   ParameterValues given;       ///< of the algorithm's own parameters

@@ -71,6 +71,7 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
                                                       : VertexOrder::automatic;
   tuning.bin_entries = arguments.bin_entries;
   tuning.aggregate   = arguments.aggregate;
+  tuning.streams     = arguments.streams;
   return tuning;
 }
 
@@ -145,7 +146,8 @@ void add_parameters(Command& command, RunArguments& arguments) {
 
 /// An option that concerns GPUs alone, if one was given.
 void note_gpu_option(const Command& command, RunArguments& arguments) {
-  for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order"})
+  for (const char* name :
+       {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order", "--streams"})
     if (command.was_given(name)) return static_cast<void>(arguments.gpu_option = name);
   if (command.was_given("--resident") && !sends(arguments)) arguments.gpu_option = "--resident";
 }
@@ -202,6 +204,12 @@ void add_study_options(Command& command, RunArguments& arguments) {
       .group(for_study);
   command
       .flag("--aggregate", arguments.aggregate, "GPU lanes combine updates to the same vertex before the atomic")
+      .group(for_study);
+  command
+      .option(
+          "--streams", arguments.streams,
+          fmt::format("Of graphs in pages: streams in which they reach a GPU (default: {})", arguments.streams))
+      .between(1, 32)
       .group(for_study);
   command
       .option("--fusion", arguments.fusion,

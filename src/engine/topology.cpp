@@ -70,11 +70,16 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (!options.method.automatic() && !options.method->streams_pages)
     throw usage_error("{}: its edges are in pages on disk, which --method {} streams; leave out --method {}",
                       graph.name(), pages_from_disk()->name, options.method->name);
-  if (!options.device.kind.automatic() && options.device.kind != cpu_kind())
-    throw usage_error("{}: pages are streamed to the CPU; leave out --device {}", graph.name(),
+  if (options.device.kind->of_cpu_executors)
+    throw usage_error("{}: pages are streamed to one CPU or GPU; leave out --device {}", graph.name(),
                       options.device.kind->name);
-  options.method      = pages_from_disk();
-  options.device.kind = cpu_kind();
+  options.method     = pages_from_disk();
+  const bool chunks  = options.supply.state_chunks > 1;
+  const bool on_disk = chunks || options.checkpoints != nullptr;
+  if (on_disk && options.device.kind == cuda_kind())
+    throw usage_error("{} is for the CPU; leave out --device {}", chunks ? "--state-chunks" : "--checkpoint",
+                      options.device.kind->name);
+  if (on_disk) options.device.kind = cpu_kind();
   return options;
 }
 

@@ -68,7 +68,7 @@ Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
   plan.edge_bytes  = topology.arcs * edge_bytes(facts.weighted);
-  const bool sends = options.method->transfers || options.method->streams_pages;
+  const bool sends = options.method->in_blocks();
   plan.method      = (sends ? options.method : resident_edges())->name;
   if (options.method->streams_pages)
     plan_pages(plan, topology, budget);

@@ -109,7 +109,7 @@ std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string
   std::vector<PlanCandidate> all;
   const bool                 free = run.options.method.automatic();
   for (const Method method : methods()) {
-    if (method->requires_cpu || (free && !method->chosen_by_auto)) continue;
+    if (method->requires_cpu || method->streams_pages || (free && !method->chosen_by_auto)) continue;
     const Async async = run.options.supply.async;
     const auto  add   = [&](bool compressed, bool asynchronous) {
       all.push_back({.device = device, .method = method, .compressed = compressed, .asynchronous = asynchronous});

@@ -19,6 +19,7 @@ using MakeSupply = void(SupplyJob& job);
 extern MakeSupply* const supply_resident;
 extern MakeSupply* const supply_in_place;
 extern MakeSupply* const supply_in_windows;
+extern MakeSupply* const supply_pages;
 
 }  // namespace cuda
 

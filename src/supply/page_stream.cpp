@@ -118,14 +118,21 @@ void PageStream::end() {
   std::unique_lock lock{mutex_};
   for (Disk& disk : disks_) disk.next = disk.wanted.size();
   ready_changed_.wait(lock, [&] { return free_tags_.size() == reads_.size(); });
-  for (const Ready& each : ready_)
-    if (each.place != nowhere)
-      ring_used_[each.place] = false;
-    else if (each.fresh)
-      kept_at_[wanted_[each.number]] = nowhere;  // nobody has checked it; its place is lost to this run
-  ready_.clear();
+  for (const Ready& each : ready_) discard(each);
+  for (const Ready& each : in_order_)
+    if (each.bytes) discard(each);
+  ready_.clear(), in_order_.clear();
+  if (raw()) std::fill(ring_used_.begin(), ring_used_.end(), false);  // nobody holds one any more
   for (Decoded& each : decoded_)
     if (each.held != nowhere) ring_used_[std::exchange(each.held, nowhere)] = false;
+}
+
+/// One that nobody has taken.
+void PageStream::discard(const Ready& page) {
+  if (page.place != nowhere)
+    ring_used_[page.place] = false;
+  else if (page.fresh)
+    kept_at_[wanted_[page.number]] = nowhere;  // nobody has checked it; its place is lost to this run
 }
 
 /// Pages of a disk, from the next on, that lie together.
@@ -152,12 +159,14 @@ PageStream::Places PageStream::free_places(std::uint64_t count) const {
 
 /// The next pages to be read, with places for them; false: there are none, or no places.
 bool PageStream::take_read(std::uint64_t tag) {
-  Disk*      disk = nullptr;
-  const auto next = [](const Disk& of) { return of.wanted[of.next]; };
+  Disk*      disk     = nullptr;
+  const auto next     = [](const Disk& of) { return of.wanted[of.next]; };
+  const auto may_read = [&](const Disk& of) { return of.next < of.wanted.size(); };
   for (Disk& each : disks_)
-    if (each.next < each.wanted.size() && each.under_way < reads_per_disk && (!disk || next(each) < next(*disk)))
+    if (may_read(each) && (raw() || each.under_way < reads_per_disk) && (!disk || next(each) < next(*disk)))
       disk = &each;
-  if (!disk) return false;
+  // In order, what comes from other disks would take the places of those that come first.
+  if (!disk || disk->under_way == reads_per_disk) return false;
   const std::uint64_t lie_together = adjoining(*disk);
   const bool          stays        = kept_count_ < kept_.size();
   // One half of the ring is filled while the other is processed: else places would come free one by one, and reads
@@ -250,6 +259,33 @@ void PageStream::check(const Ready& page) {
     ready_changed_.notify_all();
     throw;
   }
+}
+
+PageStream::RawPage PageStream::next_raw() {
+  Ready at{};
+  {
+    std::unique_lock    lock{mutex_};
+    const std::uint64_t number = handed_out_;
+    in_order_.resize(wanted_.size());
+    const auto has_come = [&] {
+      for (; !ready_.empty(); ready_.pop_front()) in_order_[ready_.front().number] = ready_.front();
+      return in_order_[number].bytes != nullptr;
+    };
+    if (!has_come()) ring_changed_.notify_one();
+    ready_changed_.wait(lock, [&] { return failure_ || has_come(); });
+    if (failure_) std::rethrow_exception(failure_);
+    at = std::exchange(in_order_[number], {});
+    if (++handed_out_ == wanted_.size()) in_order_.clear();
+  }
+  if (at.fresh) check(at);
+  return {wanted_[at.number], at.bytes, at.place};
+}
+
+void PageStream::release(const RawPage& page) {
+  if (page.place == nowhere) return;
+  const std::scoped_lock lock{mutex_};
+  ring_used_[page.place] = false;
+  ring_changed_.notify_one();
 }
 
 bool PageStream::next(int thread, PageRows& page) {

@@ -27,6 +27,8 @@ class PageMemory {
 
   std::byte*    page(std::uint64_t i) const { return first_ + i * page_bytes_; }
   std::uint64_t size() const { return count_; }
+  /// All of it, of which pages are a part.
+  std::span<std::byte> all() const { return memory_.span(); }
 
  private:
   Buffer<std::byte> memory_;
@@ -65,6 +67,23 @@ class PageStream final : public PageFeed {
 
   std::uint64_t count() const override { return wanted_.size(); }
   bool          next(int thread, PageRows& page) override;
+
+  /// A page as it is, for who decodes it elsewhere.
+  struct RawPage {
+    std::uint64_t    page;
+    const std::byte* bytes;
+    std::uint64_t    place;  ///< in the ring; nowhere: it stays
+  };
+  /// Instead of `next`, by one thread: the next of those that are wanted, in their order. It is held until
+  /// `release`, and with it a place for those to come.
+  RawPage next_raw();
+  void    release(const RawPage& page);
+  /// Places that reads share with pages that are held.
+  std::uint64_t ring_pages() const { return ring_.size(); }
+  /// Where pages are: those that stay, and the others.
+  const PageMemory& ring() const { return ring_; }
+  const PageMemory& kept() const { return kept_; }
+
   /// From disk, since it was made.
   std::uint64_t pages_read() const { return pages_read_; }
   /// How they come: a PageReader's name.
@@ -89,22 +108,25 @@ class PageStream final : public PageFeed {
   };
   /// A page that is at hand.
   struct Ready {
-    std::uint64_t    number;  ///< among the wanted ones
-    const std::byte* bytes;
-    std::uint64_t    place;  ///< in the ring; nowhere: it stays
-    bool             fresh;  ///< from disk, and not checked
+    std::uint64_t    number = 0;  ///< among the wanted ones
+    const std::byte* bytes  = nullptr;
+    std::uint64_t    place  = nowhere;  ///< in the ring; nowhere: it stays
+    bool             fresh  = false;    ///< from disk, and not checked
   };
 
   struct Places {
     std::uint64_t first = 0, count = 0;
   };
 
-  void          open_disks();
-  void          work();
-  bool          take_read(std::uint64_t tag);
-  void          complete(const PageReader::Done& done);
-  void          check(const Ready& page);
-  void          give_back(std::uint64_t place);
+  void open_disks();
+  void work();
+  bool take_read(std::uint64_t tag);
+  void complete(const PageReader::Done& done);
+  void check(const Ready& page);
+  void give_back(std::uint64_t place);
+  void discard(const Ready& page);
+  /// Pages are handed out as they are, in order.
+  bool          raw() const { return decoded_.empty(); }
   std::uint64_t adjoining(const Disk& disk) const;
   Places        free_places(std::uint64_t count) const;
   PageRead      bytes_of(const Read& read) const;
@@ -136,6 +158,7 @@ class PageStream final : public PageFeed {
   std::vector<std::uint64_t>  free_tags_;  ///< of reads that are not under way
   std::uint64_t               handed_out_ = 0;
   std::deque<Ready>           ready_;
+  std::vector<Ready>          in_order_;  ///< of `next_raw`: those wanted that have come, each in its place
   std::vector<bool>           ring_used_;
   std::uint64_t               given_back_     = 0;  ///< places, since the reading thread was told
   std::uint64_t               ring_under_way_ = 0;  ///< pages that are being read to it

@@ -145,10 +145,9 @@ void evict_offsets(const RowBlock& block, VertexRange vertices) {
 const SupplyMethod& pages_method() {
   static const SupplyMethod method{{.name          = "pages",
                                     .help          = "in pages on disk, streamed (of graphs that rest so)",
-                                    .requires_cpu  = true,
                                     .streams_pages = true},
                                    on_host,
-                                   nullptr};
+                                   cuda::supply_pages};
   return method;
 }
 

@@ -203,7 +203,7 @@ TEST_P(ProgramOnPages, IsRight) {
   EXPECT_EQ(seen_.size(), GetParam() == "sssp" ? 1u : 2u) << "directions that were taken";
   EXPECT_GT(in_chunks_, 3u);
   // Only sums wait in bins: what improves in place does not.
-  const std::set<std::string> gather{"bc", "degrees", "kcore", "pagerank", "ppr", "radius"};
+  const std::set<std::string> gather{"bc", "bp", "degrees", "kcore", "pagerank", "ppr", "radius", "ssnsp"};
   EXPECT_EQ(full_bins_ > 0, gather.contains(GetParam())) << full_bins_;
   EXPECT_TRUE(read_by_.contains("pread"));
   EXPECT_EQ(read_by_.contains("io_uring"), has_uring());

@@ -3,6 +3,7 @@
 
 #include "base/fail.hpp"
 #include "engine/cuda/supplies.hpp"
+#include "store/paged_rows.hpp"
 #include "supply/methods.hpp"
 
 #include <spillway/engine/parallel.hpp>
@@ -64,7 +65,16 @@ struct Session::State {
             .work             = needs.work};
   }
 
+  /// The only way that edges come from disk.
+  PlanCandidate streamed() const {
+    return {.device = "cuda:" + std::to_string(device_graph->device().index()), .method = options.method};
+  }
+
   void choose() {
+    if (options.method->streams_pages) {
+      choice = Placement{.candidates = {streamed()}, .why = {}};
+      return;
+    }
     const RunFacts  run = facts();
     const Stopwatch clock;
     choice = chosen_supply(*device_graph, topology, run, graph.budget());
@@ -86,8 +96,30 @@ Session::~Session() = default;
 Device&                        Session::device() const { return state_->device_graph->device(); }
 const std::shared_ptr<Device>& Session::shared_device() const { return state_->device_graph->shared_device(); }
 bool                           Session::make_room() { return state_->device_graph->make_room(); }
-Plan                           Session::plan() {
-                            return planned_supply(*state_->device_graph, state_->topology, state_->facts(), state_->graph.budget());
+
+Plan Session::plan() {
+  if (state_->options.method->streams_pages) return plan_of_pages(*state_);
+  return planned_supply(*state_->device_graph, state_->topology, state_->facts(), state_->graph.budget());
+}
+
+Plan Session::plan_of_pages(const State& state) {
+  Device&     device = state.device_graph->device();
+  Plan        plan{.device      = state.streamed().device,
+                   .method      = std::string{state.options.method->name},
+                   .weighted    = state.needs.facts.weighted,
+                   .room        = device.room(),
+                   .state_bytes = state.needs.state_bytes(state.options.method),
+                   .vertices    = state.topology.vertices,
+                   .arcs        = state.topology.arcs};
+  const auto& blocks = state.topology.push.empty() ? state.topology.pull : state.topology.push;
+  for (const RowBlock& block : blocks) {
+    plan.edge_bytes += block.pages->bytes();
+    plan.compressed |= block.pages->table().format().compressed;
+  }
+  const std::uint64_t held = plan.state_bytes + (plan.vertices + 1) * sizeof(EdgeIndex) * blocks.size();
+  plan.resident_bytes      = std::min(plan.edge_bytes, plan.room - std::min(plan.room, held));
+  plan.why.emplace_back("edges are in pages on disk, which are streamed to the GPU; what fits stays there");
+  return plan;
 }
 
 bool Session::prefers_cpu() {

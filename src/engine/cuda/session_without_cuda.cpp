@@ -6,5 +6,6 @@ namespace spillway::cuda {
 MakeSupply* const supply_resident   = nullptr;
 MakeSupply* const supply_in_place   = nullptr;
 MakeSupply* const supply_in_windows = nullptr;
+MakeSupply* const supply_pages      = nullptr;
 
 }  // namespace spillway::cuda

@@ -338,7 +338,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
         view_.hubs[i]  = view_.large[i] + large;
       }
     }
-    if (options_.method->transfers) {
+    if (options_.method->in_blocks()) {
       // As many as rows can be cut into at most.
       const std::uint64_t chunks = n_ + view_.arcs / view_.sizes.chunk_edges;
       entries_                   = {device_, chunks, "the chunks of rows"};
@@ -450,7 +450,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   static Filter filter_of(const RunOptions& options) {
     if (options.method->transfers && options.method->reads_in_place)
       return options.cuda.filter == Filter::ballot ? Filter::ballot : Filter::just_in_time;
-    return options.method->transfers ? Filter::ballot : options.cuda.filter;
+    return options.method->in_blocks() ? Filter::ballot : options.cuda.filter;
   }
 
   Device&           device_;

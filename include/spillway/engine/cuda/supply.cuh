@@ -100,6 +100,8 @@ class Session {
 
  private:
   struct State;
+  static Plan plan_of_pages(const State& state);
+
   std::unique_ptr<State> state_;
 };
 

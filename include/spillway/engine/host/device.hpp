@@ -153,7 +153,7 @@ class HostDevice final : public RunDevice<P> {
   /// Buckets that are settled in place want all edges at hand.
   static constexpr bool settles_in_place = Prioritises<P> && Traits<P>::in_place;
 
-  bool in_chunks() const { return request_.options.method->transfers || request_.options.method->streams_pages; }
+  bool in_chunks() const { return request_.options.method->in_blocks(); }
   bool is_composed() const { return request_.options.device.kind->of_cpu_executors; }
 
   const RunRequest<P>& request_;

@@ -1,0 +1,503 @@
+// Edges that rest in pages on disk and stream past a GPU (GTS): state stays on the device, pages come through
+// pinned memory, and a cache on the device keeps what fits.
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+#include "base/fail.hpp"
+#include "engine/cuda/event.hpp"
+#include "engine/cuda/pages.hpp"
+#include "engine/cuda/staging.hpp"
+#include "engine/cuda/supplies.hpp"
+#include "engine/cuda/window_parts.hpp"
+#include "supply/methods.hpp"
+#include "supply/page_stream.hpp"
+#include "supply/residency.hpp"
+
+#include <spillway/engine/cuda/device_trace.hpp>
+#include <spillway/engine/parallel.hpp>
+#include <spillway/error.hpp>
+#include <spillway/trace.hpp>
+
+namespace spillway::cuda {
+namespace {
+
+constexpr auto what_pages = "pages of edges";
+
+/// Host memory that the bus reads at its full speed, as long as this lives. Where that is refused, copies are
+/// slower.
+class PinnedRange {
+ public:
+  PinnedRange() = default;
+  explicit PinnedRange(std::span<std::byte> memory) {
+    if (memory.empty()) return;
+    if (cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable) == cudaSuccess)
+      memory_ = memory.data();
+    else
+      cudaGetLastError();
+  }
+  PinnedRange(PinnedRange&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  PinnedRange& operator=(PinnedRange&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
+  ~PinnedRange() {
+    if (memory_) cudaHostUnregister(memory_);
+  }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+/// How device memory is shared out.
+struct PageSizes {
+  unsigned      streams     = 1;  ///< batches of pages under way
+  std::uint64_t batch_pages = 1;
+  EdgeIndex     decoded     = 0;  ///< edges of a batch, at most
+  std::uint64_t cached      = 0;  ///< pages that stay
+};
+
+/// Pages on their way to the device, and there.
+struct Batch {
+  Batch(Device& device, std::uint64_t pages, std::uint64_t page_bytes)
+      : memory(device, pages * page_bytes / sizeof(std::uint32_t), what_pages),
+        jobs(device, pages, what_pages),
+        told(pages * sizeof(PageJob)) {}
+
+  Stream                           stream;
+  Event                            arrived, decoded;
+  DeviceArray<std::uint32_t>       memory;
+  DeviceArray<PageJob>             jobs;
+  PinnedMemory                     told;  ///< of jobs, for the device
+  std::vector<PageStream::RawPage> held   = {};
+  PageStream*                      source = nullptr;
+};
+
+/// One block of rows.
+struct PagedSide {
+  const store::PagedRows*     rows = nullptr;
+  std::unique_ptr<PageStream> stream;
+  PinnedRange                 ring, kept;
+  PageCode                    code;
+  const EdgeIndex*            offsets = nullptr;  ///< on the device
+  DeviceArray<EdgeIndex>      cuts;               ///< the first edge of each page, and the end of the last
+  DeviceArray<Vertex>         starts;
+  DeviceArray<PartAt>         parts;  ///< of each page, among the chunks that are laid out
+  std::vector<PartAt>         laid;   ///< the same, for the host
+  DeviceArray<std::uint32_t>  cache;
+  std::vector<std::uint32_t*> cached;  ///< where each page stays, or null
+  std::uint64_t               cached_count = 0;
+
+  const store::PageTable& table() const { return rows->table(); }
+  std::uint64_t           page_words() const { return table().format().page_bytes / sizeof(std::uint32_t); }
+  bool                    cache_has_room() const { return (cached_count + 1) * page_words() <= cache.size(); }
+};
+
+class GpuPages final : public EdgeSupply {
+ public:
+  GpuPages(Device& device, std::vector<PagedSide> sides, const PageSizes& sizes, const ProgramFacts& facts,
+           bool pulls, const RunOptions& options)
+      : sides_(std::move(sides)),
+        sizes_(sizes),
+        everyone_(facts.all_active),
+        pulls_(pulls),
+        decoded_(device, sizes.decoded, facts.weighted),
+        damaged_(device, 1, what_pages),
+        trace_(options.trace) {
+    std::uint64_t page_bytes = 0;
+    for (const PagedSide& side : sides_)
+      page_bytes = std::max<std::uint64_t>(page_bytes, side.table().format().page_bytes);
+    for (unsigned i = 0; i < sizes.streams && !sides_.empty(); ++i)
+      batches_.push_back(std::make_unique<Batch>(device, sizes.batch_pages, page_bytes));
+    damaged_.clear();
+  }
+  ~GpuPages() override { wait_for_streams(); }
+
+  bool may_fuse() const override { return false; }
+
+  BlockWork bring(Executor& executor, Direction, IterationStatistics& made, RunStatistics& statistics) override {
+    executor_     = &executor;
+    kernels_      = &dynamic_cast<WindowKernels&>(executor);
+    made.transfer = "cached";
+    for (PagedSide& side : sides_) try {
+        bring(side, made, statistics);
+      } catch (...) {
+        wait_for_streams();  // they read what the run gives back
+        side.stream->end();
+        throw;
+      }
+    refuse_damage();
+    if (trace_) trace_.flush();
+    return {};  // is counted on the device
+  }
+
+  void complete(RunStatistics& statistics) const override {
+    for (const PagedSide& side : sides_) {
+      statistics.compressed |= side.table().format().compressed;
+      statistics.page_io = side.stream->reader();
+    }
+  }
+
+ private:
+  /// Pages that are visited at once: one behind the other among those that are wanted.
+  struct Range {
+    std::uint64_t first, last;
+  };
+
+  void bring(PagedSide& side, IterationStatistics& made, RunStatistics& statistics) {
+    lay_out(side);
+    std::vector<std::uint64_t> wanted, missing;
+    for (std::uint64_t i = 0; i < side.table().size(); ++i) {
+      if (side.laid[i].edges == side.laid[i + 1].edges) continue;
+      wanted.push_back(i);
+      if (!side.cached[i]) missing.push_back(i);
+    }
+    const std::uint64_t read = side.stream->pages_read(), bytes = side.table().format().page_bytes;
+    side.stream->begin(missing, {});
+    for (std::uint64_t first = 0; first < wanted.size();) {
+      const std::uint64_t last = batch_end(side, wanted, first);
+      bring_batch(side, std::span{wanted}.subspan(first, last - first));
+      first = last;
+    }
+    for (const auto& batch : batches_) release(*batch);
+    side.stream->end();
+    const std::uint64_t from_disk = (side.stream->pages_read() - read) * bytes;
+    made.windows += wanted.size();
+    made.bytes_sent += missing.size() * bytes;
+    made.bytes_read += from_disk;
+    statistics.bytes_sent += missing.size() * bytes;
+    statistics.bytes_read += from_disk;
+    statistics.pages_wanted += wanted.size();
+    statistics.pages_sent += missing.size();
+    statistics.pages_read += from_disk / bytes;
+    if (!missing.empty()) made.transfer = from_disk > 0 ? "pages" : "kept";
+  }
+
+  /// Which chunks and edges of active rows each page has. Where all are active it is the same in every iteration.
+  void lay_out(PagedSide& side) {
+    if (everyone_ && laid_side_ == &side) return;
+    kernels_->lay_out({.offsets    = side.offsets,
+                       .everyone   = everyone_,
+                       .part_edges = 0,
+                       .parts      = side.parts.data(),
+                       .part_count = side.table().size(),
+                       .cuts       = side.cuts.data()});
+    side.laid.resize(side.table().size() + 1);
+    side.parts.download(side.laid.data());
+    layout_       = kernels_->laid();
+    layout_.count = side.laid.back().chunks;
+    laid_side_    = &side;
+  }
+
+  std::uint64_t batch_end(const PagedSide& side, const std::vector<std::uint64_t>& wanted,
+                          std::uint64_t first) const {
+    const EdgeIndex from = side.laid[wanted[first]].edges;
+    std::uint64_t   last = first + 1;
+    while (last < wanted.size() && last - first < sizes_.batch_pages &&
+           side.laid[wanted[last] + 1].edges - from <= sizes_.decoded)
+      ++last;
+    return last;
+  }
+
+  void bring_batch(PagedSide& side, std::span<const std::uint64_t> pages) {
+    Batch& batch = *batches_[turn_++ % batches_.size()];
+    release(batch);
+    batch.arrived.wait();  // what it was told is not read any more
+    batch.source = side.stream.get();
+    batch.decoded.make_wait(batch.stream);  // what was there before
+    auto* const   jobs  = batch.told.as<PageJob>();
+    std::uint64_t teams = 0, place = 0;
+    Copies        copies{*this, batch};
+    for (std::uint64_t i = 0; i < pages.size(); ++i) {
+      const std::uint64_t page = pages[i];
+      if (!side.cached[page]) place = send(side, page, batch, place, copies);
+      const bool stays = side.cached[page] != nullptr;
+      jobs[i]          = job(side, page, stays ? side.cached[page] : last_sent_, teams);
+      teams += (jobs[i].last_chunk - jobs[i].first_chunk + warp_lanes - 1) / warp_lanes;
+    }
+    copies.flush();
+    check(cudaMemcpyAsync(batch.jobs.data(), jobs, pages.size() * sizeof(PageJob), cudaMemcpyHostToDevice,
+                          batch.stream),
+          "sending pages");
+    batch.arrived.record(batch.stream);
+    batch.arrived.make_wait(nullptr);
+    visit(side, batch, pages, teams);
+  }
+
+  /// Copies of pages that lie side by side here and there, as one.
+  class Copies {
+   public:
+    Copies(GpuPages& pages, Batch& batch) : pages_(pages), batch_(batch) {}
+
+    void add(std::uint32_t* to, const std::byte* from, std::uint64_t bytes) {
+      if (bytes_ > 0 && from_ + bytes_ == from &&
+          reinterpret_cast<std::byte*>(to_) + bytes_ == reinterpret_cast<std::byte*>(to)) {
+        bytes_ += bytes;
+        return;
+      }
+      flush();
+      to_ = to, from_ = from, bytes_ = bytes;
+    }
+
+    void flush() {
+      if (bytes_ == 0) return;
+      pages_.trace_.around(Track::to_device, "pages", batch_.stream, bytes_, [&] {
+        check(cudaMemcpyAsync(to_, from_, bytes_, cudaMemcpyHostToDevice, batch_.stream), "sending pages");
+      });
+      bytes_ = 0;
+    }
+
+   private:
+    GpuPages&        pages_;
+    Batch&           batch_;
+    std::uint32_t*   to_    = nullptr;
+    const std::byte* from_  = nullptr;
+    std::uint64_t    bytes_ = 0;
+  };
+
+  /// To where it stays, or to the batch's next place; returns the place after it.
+  std::uint64_t send(PagedSide& side, std::uint64_t page, Batch& batch, std::uint64_t place, Copies& copies) {
+    make_ring_room(side, copies);
+    const PageStream::RawPage raw = [&] {
+      const TraceSpan span{trace_.trace(), Track::host, "wait for page"};
+      return side.stream->next_raw();
+    }();
+    if (raw.page != page) throw internal_error("page {} came instead of {}", raw.page, page);
+    batch.held.push_back(raw);
+    ++held_;
+    const bool stays = side.cache_has_room();
+    last_sent_       = stays ? side.cache.data() + side.cached_count * side.page_words()
+                             : batch.memory.data() + place * side.page_words();
+    if (stays) side.cached[page] = last_sent_, ++side.cached_count;
+    copies.add(last_sent_, raw.bytes, side.table().format().page_bytes);
+    return place + (stays ? 0 : 1);
+  }
+
+  /// Reads need places in the ring: pages that have been sent leave theirs.
+  void make_ring_room(PagedSide& side, Copies& copies) {
+    if (2 * held_ < side.stream->ring_pages()) return;
+    copies.flush();
+    // The oldest first; of the batch that is being made, what has been sent so far.
+    for (std::uint64_t i = 0; i < batches_.size() && 2 * held_ >= side.stream->ring_pages(); ++i) {
+      Batch& batch = *batches_[(turn_ + i) % batches_.size()];
+      if (i + 1 == batches_.size()) batch.arrived.record(batch.stream);
+      release(batch);
+    }
+  }
+
+  void release(Batch& batch) {
+    if (batch.held.empty()) return;
+    batch.arrived.wait();
+    for (const PageStream::RawPage& page : batch.held) batch.source->release(page);
+    held_ -= batch.held.size();
+    batch.held.clear();
+  }
+
+  PageJob job(const PagedSide& side, std::uint64_t page, const std::uint32_t* words, std::uint64_t teams) const {
+    const EdgeRange     edges = side.table().edges(page);
+    const std::uint64_t begun = side.laid[page].chunks;
+    return {.words        = words,
+            .first_edge   = edges.first,
+            .last_edge    = edges.last,
+            .first_chunk  = begun - std::min<std::uint64_t>(begun, 1),  // the one before may reach into it
+            .last_chunk   = side.laid[page + 1].chunks,
+            .first_team   = teams,
+            .first_vertex = static_cast<Vertex>(side.table().vertices(page).first)};
+  }
+
+  void visit(PagedSide& side, Batch& batch, std::span<const std::uint64_t> pages, std::uint64_t teams) {
+    const PartAt &first = side.laid[pages.front()], &last = side.laid[pages.back() + 1];
+    trace_.around(Track::kernels, "decode", nullptr, 0, [&] {
+      decode_pages(side.code,
+                   {.jobs    = batch.jobs.data(),
+                    .count   = static_cast<unsigned>(pages.size()),
+                    .teams   = teams,
+                    .from    = first.edges,
+                    .layout  = layout_,
+                    .offsets = side.offsets},
+                   decoded_.targets.data(), decoded_.weights.data(), damaged_.data());
+    });
+    batch.decoded.record(nullptr);
+    executor_->process(
+        WindowBlock{.rows       = {side.offsets, decoded_.targets.data(), decoded_.weights.data()},
+                    .layout     = layout_,
+                    .edges      = {first.edges, last.edges, /*compact=*/true},
+                    .candidates = {first.chunks - std::min<std::uint64_t>(first.chunks, 1), last.chunks},
+                    .pull       = pulls_,
+                    .memory     = BlockMemory::staging});
+  }
+
+  void refuse_damage() {
+    unsigned damaged = 0;
+    damaged_.download(&damaged);
+    if (damaged)
+      throw bad_input("{}: a record is not the code of its row; the file is damaged", sides_.front().rows->path());
+  }
+
+  void wait_for_streams() const {
+    for (const auto& batch : batches_) cudaStreamSynchronize(batch->stream);
+    cudaStreamSynchronize(nullptr);
+  }
+
+  std::vector<PagedSide> sides_;
+  PageSizes              sizes_;
+  bool                   everyone_, pulls_;
+  Slot                   decoded_;
+  DeviceArray<unsigned>  damaged_;
+  DeviceTrace            trace_;
+
+  Executor*        executor_  = nullptr;
+  WindowKernels*   kernels_   = nullptr;  ///< the same
+  const PagedSide* laid_side_ = nullptr;  ///< whose layout is on the device
+  ChunkLayout      layout_;
+  std::uint64_t    turn_ = 0, held_ = 0;
+  std::uint32_t*   last_sent_ = nullptr;
+
+  std::vector<std::unique_ptr<Batch>> batches_;
+};
+
+/// Gathers what streaming pages needs, on the host and on the device.
+class PagesBuilder {
+ public:
+  explicit PagesBuilder(SupplyJob& job)
+      : job_(job),
+        device_(job.device()),
+        options_(job.supplied.options),
+        facts_(job.needs.facts),
+        pulls_(facts_.pulls_windows(job.topology, options_.direction)) {}
+
+  Supply<PlainRows> build() {
+    const std::uint64_t state = job_.state();
+    if (job_.topology.push.empty() && !pulls_)
+      throw DeviceError{ExitCode::does_not_fit,
+                        "a GPU pushes along pages, which needs those of in-edges for this; convert the graph with "
+                        "--in-edges, or use --device cpu"};
+    add(job_.topology.push, supply_.push, !pulls_);
+    add(job_.topology.pull, supply_.pull, pulls_);
+    const PageSizes sizes = sizes_within(device_.room() - std::min(device_.room(), state), state);
+    for (PagedSide& side : sides_) {
+      side.cache = {device_, sizes.cached / sides_.size() * side.page_words(), what_pages};
+      supply_.resident += side.cache.size() * sizeof(std::uint32_t);
+    }
+    for (std::size_t i = 0; i < sides_.size(); ++i) open(sides_[i], static_cast<unsigned>(sides_.size() - i));
+    supply_.windows = std::make_shared<GpuPages>(device_, std::move(sides_), sizes, facts_, pulls_, options_);
+    return std::move(supply_);
+  }
+
+ private:
+  void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool streamed) {
+    for (const RowBlock& block : blocks) {
+      if (block.pages->leaves_out())
+        throw DeviceError{ExitCode::usage,
+                          "loops and parallel arcs are left out of pages on the CPU only; use --device cpu"};
+      const EdgeIndex* const offsets = offsets_of(block);
+      to.push_back({offsets, offsets + 1, nullptr, nullptr});
+      if (streamed) add_side(block, offsets);
+    }
+  }
+
+  const EdgeIndex* offsets_of(const RowBlock& block) {
+    const auto found = std::ranges::find(offsets_, block.pages, &Offsets::of);
+    if (found != offsets_.end()) return found->there->data();
+    const std::uint64_t count = job_.topology.vertices + 1;
+    auto there = std::make_shared<DeviceArray<EdgeIndex>>(device_, count, "the offsets of the rows");
+    there->upload(block.rows.offsets);
+    refuse_long_rows(block);
+    supply_.uploaded += count * sizeof(EdgeIndex);
+    supply_.held.push_back(there);
+    return offsets_.emplace_back(block.pages, std::move(there)).there->data();
+  }
+
+  void add_side(const RowBlock& block, const EdgeIndex* offsets) {
+    const store::PageTable& table = block.pages->table();
+    PagedSide&              side  = sides_.emplace_back();
+    side.rows = block.pages, side.offsets = offsets;
+    side.code          = PageCode::of(table.format());
+    side.code.vertices = job_.topology.vertices, side.code.pages = table.size();
+    std::vector<EdgeIndex> cuts;
+    std::vector<Vertex>    starts;
+    for (std::uint64_t i = 0; i < table.size(); ++i) {
+      cuts.push_back(table.edges(i).first);
+      starts.push_back(static_cast<Vertex>(table.vertices(i).first));
+    }
+    cuts.push_back(block.pages->arcs());
+    side.cuts = {device_, cuts.size(), what_pages};
+    side.cuts.upload(cuts.data());
+    side.parts = {device_, cuts.size(), what_pages};
+    if (!table.format().compressed) {
+      side.starts = {device_, starts.size(), what_pages};
+      side.starts.upload(starts.data());
+      side.code.starts = side.starts.data();
+    }
+    device_.wait();  // the host's copies go
+    side.cached.assign(table.size(), nullptr);
+    supply_.on_host += block.pages->bytes();
+  }
+
+  void open(PagedSide& side, unsigned shares) {
+    const auto& budget = job_.graph.budget();
+    const auto  sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
+    side.stream        = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget);
+    side.ring          = PinnedRange{side.stream->ring().all()};
+    side.kept          = PinnedRange{side.stream->kept().all()};
+  }
+
+  /// As many streams and as large batches as are asked for or usual, or as fit; what is left keeps pages.
+  PageSizes sizes_within(std::uint64_t room, std::uint64_t state) const {
+    if (sides_.empty()) return {};
+    constexpr std::uint64_t usual_batch = 8u << 20, usual_edges = 1u << 23;
+    std::uint64_t           page = 0, all = 0;
+    EdgeIndex               most_edges = 1;
+    for (const PagedSide& side : sides_) {
+      page       = std::max<std::uint64_t>(page, side.table().format().page_bytes);
+      most_edges = std::max(most_edges, side.table().most_edges());
+      all += side.table().size();
+    }
+    PageSizes sizes{
+        .streams     = std::clamp(options_.cuda.streams, 1u, 32u),
+        .batch_pages = std::clamp<std::uint64_t>(usual_batch / page, 1, std::max<std::uint64_t>(all, 1))};
+    const auto taken = [&] {
+      sizes.decoded = std::max(most_edges, std::min<EdgeIndex>(usual_edges, sizes.batch_pages * most_edges));
+      return sizes.streams * sizes.batch_pages * (page + sizeof(PageJob)) +
+             sizes.decoded * edge_bytes(facts_.weighted) + sizeof(unsigned) + rounding * (2 * sizes.streams + 4);
+    };
+    while (taken() > room && sizes.batch_pages > 1) sizes.batch_pages /= 2;
+    while (taken() > room && sizes.streams > 1) --sizes.streams;
+    device_.require(state + taken(), "the state of the vertices and pages of edges");
+    const std::uint64_t left = resident_bytes(device_.room(), state + taken(), options_.supply.resident);
+    sizes.cached             = std::min<std::uint64_t>(all, left / page);
+    return sizes;
+  }
+
+  static constexpr std::uint64_t rounding = 512;
+
+  struct Offsets {
+    const store::PagedRows*                 of;
+    std::shared_ptr<DeviceArray<EdgeIndex>> there;
+  };
+
+  SupplyJob&             job_;
+  Device&                device_;
+  const RunOptions&      options_;
+  ProgramFacts           facts_;
+  bool                   pulls_;
+  Supply<PlainRows>      supply_;
+  std::vector<PagedSide> sides_;
+  std::vector<Offsets>   offsets_;
+};
+
+void make_of_pages(SupplyJob& job) {
+  const Stopwatch clock;
+  job.lock = job.device_graph.exclusive_host_rows();
+  job.device().require_at_all(job.state(), "the state of the vertices");
+  job.device_graph.drop_idle_prefixes();
+  job.supplied.rows = PagesBuilder{job}.build();
+  job.device().wait();
+  job.supplied.so_far.prepare_ms = clock.milliseconds();
+}
+
+}  // namespace
+
+MakeSupply* const supply_pages = make_of_pages;
+
+}  // namespace spillway::cuda
