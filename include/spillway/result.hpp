@@ -46,7 +46,8 @@ struct IterationStatistics {
   double        milliseconds    = 0;
   bool          balloted        = false;  ///< on a GPU: a scan made the list of active vertices
   /// How edges that do not fit came to the device: "gathered" edges or "whole" partitions were sent, they were
-  /// read "in place", or several of these ("mixed"); or all that were needed were there ("kept").
+  /// read "in place", or several of these ("mixed"); or all that were needed were there ("kept"). Of pages: some
+  /// were read from disk ("pages"), or those that the host keeps were "sent".
   const char*   transfer   = "";
   std::uint64_t windows    = 0;  ///< in so many parts they were sent
   std::uint64_t bytes_sent = 0;
@@ -102,7 +103,8 @@ struct RunStatistics {
   std::uint64_t                    bytes_sent     = 0;   ///< of edges, while it ran
   std::uint64_t                    bytes_read     = 0;   ///< of edges in place, where that is known
   std::uint64_t                    pages_wanted   = 0;   ///< of a graph on disk, over all iterations
-  std::uint64_t                    pages_sent     = 0;   ///< of which others had stayed on the GPU
+  std::uint64_t                    pages_sent     = 0;   ///< of which were sent to a GPU…
+  std::uint64_t                    pages_in_place = 0;   ///< …or read in host memory; the others had stayed
   std::uint64_t                    pages_read     = 0;   ///< of which others had stayed in memory
   std::string                      page_io;              ///< how they were read: "io_uring" or "pread"
   std::uint64_t                    state_chunks    = 1;  ///< that state was in on disk; 1: it was in memory

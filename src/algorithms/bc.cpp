@@ -109,6 +109,7 @@ void add_statistics(RunStatistics& total, const RunStatistics& part, bool with_i
   total.bytes_read += part.bytes_read;
   total.pages_wanted += part.pages_wanted;
   total.pages_sent += part.pages_sent;
+  total.pages_in_place += part.pages_in_place;
   total.pages_read += part.pages_read;
   total.state_chunks  = std::max(total.state_chunks, part.state_chunks);
   total.page_io       = part.page_io;

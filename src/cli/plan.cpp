@@ -87,8 +87,9 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
                                                       human_bytes(plan.state_bytes), plan.state_chunks)
                                         : human_bytes(plan.state_bytes));
   if (plan.method == pages_from_disk()->name)
-    line("pages", fmt::format("{}, {} of them stay in memory once read", human_bytes(plan.edge_bytes),
-                              plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));
+    line("pages", fmt::format("{}, {} of them stay {} once read", human_bytes(plan.edge_bytes),
+                              plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes),
+                              plan.device == "cpu" ? "in memory" : "on the GPU"));
   else if (plan.edge_bytes > 0 && (plan.device != "cpu" || plan.rates))
     line("edges", fmt::format("{}, {} of them on the device", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes)));

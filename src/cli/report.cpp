@@ -383,6 +383,7 @@ Json answer_json(const Answer& answer) {
           {"pages",
            {{"wanted", statistics.pages_wanted},
             {"sent", statistics.pages_sent},
+            {"in_place", statistics.pages_in_place},
             {"read", statistics.pages_read},
             {"io", statistics.page_io}}},
           {"state_chunks", statistics.state_chunks},

@@ -78,6 +78,10 @@ class PageStream final : public PageFeed {
   /// `release`, and with it a place for those to come.
   RawPage next_raw();
   void    release(const RawPage& page);
+  /// Between `end` and `begin`: where a page stays that has been read; null: it does not.
+  const std::byte* kept_page(std::uint64_t page) const {
+    return kept_at_[page] != nowhere ? kept_.page(kept_at_[page]) : nullptr;
+  }
   /// Places that reads share with pages that are held.
   std::uint64_t ring_pages() const { return ring_.size(); }
   /// Where pages are: those that stay, and the others.

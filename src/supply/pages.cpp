@@ -143,11 +143,10 @@ void evict_offsets(const RowBlock& block, VertexRange vertices) {
 }
 
 const SupplyMethod& pages_method() {
-  static const SupplyMethod method{{.name          = "pages",
-                                    .help          = "in pages on disk, streamed (of graphs that rest so)",
-                                    .streams_pages = true},
-                                   on_host,
-                                   cuda::supply_pages};
+  static const SupplyMethod method{
+      {.name = "pages", .help = "in pages on disk, streamed (of graphs that rest so)", .streams_pages = true},
+      on_host,
+      cuda::supply_pages};
   return method;
 }
 

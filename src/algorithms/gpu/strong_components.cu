@@ -245,9 +245,9 @@ Components strong_components(const Graph& graph, const RunOptions& options) {
   const std::uint64_t n    = graph.vertex_count();
   const AlgorithmWork work = work_of_strong_components(graph);
   Session             session{graph, options, work};
-  ComponentSearch              search{session,
-                {session.rows().push[0], session.rows().pull[0], n},
-                options.progress ? *options.progress : Progress::none()};
+  ComponentSearch     search{session,
+                         {session.rows().push[0], session.rows().pull[0], n},
+                         options.progress ? *options.progress : Progress::none()};
   if (n > 0) search.run();
   session.computed();
   Components result;

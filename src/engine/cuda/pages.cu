@@ -31,38 +31,53 @@ class PinnedRange {
   PinnedRange() = default;
   explicit PinnedRange(std::span<std::byte> memory) {
     if (memory.empty()) return;
-    if (cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable) == cudaSuccess)
-      memory_ = memory.data();
-    else
-      cudaGetLastError();
+    constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
+    if (cudaHostRegister(memory.data(), memory.size(), flags) == cudaSuccess) {
+      memory_     = memory.data();
+      void* there = nullptr;
+      if (cudaHostGetDevicePointer(&there, memory_, 0) == cudaSuccess) on_device_ = static_cast<std::byte*>(there);
+    }
+    cudaGetLastError();
   }
-  PinnedRange(PinnedRange&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  PinnedRange(PinnedRange&& other) noexcept { swap(other); }
   PinnedRange& operator=(PinnedRange&& other) noexcept {
-    std::swap(memory_, other.memory_);
+    swap(other);
     return *this;
   }
   ~PinnedRange() {
     if (memory_) cudaHostUnregister(memory_);
   }
 
+  /// Where the device reads what the host has there; null: it cannot.
+  const std::uint32_t* on_device(const std::byte* there) const {
+    if (!there || !on_device_) return nullptr;
+    return reinterpret_cast<const std::uint32_t*>(on_device_ + (there - memory_));
+  }
+
  private:
-  void* memory_ = nullptr;
+  void swap(PinnedRange& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(on_device_, other.on_device_);
+  }
+
+  std::byte *memory_ = nullptr, *on_device_ = nullptr;
 };
 
 /// How device memory is shared out.
 struct PageSizes {
   unsigned      streams     = 1;  ///< batches of pages under way
-  std::uint64_t batch_pages = 1;
+  std::uint64_t batch_pages = 1;  ///< that are sent…
+  std::uint64_t batch_jobs  = 1;  ///< …and all that are decoded at once
   EdgeIndex     decoded     = 0;  ///< edges of a batch, at most
   std::uint64_t cached      = 0;  ///< pages that stay
 };
 
 /// Pages on their way to the device, and there.
 struct Batch {
-  Batch(Device& device, std::uint64_t pages, std::uint64_t page_bytes)
-      : memory(device, pages * page_bytes / sizeof(std::uint32_t), what_pages),
-        jobs(device, pages, what_pages),
-        told(pages * sizeof(PageJob)) {}
+  Batch(Device& device, const PageSizes& sizes, std::uint64_t page_bytes)
+      : memory(device, sizes.batch_pages * page_bytes / sizeof(std::uint32_t), what_pages),
+        jobs(device, sizes.batch_jobs, what_pages),
+        told(sizes.batch_jobs * sizeof(PageJob)) {}
 
   Stream                           stream;
   Event                            arrived, decoded;
@@ -91,6 +106,17 @@ struct PagedSide {
   const store::PageTable& table() const { return rows->table(); }
   std::uint64_t           page_words() const { return table().format().page_bytes / sizeof(std::uint32_t); }
   bool                    cache_has_room() const { return (cached_count + 1) * page_words() <= cache.size(); }
+
+  /// What a page has of the active rows is so little that the device reads just that where the host keeps it,
+  /// rather than having the page sent. A chunk is some requests of whole sectors.
+  bool reads_little(std::uint64_t page) const {
+    constexpr double sectors = 96, sent_faster = 0.5;
+    const EdgeRange  all    = table().edges(page);
+    const double     bytes  = table().format().page_bytes;
+    const auto       edges  = static_cast<double>(laid[page + 1].edges - laid[page].edges);
+    const auto       chunks = static_cast<double>(laid[page + 1].chunks - laid[page].chunks + 1);
+    return edges * bytes / static_cast<double>(all.last - all.first) + chunks * sectors < sent_faster * bytes;
+  }
 };
 
 class GpuPages final : public EdgeSupply {
@@ -108,7 +134,7 @@ class GpuPages final : public EdgeSupply {
     for (const PagedSide& side : sides_)
       page_bytes = std::max<std::uint64_t>(page_bytes, side.table().format().page_bytes);
     for (unsigned i = 0; i < sizes.streams && !sides_.empty(); ++i)
-      batches_.push_back(std::make_unique<Batch>(device, sizes.batch_pages, page_bytes));
+      batches_.push_back(std::make_unique<Batch>(device, sizes, page_bytes));
     damaged_.clear();
   }
   ~GpuPages() override { wait_for_streams(); }
@@ -118,7 +144,7 @@ class GpuPages final : public EdgeSupply {
   BlockWork bring(Executor& executor, Direction, IterationStatistics& made, RunStatistics& statistics) override {
     executor_     = &executor;
     kernels_      = &dynamic_cast<WindowKernels&>(executor);
-    made.transfer = "cached";
+    made.transfer = "kept";
     for (PagedSide& side : sides_) try {
         bring(side, made, statistics);
       } catch (...) {
@@ -139,24 +165,29 @@ class GpuPages final : public EdgeSupply {
   }
 
  private:
-  /// Pages that are visited at once: one behind the other among those that are wanted.
-  struct Range {
-    std::uint64_t first, last;
+  struct Wanted {
+    std::uint64_t        page;
+    const std::uint32_t* words;  ///< where the device has it or reads it; null: it is to be sent
   };
 
   void bring(PagedSide& side, IterationStatistics& made, RunStatistics& statistics) {
     lay_out(side);
-    std::vector<std::uint64_t> wanted, missing;
+    std::vector<Wanted>        wanted;
+    std::vector<std::uint64_t> missing;
+    std::uint64_t              in_place = 0;
     for (std::uint64_t i = 0; i < side.table().size(); ++i) {
       if (side.laid[i].edges == side.laid[i + 1].edges) continue;
-      wanted.push_back(i);
-      if (!side.cached[i]) missing.push_back(i);
+      wanted.push_back({i, side.cached[i]});
+      if (side.cached[i]) continue;
+      if (!side.cache_has_room() && side.reads_little(i))
+        wanted.back().words = side.kept.on_device(side.stream->kept_page(i));
+      wanted.back().words ? static_cast<void>(++in_place) : missing.push_back(i);
     }
     const std::uint64_t read = side.stream->pages_read(), bytes = side.table().format().page_bytes;
     side.stream->begin(missing, {});
     for (std::uint64_t first = 0; first < wanted.size();) {
       const std::uint64_t last = batch_end(side, wanted, first);
-      bring_batch(side, std::span{wanted}.subspan(first, last - first));
+      bring_batch(side, std::span<const Wanted>{wanted}.subspan(first, last - first));
       first = last;
     }
     for (const auto& batch : batches_) release(*batch);
@@ -169,8 +200,10 @@ class GpuPages final : public EdgeSupply {
     statistics.bytes_read += from_disk;
     statistics.pages_wanted += wanted.size();
     statistics.pages_sent += missing.size();
+    statistics.pages_in_place += in_place;
     statistics.pages_read += from_disk / bytes;
-    if (!missing.empty()) made.transfer = from_disk > 0 ? "pages" : "kept";
+    if (in_place > 0) made.transfer = "in place";
+    if (!missing.empty()) made.transfer = from_disk > 0 ? "pages" : "sent";
   }
 
   /// Which chunks and edges of active rows each page has. Where all are active it is the same in every iteration.
@@ -189,17 +222,18 @@ class GpuPages final : public EdgeSupply {
     laid_side_    = &side;
   }
 
-  std::uint64_t batch_end(const PagedSide& side, const std::vector<std::uint64_t>& wanted,
-                          std::uint64_t first) const {
-    const EdgeIndex from = side.laid[wanted[first]].edges;
-    std::uint64_t   last = first + 1;
-    while (last < wanted.size() && last - first < sizes_.batch_pages &&
-           side.laid[wanted[last] + 1].edges - from <= sizes_.decoded)
+  std::uint64_t batch_end(const PagedSide& side, const std::vector<Wanted>& wanted, std::uint64_t first) const {
+    const EdgeIndex from = side.laid[wanted[first].page].edges;
+    std::uint64_t   last = first, sent = 0;
+    do {
+      if (!wanted[last].words && ++sent > sizes_.batch_pages) break;
       ++last;
+    } while (last < wanted.size() && last - first < sizes_.batch_jobs &&
+             side.laid[wanted[last].page + 1].edges - from <= sizes_.decoded);
     return last;
   }
 
-  void bring_batch(PagedSide& side, std::span<const std::uint64_t> pages) {
+  void bring_batch(PagedSide& side, std::span<const Wanted> pages) {
     Batch& batch = *batches_[turn_++ % batches_.size()];
     release(batch);
     batch.arrived.wait();  // what it was told is not read any more
@@ -209,10 +243,8 @@ class GpuPages final : public EdgeSupply {
     std::uint64_t teams = 0, place = 0;
     Copies        copies{*this, batch};
     for (std::uint64_t i = 0; i < pages.size(); ++i) {
-      const std::uint64_t page = pages[i];
-      if (!side.cached[page]) place = send(side, page, batch, place, copies);
-      const bool stays = side.cached[page] != nullptr;
-      jobs[i]          = job(side, page, stays ? side.cached[page] : last_sent_, teams);
+      const auto [page, there] = pages[i];
+      jobs[i]                  = job(side, page, there ? there : sent(side, page, batch, place, copies), teams);
       teams += (jobs[i].last_chunk - jobs[i].first_chunk + warp_lanes - 1) / warp_lanes;
     }
     copies.flush();
@@ -255,8 +287,9 @@ class GpuPages final : public EdgeSupply {
     std::uint64_t    bytes_ = 0;
   };
 
-  /// To where it stays, or to the batch's next place; returns the place after it.
-  std::uint64_t send(PagedSide& side, std::uint64_t page, Batch& batch, std::uint64_t place, Copies& copies) {
+  /// To where it stays, or to the batch's next place.
+  const std::uint32_t* sent(PagedSide& side, std::uint64_t page, Batch& batch, std::uint64_t& place,
+                            Copies& copies) {
     make_ring_room(side, copies);
     const PageStream::RawPage raw = [&] {
       const TraceSpan span{trace_.trace(), Track::host, "wait for page"};
@@ -265,12 +298,15 @@ class GpuPages final : public EdgeSupply {
     if (raw.page != page) throw internal_error("page {} came instead of {}", raw.page, page);
     batch.held.push_back(raw);
     ++held_;
-    const bool stays = side.cache_has_room();
-    last_sent_       = stays ? side.cache.data() + side.cached_count * side.page_words()
-                             : batch.memory.data() + place * side.page_words();
-    if (stays) side.cached[page] = last_sent_, ++side.cached_count;
-    copies.add(last_sent_, raw.bytes, side.table().format().page_bytes);
-    return place + (stays ? 0 : 1);
+    const bool           stays = side.cache_has_room();
+    std::uint32_t* const to    = stays ? side.cache.data() + side.cached_count * side.page_words()
+                                       : batch.memory.data() + place * side.page_words();
+    if (stays)
+      side.cached[page] = to, ++side.cached_count;
+    else
+      ++place;
+    copies.add(to, raw.bytes, side.table().format().page_bytes);
+    return to;
   }
 
   /// Reads need places in the ring: pages that have been sent leave theirs.
@@ -305,8 +341,8 @@ class GpuPages final : public EdgeSupply {
             .first_vertex = static_cast<Vertex>(side.table().vertices(page).first)};
   }
 
-  void visit(PagedSide& side, Batch& batch, std::span<const std::uint64_t> pages, std::uint64_t teams) {
-    const PartAt &first = side.laid[pages.front()], &last = side.laid[pages.back() + 1];
+  void visit(PagedSide& side, Batch& batch, std::span<const Wanted> pages, std::uint64_t teams) {
+    const PartAt &first = side.laid[pages.front().page], &last = side.laid[pages.back().page + 1];
     trace_.around(Track::kernels, "decode", nullptr, 0, [&] {
       decode_pages(side.code,
                    {.jobs    = batch.jobs.data(),
@@ -351,7 +387,6 @@ class GpuPages final : public EdgeSupply {
   const PagedSide* laid_side_ = nullptr;  ///< whose layout is on the device
   ChunkLayout      layout_;
   std::uint64_t    turn_ = 0, held_ = 0;
-  std::uint32_t*   last_sent_ = nullptr;
 
   std::vector<std::unique_ptr<Batch>> batches_;
 };
@@ -457,8 +492,9 @@ class PagesBuilder {
         .streams     = std::clamp(options_.cuda.streams, 1u, 32u),
         .batch_pages = std::clamp<std::uint64_t>(usual_batch / page, 1, std::max<std::uint64_t>(all, 1))};
     const auto taken = [&] {
-      sizes.decoded = std::max(most_edges, std::min<EdgeIndex>(usual_edges, sizes.batch_pages * most_edges));
-      return sizes.streams * sizes.batch_pages * (page + sizeof(PageJob)) +
+      sizes.decoded    = std::max(most_edges, std::min<EdgeIndex>(usual_edges, sizes.batch_pages * most_edges));
+      sizes.batch_jobs = std::min<std::uint64_t>(std::max<std::uint64_t>(all, 1), 32 * sizes.batch_pages);
+      return sizes.streams * (sizes.batch_pages * page + sizes.batch_jobs * sizeof(PageJob)) +
              sizes.decoded * edge_bytes(facts_.weighted) + sizeof(unsigned) + rounding * (2 * sizes.streams + 4);
     };
     while (taken() > room && sizes.batch_pages > 1) sizes.batch_pages /= 2;
