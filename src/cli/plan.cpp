@@ -10,6 +10,7 @@
 #include "cli/report.hpp"
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
+#include "cli/what_if.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/engine/transfer.hpp>
@@ -195,16 +196,43 @@ void plan(RunArguments& arguments, const Common& common) {
     print_plan(plan, graph, arguments);
 }
 
+constexpr auto what_if_help =
+    "Instead of GRAPH, facts of one that need not be there, and of a machine: \"vertices=4G edges=64G gpus=2 "
+    "ssds=2\"; what streaming its pages to GPUs would take";
+
+/// Without a graph there are no options of how to run.
+std::vector<std::string> add_what_if(Command& command, Context& context, std::vector<std::string> words) {
+  struct Asked {
+    std::string algorithm, facts;
+  };
+  const auto asked = std::make_shared<Asked>();
+  command.option("ALGORITHM", asked->algorithm, "One that `spillway algorithms` lists").required();
+  command.option("--what-if", asked->facts, what_if_help).required();
+  command.footer("Facts are " + WhatIf::keys());
+  add_common_options(command, context.common);
+  command.on_parsed([&context, asked] {
+    context.action = [&context, asked] {
+      tell_what_if(algorithm_named(asked->algorithm), asked->facts, context.common);
+    };
+  });
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> add_plan(Command& app, Context& context, std::vector<std::string> words) {
-  Command command   = app.subcommand("plan", "What running an algorithm on a graph would do, and why");
-  auto    arguments = std::make_shared<RunArguments>();
+  Command    command   = app.subcommand("plan", "What running an algorithm on a graph would do, and why");
+  const auto asks_what = [](const std::string& word) { return word.starts_with("--what-if"); };
+  if (!words.empty() && words.front() == command.name() && std::ranges::any_of(words, asks_what))
+    return add_what_if(command, context, std::move(words));
+  auto arguments = std::make_shared<RunArguments>();
   add_question(command, arguments);
   add_way_options(command, *arguments);
+  const auto elsewhere = std::make_shared<std::string>();
+  command.option("--what-if", *elsewhere, what_if_help);
   add_common_options(command, context.common);
   return asked_by(command, context, arguments, std::move(words),
-                  [&context, arguments] { plan(*arguments, context.common); });
+                  [&context, arguments, elsewhere] { plan(*arguments, context.common); });
 }
 
 }  // namespace spillway::cli

@@ -122,5 +122,49 @@ TEST_F(PlanCommand, RefusesWhatRunRefuses) {
   expect_error("plan bfs empty.mtx", 3, "no vertices");
 }
 
+/// The paper's machine: ten iterations over RMAT30's 114 GB take 190 s over its bus, 228 s from its two SSDs.
+TEST_F(PlanCommand, PredictsWhatIsNotThere) {
+  const std::string rmat30 =
+      "vertices=1G edges=16G bytes-an-edge=6.75 bus-rate=6G copy-rate=16G gpu-memory=12G ";
+  const auto what = [&](const std::string& machine) {
+    return planned("pagerank --what-if \"" + rmat30 + machine + "\"");
+  };
+  const auto in_memory = what("host-memory=128G state=4");
+  EXPECT_NEAR(in_memory["predicted_s"]["run"], 190, 0.05 * 190);
+  EXPECT_EQ(in_memory["bound"], "the bus");
+  EXPECT_EQ(in_memory["pages"]["bytes"], 114e9);
+  const auto from_disk = what("host-memory=0 ssds=2 ssd-rate=2.5G state=4");
+  EXPECT_NEAR(from_disk["predicted_s"]["run"], 228, 0.05 * 228);
+  EXPECT_EQ(from_disk["bound"], "the disks");
+  // Two GPUs take half the time over their buses, and none from the disks; state that fits one of them not.
+  EXPECT_NEAR(what("host-memory=128G gpus=2 state=4")["predicted_s"]["run"], 95, 0.1 * 95);
+  EXPECT_NEAR(what("host-memory=0 ssds=2 ssd-rate=2.5G gpus=2 state=4")["predicted_s"]["run"], 228, 0.05 * 228);
+  const auto chunks = what("host-memory=128G state=30");
+  EXPECT_EQ(chunks["passes"], 3);
+  EXPECT_GT(chunks["predicted_s"]["run"], 2.9 * 190);
+  EXPECT_NE(what("host-memory=128G gpus=2 state=20")["state"].dump().find("divided"), std::string::npos);
+  const auto search = planned("bfs --what-if \"" + rmat30 + "host-memory=128G\"");
+  EXPECT_GT(search["predicted_s"]["run"], 19.0);
+  EXPECT_LT(search["predicted_s"]["run"], 38.0);
+  const auto text = spillway("plan pagerank --what-if \"vertices=4G edges=64G gpus=2 ssds=2\"");
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("an iteration"), std::string::npos) << text.out;
+}
+
+TEST_F(PlanCommand, RefusesFactsThatAreNone) {
+  const auto refused = [&](const std::string& facts, const std::string& says) {
+    const auto outcome = spillway("plan pagerank --what-if \"" + facts + "\"");
+    EXPECT_EQ(outcome.code, 2) << facts;
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+  };
+  refused("edges=4G", "vertices=NUMBER is missing");
+  refused("vertices=1G edges=x", "is no number");
+  refused("vertices=1G edges=4G edges=5G", "twice");
+  refused("vertices=1G edges=4G gpu=2", "keys are vertices");
+  refused("vertices=0 edges=4G", "too small");
+  refused("vertices=1G edges=4G ssds=0 host-memory=1G", "no ssds");
+  EXPECT_EQ(spillway("plan tc --what-if \"vertices=1G edges=4G\"").code, 2);
+}
+
 }  // namespace
 }  // namespace spillway

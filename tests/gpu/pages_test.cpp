@@ -165,6 +165,20 @@ TEST(GpuPages, ThatAreDamagedEndTheRun) {
   }
 }
 
+/// Pages that stay take what memory is left, but for the answer.
+TEST(GpuPages, LeaveRoomForTheAnswer) {
+  const TemporaryFolder   folder;
+  const Graph             graph  = some_graph("13");
+  const std::string       path   = in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true});
+  constexpr std::uint64_t limit  = 600u << 10;
+  const Graph             paged  = open(path, {.host_memory = limit});
+  const Result            result = levels(paged);
+  EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
+  EXPECT_LE(paged.budget()->peak(), limit);
+  EXPECT_GT(paged.pages()->bytes(), limit / 4);
+  EXPECT_GT(result.statistics.pages_read, 0u);
+}
+
 /// Whatever is in a page, nothing beside it is read, and edges lead to vertices; those that would not are told.
 TEST(GpuPages, OfAnyBytesStayWithinBounds) {
   std::mt19937_64 random{7};

@@ -414,6 +414,8 @@ class PagesBuilder {
       side.cache = {device_, sizes.cached / sides_.size() * side.page_words(), what_pages};
       supply_.resident += side.cache.size() * sizeof(std::uint32_t);
     }
+    Charge answer{job_.graph.budget(), "the result"};  // pages that stay leave room for it
+    answer.raise_to(job_.needs.answer_bytes + answer_rounding);
     for (std::size_t i = 0; i < sides_.size(); ++i) open(sides_[i], static_cast<unsigned>(sides_.size() - i));
     supply_.windows = std::make_shared<GpuPages>(device_, std::move(sides_), sizes, facts_, pulls_, options_);
     return std::move(supply_);
@@ -505,7 +507,8 @@ class PagesBuilder {
     return sizes;
   }
 
-  static constexpr std::uint64_t rounding = 512;
+  static constexpr std::uint64_t rounding        = 512;         // of what is allocated on the device
+  static constexpr std::uint64_t answer_rounding = 256u << 10;  // of columns, to pages of the system
 
   struct Offsets {
     const store::PagedRows*                 of;
@@ -527,7 +530,12 @@ void make_of_pages(SupplyJob& job) {
   job.lock = job.device_graph.exclusive_host_rows();
   job.device().require_at_all(job.state(), "the state of the vertices");
   job.device_graph.drop_idle_prefixes();
-  job.supplied.rows = PagesBuilder{job}.build();
+  try {
+    job.supplied.rows = PagesBuilder{job}.build();
+  } catch (const Error& error) {  // with little host memory the CPU may do: it cuts state into chunks
+    if (error.code() != ExitCode::does_not_fit || job.supplied.options.device.kind == cuda_kind()) throw;
+    throw DeviceError{error.code(), error.what()};
+  }
   job.device().wait();
   job.supplied.so_far.prepare_ms = clock.milliseconds();
 }

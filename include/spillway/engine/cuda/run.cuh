@@ -276,7 +276,16 @@ class CudaDevice final : public RunDevice<P> {
             .may_use_cpu    = may_use_cpu(),
             .max_iterations = request_.max_iterations,
             .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
+            .answer_bytes   = answer_bytes(),
             .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); }};
+  }
+
+  std::uint64_t answer_bytes() const {
+    if (request_.continuation.keep) return 0;
+    std::uint64_t a_vertex = makes_columns<P> ? 0 : sizeof(ValueOf<P>);
+    Columns<P>    columns;
+    for_each_column<P>(columns, [&]<class Entry>(auto, Buffer<Entry>&) { a_vertex += sizeof(Entry); });
+    return request_.topology.answer_size() * a_vertex;
   }
 
   const RunRequest<P>& request_;

@@ -41,6 +41,7 @@ struct ProgramNeeds {
   bool          may_use_cpu    = false;
   std::uint64_t max_iterations = 0;
   std::uint64_t entry_bytes    = sizeof(Vertex);  ///< of what an edge leads to
+  std::uint64_t answer_bytes   = 0;               ///< of host memory, when it is done
 
   const AlgorithmWork* work = nullptr;  ///< of an algorithm that is none, for the planner
 

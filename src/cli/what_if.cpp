@@ -1,0 +1,170 @@
+#include "cli/what_if.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "plan/streaming.hpp"
+
+#include <spillway/engine/transfer.hpp>
+
+namespace spillway::cli {
+namespace {
+
+struct Key {
+  const char* name;
+  double WhatIf::*value;
+  double          least;
+};
+
+constexpr std::array known{Key{"vertices", &WhatIf::vertices, 1},
+                           Key{"edges", &WhatIf::edges, 1},
+                           Key{"bytes-an-edge", &WhatIf::bytes_an_edge, 0.1},
+                           Key{"state", &WhatIf::state, 1},
+                           Key{"page", &WhatIf::page, 4096},
+                           Key{"iterations", &WhatIf::iterations, 1},
+                           Key{"gpus", &WhatIf::gpus, 1},
+                           Key{"gpu-memory", &WhatIf::gpu_memory, 1},
+                           Key{"bus-rate", &WhatIf::bus_rate, 1},
+                           Key{"copy-rate", &WhatIf::copy_rate, 1},
+                           Key{"ssds", &WhatIf::ssds, 0},
+                           Key{"ssd-rate", &WhatIf::ssd_rate, 1},
+                           Key{"host-memory", &WhatIf::host_memory, 0}};
+
+/// "4G", "1.5T", "64GiB", "2500": decimal, but for …iB.
+double number_of(const std::string& key, const std::string& text) {
+  static const std::map<std::string, double> units{
+      {"", 1},     {"K", 1e3},  {"M", 1e6},   {"G", 1e9},      {"T", 1e12},     {"B", 1},        {"KB", 1e3},
+      {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  std::size_t end   = 0;
+  double      value = 0;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  const auto unit = units.find(text.substr(end));
+  if (end == 0 || unit == units.end() || !std::isfinite(value))
+    throw usage_error("--what-if: {}={} is no number; write 4G, 64GiB or 2.5e9", key, printable(text));
+  return value * unit->second;
+}
+
+/// Of traversals, the share of all pages that each level visits, about: those of a search over a Kronecker graph.
+constexpr std::array levels{StreamedLevel{0.0}, StreamedLevel{0.15}, StreamedLevel{1.0}, StreamedLevel{0.3},
+                            StreamedLevel{0.02}};
+
+std::string seconds_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
+}
+
+std::string bytes_text(double bytes) { return human_bytes(static_cast<std::uint64_t>(bytes)); }
+
+}  // namespace
+
+std::string WhatIf::keys() {
+  std::string names;
+  for (const Key& key : known) names += (names.empty() ? "" : ", ") + std::string{key.name};
+  return names;
+}
+
+WhatIf WhatIf::of(const std::string& text) {
+  WhatIf                asked;
+  std::set<std::string> seen;
+  std::istringstream    words{text};
+  for (std::string word; words >> word;) {
+    const std::size_t at   = word.find('=');
+    const std::string name = word.substr(0, at);
+    const auto        key = std::ranges::find(known, name, [](const Key& each) { return std::string{each.name}; });
+    if (at == std::string::npos || key == known.end())
+      throw usage_error("--what-if: '{}' is not KEY=NUMBER; keys are {}", printable(word), keys());
+    if (!seen.insert(name).second) throw usage_error("--what-if: {} is given twice", name);
+    asked.*key->value = number_of(name, word.substr(at + 1));
+    if (asked.*key->value < key->least)
+      throw usage_error("--what-if: {}={} is too small; at least {} is needed", name, word.substr(at + 1),
+                        key->least);
+  }
+  for (const char* needed : {"vertices", "edges"})
+    if (!seen.contains(needed)) throw usage_error("--what-if: {}=NUMBER is missing", needed);
+  const Rates usual;
+  if (asked.bus_rate == 0) asked.bus_rate = usual.sent;
+  if (asked.copy_rate == 0) asked.copy_rate = usual.sent;
+  asked.gpus = std::floor(asked.gpus), asked.ssds = std::floor(asked.ssds);
+  return asked;
+}
+
+WhatIfAnswer answer_of(const WhatIf& asked, bool traversal) {
+  constexpr double batch = 8u << 20, call = 20e-6;  // pages that kernels are launched for, and what that takes
+  WhatIfAnswer     answer;
+  answer.pages_bytes       = asked.edges * asked.bytes_an_edge + asked.vertices * 6;  // a degree and a slot
+  answer.pages             = std::ceil(answer.pages_bytes / asked.page);
+  answer.state_bytes       = asked.vertices * asked.state;
+  answer.hits              = std::min(1.0, asked.host_memory / answer.pages_bytes);
+  const bool       divides = answer.state_bytes > asked.gpu_memory && asked.gpus > 1;
+  StreamingMachine machine{.gpus          = static_cast<unsigned>(asked.gpus),
+                           .chunk_rate    = asked.copy_rate,
+                           .stream_rate   = asked.bus_rate,
+                           .call          = call,
+                           .divides_state = divides};
+  const double     room = divides ? asked.gpus * asked.gpu_memory : asked.gpu_memory;
+  answer.passes         = std::max(1.0, std::ceil(answer.state_bytes / room));
+  answer.strategy =
+      answer.passes > 1 ? fmt::format("in {:.0f} chunks, each with a pass over the pages", answer.passes)
+      : divides         ? fmt::format("divided among {:.0f} GPUs, to each of which all pages go", asked.gpus)
+      : asked.gpus > 1  ? fmt::format("on each of {:.0f} GPUs, among which pages are divided", asked.gpus)
+                        : std::string{"on the GPU"};
+  // What host memory does not keep comes from disk; all of it goes over the buses.
+  const double from_disk = answer.pages_bytes * (1 - answer.hits), disks = asked.ssds * asked.ssd_rate;
+  if (from_disk > 0 && disks == 0)
+    throw usage_error("--what-if: host memory holds {:.0f} % of the pages, and there are no ssds for the others",
+                      100 * answer.hits);
+  StreamedGraph graph{.written = answer.state_bytes / answer.passes,
+                      .pages   = answer.pages_bytes,
+                      .count   = answer.pages_bytes / batch};
+  const double  shares   = traversal ? 1.47 : 1;  // the levels' sum
+  const double  over_bus = traversal ? traversal_seconds(graph, machine, levels) : scan_seconds(graph, machine);
+  const double  by_disks = from_disk > 0 ? shares * from_disk / disks : 0;
+  answer.iteration_s     = answer.passes * std::max(over_bus, by_disks);
+  answer.total_s         = traversal ? answer.iteration_s : asked.iterations * answer.iteration_s;
+  answer.bound           = by_disks > over_bus ? "the disks" : "the bus";
+  return answer;
+}
+
+void tell_what_if(const Algorithm& algorithm, const std::string& text, const Common& common) {
+  const std::set<std::string> searches{"bfs", "sssp", "sswp", "ssnsp", "cc"};
+  const bool                  traversal = searches.contains(algorithm.name);
+  if (!algorithm.vertex_program)
+    throw usage_error("{} is not a vertex program: pages are not streamed for it", algorithm.name);
+  const WhatIf       asked  = WhatIf::of(text);
+  const WhatIfAnswer answer = answer_of(asked, traversal);
+  if (common.json)
+    return print_json(
+        Json{{"algorithm", algorithm.name},
+             {"pages", {{"bytes", answer.pages_bytes}, {"count", answer.pages}, {"kept", answer.hits}}},
+             {"state_bytes", answer.state_bytes},
+             {"state", answer.strategy},
+             {"passes", answer.passes},
+             {"predicted_s", {{"iteration", answer.iteration_s}, {"run", answer.total_s}}},
+             {"bound", answer.bound}});
+  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<12} {}\n", name, value); };
+  line("what if",
+       fmt::format("{} on {:.4g} vertices and {:.4g} edges", algorithm.name, asked.vertices, asked.edges));
+  line("pages", fmt::format("{}, {:.0f} of them; host memory keeps {:.0f} %", bytes_text(answer.pages_bytes),
+                            answer.pages, 100 * answer.hits));
+  line("state", fmt::format("{}, {}", bytes_text(answer.state_bytes), answer.strategy));
+  if (traversal)
+    line("run",
+         fmt::format("{}, with levels as a search over a Kronecker graph has them", seconds_text(answer.total_s)));
+  else
+    line("run", fmt::format("{} an iteration, {} for {:.0f}", seconds_text(answer.iteration_s),
+                            seconds_text(answer.total_s), asked.iterations));
+  line("bound by", answer.bound);
+}
+
+}  // namespace spillway::cli
