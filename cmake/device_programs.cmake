@@ -44,7 +44,8 @@ function(spillway_device_programs units_result without_result)
 endfunction()
 
 # Units of several files each, which include `files`: nvcc reads headers three times for every unit, and where nothing is
-# optimised that is most of what it does.
+# optimised that is most of what it does. Files are taken in their order, so a new one may put others together: names in
+# unnamed namespaces that were free before may then be taken.
 function(spillway_device_batches result files)
   set(in_a_batch 4)
   set(batches "")

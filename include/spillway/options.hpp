@@ -199,9 +199,11 @@ struct RunOptions {
 
 /// Whether nothing is asked for that only a GPU has, or only the CPU.
 inline bool leaves_device_open(const RunOptions& options) {
+  CudaTuning cuda = options.cuda;
+  cuda.streams    = CudaTuning{}.streams;  // of pages alone
   return options.device.kind.automatic() && options.method.automatic() && !options.supply.resident &&
          options.supply.compress == Compress::automatic && options.supply.async == Async::automatic &&
-         options.cuda == CudaTuning{};
+         cuda == CudaTuning{};
 }
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.

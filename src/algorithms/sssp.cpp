@@ -41,8 +41,8 @@ bool carries_parents(const Parameters& parameters, const Graph& graph) {
 }
 
 /// Where the choice is free, it stays so: the CPU runs the same program.
-RunOptions asked_of_gpu(RunOptions options) {
-  if (!leaves_device_open(options)) options.device.kind = cuda_kind();
+RunOptions asked_of_gpu(RunOptions options, const Graph& graph) {
+  if (!leaves_device_open(options) && !graph.pages()) options.device.kind = cuda_kind();
   return options;
 }
 
@@ -86,7 +86,8 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
   const double delta  = delta_of(parameters);
   const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, gpu::without(options)); };
   const auto   there  = [&] {
-    if (carries_parents(parameters, graph)) return paths_with_parents(graph, source, delta, asked_of_gpu(options));
+    if (carries_parents(parameters, graph))
+      return paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     return on_gpu(Distances{source, delta}, graph, options, on_cpu);
   };
   Result result = gpu::or_else(graph, options, there, on_cpu);
@@ -143,9 +144,9 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {
     if (!real && carries_parents(parameters, graph))
-      return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options));
+      return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     OtherDevice cpu;
-    if (real && graph.pages()) return plan_run(RealSssp{source, delta}, graph, there);
+    if (real && graph.pages()) return plan_run(RealSssp{source, delta}, graph, options);
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
                 : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
   };

@@ -209,10 +209,12 @@ void write_answer(const Answer& found, const Question& question, const Graph& gr
 }
 
 std::string words_on_pages(const RunStatistics& statistics) {
-  const auto  wanted = static_cast<double>(std::max<std::uint64_t>(statistics.pages_wanted, 1));
-  const auto  share  = [&](std::uint64_t others) { return 100 - 100 * static_cast<double>(others) / wanted; };
-  std::string words  = fmt::format(" (pages on disk, {} read; of those wanted {:.0f} % had stayed in memory",
-                                   human_bytes(statistics.bytes_read), share(statistics.pages_read));
+  const auto wanted = static_cast<double>(std::max<std::uint64_t>(statistics.pages_wanted, 1));
+  const auto share  = [&](std::uint64_t others) {
+    return statistics.pages_wanted == 0 ? 0 : 100 - 100 * static_cast<double>(others) / wanted;
+  };
+  std::string words = fmt::format(" (pages on disk, {} read; of those wanted {:.0f} % had stayed in memory",
+                                  human_bytes(statistics.bytes_read), share(statistics.pages_read));
   if (statistics.device != "cpu")
     words += fmt::format(", {:.0f} % on the GPU", share(statistics.pages_sent + statistics.pages_in_place));
   if (statistics.state_chunks > 1) words += fmt::format("; state on disk, in {} chunks", statistics.state_chunks);

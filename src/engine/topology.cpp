@@ -79,7 +79,8 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (on_disk && options.device.kind == cuda_kind())
     throw usage_error("{} is for the CPU; leave out --device {}", chunks ? "--state-chunks" : "--checkpoint",
                       options.device.kind->name);
-  if (on_disk) options.device.kind = cpu_kind();
+  // What a GPU would take from disk is not priced yet: it is used where it is asked for.
+  if (options.device.kind.automatic()) options.device.kind = cpu_kind();
   return options;
 }
 

@@ -147,6 +147,15 @@ std::uint64_t PageStream::adjoining(const Disk& disk) const {
   return count;
 }
 
+/// Pages of a disk, from the next on, that may be read now. In order, those that come first must find a place:
+/// with half of the ring for pages that are held, no page is read that comes after another half.
+std::uint64_t PageStream::ahead(const Disk& disk) const {
+  if (!raw()) return ~std::uint64_t{0};
+  const std::uint64_t end   = handed_out_ + std::max<std::uint64_t>(ring_used_.size() / 2, 1);
+  const auto          first = disk.wanted.begin() + static_cast<std::ptrdiff_t>(disk.next);
+  return static_cast<std::uint64_t>(std::lower_bound(first, disk.wanted.end(), end) - first);
+}
+
 /// Where in the ring so many pages fit, or else the most; none: it is full.
 PageStream::Places PageStream::free_places(std::uint64_t count) const {
   Places longest{};
@@ -167,8 +176,9 @@ bool PageStream::take_read(std::uint64_t tag) {
       disk = &each;
   // In order, what comes from other disks would take the places of those that come first.
   if (!disk || disk->under_way == reads_per_disk) return false;
-  const std::uint64_t lie_together = adjoining(*disk);
-  const bool          stays        = kept_count_ < kept_.size();
+  const std::uint64_t lie_together = std::min(adjoining(*disk), ahead(*disk));
+  if (lie_together == 0) return false;
+  const bool stays = kept_count_ < kept_.size();
   // One half of the ring is filled while the other is processed: else places would come free one by one, and reads
   // be as small.
   const std::uint64_t most   = std::max(ring_used_.size() / 2, least_under_way);
@@ -276,6 +286,7 @@ PageStream::RawPage PageStream::next_raw() {
     if (failure_) std::rethrow_exception(failure_);
     at = std::exchange(in_order_[number], {});
     if (++handed_out_ == wanted_.size()) in_order_.clear();
+    ring_changed_.notify_one();  // one more may be read
   }
   if (at.fresh) check(at);
   return {wanted_[at.number], at.bytes, at.place};

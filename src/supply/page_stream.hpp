@@ -52,6 +52,8 @@ struct PageStreamSizes {
 };
 
 class PageStream final : public PageFeed {
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
  public:
   PageStream(const store::PagedRows& rows, int threads, bool weighted, const PageStreamSizes& sizes,
              const std::shared_ptr<MemoryBudget>& budget);
@@ -73,6 +75,8 @@ class PageStream final : public PageFeed {
     std::uint64_t    page;
     const std::byte* bytes;
     std::uint64_t    place;  ///< in the ring; nowhere: it stays
+
+    bool stays() const { return place == nowhere; }
   };
   /// Instead of `next`, by one thread: the next of those that are wanted, in their order. It is held until
   /// `release`, and with it a place for those to come.
@@ -94,8 +98,6 @@ class PageStream final : public PageFeed {
   std::string_view reader() const { return reader_->name(); }
 
  private:
-  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-
   /// A file with pages; each is on a disk of its own.
   struct Disk {
     PageFile                   file;
@@ -132,6 +134,7 @@ class PageStream final : public PageFeed {
   /// Pages are handed out as they are, in order.
   bool          raw() const { return decoded_.empty(); }
   std::uint64_t adjoining(const Disk& disk) const;
+  std::uint64_t ahead(const Disk& disk) const;
   Places        free_places(std::uint64_t count) const;
   PageRead      bytes_of(const Read& read) const;
   std::byte*    memory_of(const Read& read) const;

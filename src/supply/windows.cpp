@@ -374,6 +374,10 @@ void gather_edges(const Rows& rows, const ChunkLayout& chunks, EdgeIndex from, E
 }
 
 void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool local) {
+  if (options.deterministic && order_sensitive && options.method->streams_pages)
+    throw Error{ExitCode::usage,
+                "--deterministic does not go with pages on a GPU: sums would depend on what is sent when; use "
+                "--device cpu"};
   if (options.deterministic && order_sensitive)
     throw Error{ExitCode::usage, "--deterministic does not go with --method " + std::string{options.method->name} +
                                      ": sums would depend on what is sent when; leave out one of them"};

@@ -165,12 +165,44 @@ TEST(GpuPages, ThatAreDamagedEndTheRun) {
   }
 }
 
+/// Rows in memory are not streamed, and what is for the CPU says so.
+TEST(GpuPages, AreOfGraphsThatHaveThem) {
+  const auto said = [](const Graph& graph, const char* name, const RunOptions& options) -> std::string {
+    const Algorithm& algorithm = algorithm_named(name);
+    try {
+      const auto values = std::string_view{name} == "sssp" ? ParameterValues{{"source", "1"}} : ParameterValues{};
+      algorithm.run(graph, completed_parameters(algorithm, values), options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const Graph graph = some_graph("6");
+  RunOptions  pages = on_gpu();
+  pages.method      = pages_from_disk();
+  for (const char* name : {"cc", "tc", "scc", "cdlp", "pagerank"})
+    EXPECT_NE(said(graph, name, pages).find("--method pages"), std::string::npos)
+        << name << said(graph, name, pages);
+  const TemporaryFolder folder;
+  const Graph           weighted = with_random_weights(graph, 1, 1, 9, 1);
+  const Graph paged = open(in_pages(weighted, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  RunOptions  chunks;
+  chunks.supply.state_chunks = 2;
+  chunks.method              = pages_from_disk();
+  EXPECT_EQ(said(paged, "sssp", chunks), "") << "on the CPU";
+  chunks.device.kind = cuda_kind();
+  EXPECT_NE(said(paged, "sssp", chunks).find("--state-chunks is for the CPU"), std::string::npos);
+  RunOptions same    = on_gpu();
+  same.deterministic = true;
+  EXPECT_NE(said(paged, "pagerank", same).find("--device cpu"), std::string::npos);
+}
+
 /// Pages that stay take what memory is left, but for the answer.
 TEST(GpuPages, LeaveRoomForTheAnswer) {
   const TemporaryFolder   folder;
-  const Graph             graph  = some_graph("13");
+  const Graph             graph  = some_graph("15");
   const std::string       path   = in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true});
-  constexpr std::uint64_t limit  = 600u << 10;
+  constexpr std::uint64_t limit  = 1400u << 10;
   const Graph             paged  = open(path, {.host_memory = limit});
   const Result            result = levels(paged);
   EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");

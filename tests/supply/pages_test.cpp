@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <random>
@@ -13,6 +15,7 @@
 #include "base/system_calls.hpp"
 #include "base/text.hpp"
 #include "store/spill_file.hpp"
+#include "store/stripes.hpp"
 #include "supply/page_stream.hpp"
 #include "support.hpp"
 #include "ways.hpp"
@@ -578,6 +581,47 @@ TEST(PageStream, ChecksWhatStays) {
     return numbers;
   };
   for (int again = 0; again < 3; ++again) EXPECT_FALSE(taken().contains(9));
+}
+
+/// Pages as they are, in order, whatever disk is first, while as many are held as may be: the next always finds a
+/// place.
+TEST(PageStream, HandsOutPagesInOrder) {
+  for (const std::size_t disks : {1, 2, 3, 5}) {
+    const TemporaryFolder    folder;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < disks; ++i)
+      std::filesystem::create_directory(names.emplace_back(folder / fmt::format("disk{}", i)));
+    const std::string   path = folder / "g.spill";
+    OutputFile          file{path};
+    store::StripeOutput stripes{path, names};
+    store::write(some_graph("13"), {.page_bytes = 4096, .compressed = true, .stripes = names}, file,
+                 Progress::none(), &stripes);
+    store::commit(file, stripes);
+    const Graph                paged = open(path);
+    const std::uint64_t        pages = paged.pages()->table().size();
+    std::vector<std::uint64_t> all(pages);
+    std::iota(all.begin(), all.end(), 0);
+    ASSERT_GT(pages, 60u);
+    for (const std::uint64_t ring : {4, 5, 7, 24, 64})
+      for (const std::uint64_t kept : {std::uint64_t{0}, pages / 3}) {
+        PageStream stream{*paged.pages(), 0, false, {.ring_pages = ring, .kept_pages = kept}, paged.budget()};
+        for (int pass = 0; pass < 2; ++pass) {
+          std::deque<PageStream::RawPage> held;
+          stream.begin(all, {});
+          for (std::uint64_t i = 0; i < pages; ++i) {
+            for (; 2 * held.size() >= ring; held.pop_front()) stream.release(held.front());
+            const PageStream::RawPage page = stream.next_raw();
+            ASSERT_EQ(page.page, i) << disks << " disks, a ring of " << ring;
+            if (!page.stays()) held.push_back(page);
+            for (const PageStream::RawPage& each : held)
+              paged.pages()->table().check(each.page, {each.bytes, 4096});  // nobody has written over it
+          }
+          for (const PageStream::RawPage& each : held) stream.release(each);
+          stream.end();
+        }
+        EXPECT_EQ(stream.pages_read(), 2 * pages - kept);
+      }
+  }
 }
 
 }  // namespace

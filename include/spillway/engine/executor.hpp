@@ -244,8 +244,8 @@ struct NeededRows {
 };
 
 namespace detail {
-/// As they apply to this graph: one in pages is streamed to the CPU. Error{usage} where something else was asked
-/// for.
+/// As they apply to this graph: one in pages is streamed, to the CPU unless a GPU is asked for. Error{usage} where
+/// something else was asked for.
 RunOptions options_for(const Graph& graph, RunOptions options);
 }  // namespace detail
 

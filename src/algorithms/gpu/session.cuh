@@ -120,6 +120,9 @@ class Session {
 
   /// Methods that transfer edges while a run lasts are for programs.
   static RunOptions in_place(RunOptions options) {
+    if (options.method->streams_pages)
+      throw Error{ExitCode::usage,
+                  "--method pages streams the edges of vertex programs; leave out --method pages"};
     if (options.method->transfers) options.method = edges_in_place();
     options.supply.compress = Compress::off;
     return options;

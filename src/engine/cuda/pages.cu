@@ -122,14 +122,16 @@ struct PagedSide {
 class GpuPages final : public EdgeSupply {
  public:
   GpuPages(Device& device, std::vector<PagedSide> sides, const PageSizes& sizes, const ProgramFacts& facts,
-           bool pulls, const RunOptions& options)
+           bool pulls, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
       : sides_(std::move(sides)),
         sizes_(sizes),
         everyone_(facts.all_active),
         pulls_(pulls),
         decoded_(device, sizes.decoded, facts.weighted),
         damaged_(device, 1, what_pages),
-        trace_(options.trace) {
+        trace_(options.trace),
+        told_(budget, what_pages) {
+    told_.raise_to(sizes.streams * sizes.batch_jobs * sizeof(PageJob));
     std::uint64_t page_bytes = 0;
     for (const PagedSide& side : sides_)
       page_bytes = std::max<std::uint64_t>(page_bytes, side.table().format().page_bytes);
@@ -296,8 +298,7 @@ class GpuPages final : public EdgeSupply {
       return side.stream->next_raw();
     }();
     if (raw.page != page) throw internal_error("page {} came instead of {}", raw.page, page);
-    batch.held.push_back(raw);
-    ++held_;
+    if (!raw.stays()) batch.held.push_back(raw), ++held_;
     const bool           stays = side.cache_has_room();
     std::uint32_t* const to    = stays ? side.cache.data() + side.cached_count * side.page_words()
                                        : batch.memory.data() + place * side.page_words();
@@ -381,6 +382,7 @@ class GpuPages final : public EdgeSupply {
   Slot                   decoded_;
   DeviceArray<unsigned>  damaged_;
   DeviceTrace            trace_;
+  Charge                 told_;  ///< pinned
 
   Executor*        executor_  = nullptr;
   WindowKernels*   kernels_   = nullptr;  ///< the same
@@ -417,13 +419,15 @@ class PagesBuilder {
     Charge answer{job_.graph.budget(), "the result"};  // pages that stay leave room for it
     answer.raise_to(job_.needs.answer_bytes + answer_rounding);
     for (std::size_t i = 0; i < sides_.size(); ++i) open(sides_[i], static_cast<unsigned>(sides_.size() - i));
-    supply_.windows = std::make_shared<GpuPages>(device_, std::move(sides_), sizes, facts_, pulls_, options_);
+    supply_.windows = std::make_shared<GpuPages>(device_, std::move(sides_), sizes, facts_, pulls_, options_,
+                                                 job_.graph.budget());
     return std::move(supply_);
   }
 
  private:
   void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool streamed) {
     for (const RowBlock& block : blocks) {
+      if (!block.pages) throw internal_error("rows in memory were to be streamed");
       if (block.pages->leaves_out())
         throw DeviceError{ExitCode::usage,
                           "loops and parallel arcs are left out of pages on the CPU only; use --device cpu"};
@@ -438,8 +442,15 @@ class PagesBuilder {
     if (found != offsets_.end()) return found->there->data();
     const std::uint64_t count = job_.topology.vertices + 1;
     auto there = std::make_shared<DeviceArray<EdgeIndex>>(device_, count, "the offsets of the rows");
-    there->upload(block.rows.offsets);
-    refuse_long_rows(block);
+    // They may be on disk: a part at a time is in memory.
+    for (std::uint64_t first = 0; first < count; first += store::evicted_offsets) {
+      const std::uint64_t last = std::min(count, first + store::evicted_offsets);
+      device_.upload(there->data() + first, block.rows.offsets + first, (last - first) * sizeof(EdgeIndex));
+      for (std::uint64_t v = first; v < last && v + 1 < count; ++v)
+        if (block.rows.degree(static_cast<Vertex>(v)) >= longest_row) refuse_long_rows(block);
+      device_.wait();
+      evict_offsets(block, {first, last});
+    }
     supply_.uploaded += count * sizeof(EdgeIndex);
     supply_.held.push_back(there);
     return offsets_.emplace_back(block.pages, std::move(there)).there->data();

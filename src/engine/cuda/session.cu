@@ -111,13 +111,15 @@ Plan Session::plan_of_pages(const State& state) {
                    .state_bytes = state.needs.state_bytes(state.options.method),
                    .vertices    = state.topology.vertices,
                    .arcs        = state.topology.arcs};
-  const auto& blocks = state.topology.push.empty() ? state.topology.pull : state.topology.push;
+  const bool  pulls  = state.needs.facts.pulls_windows(state.topology, state.options.direction);
+  const auto& blocks = pulls ? state.topology.pull : state.topology.push;
   for (const RowBlock& block : blocks) {
     plan.edge_bytes += block.pages->bytes();
     plan.compressed |= block.pages->table().format().compressed;
   }
   const std::uint64_t held = plan.state_bytes + (plan.vertices + 1) * sizeof(EdgeIndex) * blocks.size();
-  plan.resident_bytes      = std::min(plan.edge_bytes, plan.room - std::min(plan.room, held));
+  const std::uint64_t left = plan.room - std::min(plan.room, held);
+  plan.resident_bytes      = std::min({plan.edge_bytes, left, state.options.supply.resident.value_or(left)});
   plan.why.emplace_back("edges are in pages on disk, which are streamed to the GPU; what fits stays there");
   return plan;
 }

@@ -78,6 +78,7 @@ class EdgesInPlace final : public EdgeSupply {
 /// A run whose rows are at hand, in one form.
 template <class P, class Rows>
 class CudaRun final : public PreparedRun<P> {
+  using T        = Traits<P>;
   using Value    = ValueOf<P>;
   using Executor = CudaExecutor<P, Rows>;
 
@@ -183,9 +184,10 @@ class CudaRun final : public PreparedRun<P> {
     auto executor = std::make_unique<Executor>(device(), inputs_.program(), request_.topology, options_, delta,
                                                request_.max_iterations);
     executor->set_rows(rows_);
-    if (options_.method->transfers && request_.facts.supports_async &&
-        goes_asynchronously(options_, request_.topology.vertices, request_.topology.arcs))
-      executor->go_on_at_once();
+    const bool asynchronous = options_.method->transfers && request_.facts.supports_async &&
+                              goes_asynchronously(options_, request_.topology.vertices, request_.topology.arcs);
+    // From pages in rounds: a bucket would be a pass over them.
+    if (asynchronous || (options_.method->streams_pages && T::in_place)) executor->go_on_at_once();
     executor->while_it_computes([this] { make_room_for_answer(); });
     const auto& from = request_.continuation;
     if (from.record) executor->record();

@@ -41,7 +41,7 @@ class Bins {
     if (count_ < 2) return;
     const std::uint64_t room = bytes / (buffers * sizeof(Entry));
     if (room < worth_it) return;
-    capacity_ = std::clamp<std::uint64_t>(room, 1, tuning.bin_entries);
+    capacity_ = std::min(room, std::max<std::uint64_t>(tuning.bin_entries, 1));
     entries_  = {buffers * capacity_, budget, "updates in bins"};
     filled_.assign(buffers, 0);
     emptying_ = std::make_unique<std::mutex[]>(count_);

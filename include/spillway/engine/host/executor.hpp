@@ -103,7 +103,7 @@ class HostExecutor final : public CpuExecutor {
       }
     }
     if constexpr (T::gathers)
-      if (accumulators_.size() > 0)
+      if (accumulators_.size() > 0 && may_push(topology, options))
         bins_ = {threads_, std::min(n_, chunks_.size), tuning_,
                  room_for_bins(topology, T::weighted, options, *budget), budget};
     if (!topology.pull.empty())
@@ -336,6 +336,11 @@ class HostExecutor final : public CpuExecutor {
     const bool may_push = options.direction == Direction::push || options.method->transfers ||
                           options.device.kind->of_cpu_executors || !T::all_active;
     return topology.pull.empty() || topology.pull.size() > 1 || (!topology.push.empty() && may_push);
+  }
+
+  bool may_push(const Topology& topology, const RunOptions& options) const {
+    if (topology.pull.empty() || chunks_.on_disk() || options.direction == Direction::push) return true;
+    return !T::all_active && options.direction != Direction::pull;
   }
 
   static std::uint64_t bytes_on_disk(const Topology& topology) {
