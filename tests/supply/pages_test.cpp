@@ -17,6 +17,7 @@
 #include "store/spill_file.hpp"
 #include "store/stripes.hpp"
 #include "supply/page_stream.hpp"
+#include "supply/paged.hpp"
 #include "support.hpp"
 #include "ways.hpp"
 #include "zoo.hpp"
@@ -29,6 +30,7 @@ namespace spillway {
 namespace {
 
 using testing::filled;
+using testing::in_pages;
 using testing::TemporaryFolder;
 using testing::variants_of;
 using testing::with_weights_for;
@@ -42,13 +44,6 @@ std::string complaint(Body&& body) {
   } catch (const Error& error) {
     return error.what();
   }
-}
-
-std::string in_pages(const Graph& graph, const std::string& path, const store::PageOptions& options) {
-  OutputFile file{path};
-  store::write(graph, options, file, Progress::none());
-  file.commit();
-  return path;
 }
 
 struct PagedWay {
@@ -118,7 +113,7 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
     const auto  variants = variants_of(algorithm_.name);
     const auto  values   = filled(algorithm_, graph, variants[turn_ % variants.size()]);
     const auto& way      = ways[turn_++ % ways.size()];
-    if (!values || is_left_out(*values, graph)) return;
+    if (!values || testing::is_left_out(algorithm_, *values, graph)) return;
     if (way.in_edges) graph.in();
     const std::string path =
         in_pages(graph, folder_ / "g.spill",
@@ -172,14 +167,6 @@ class ProgramOnPages : public ::testing::TestWithParam<std::string> {
         },
         result.columns.front().values);
     EXPECT_NE(algorithm_.verify(paged, values, result, {}).problem, "") << algorithm_.name << " on " << what;
-  }
-
-  /// Afforest hooks edges where they lie, and messages are for each of them. From every vertex takes long.
-  bool is_left_out(const ParameterValues& values, const Graph& graph) const {
-    if (algorithm_.name == "bp") return values.at("form") != "vertex";
-    const bool hooks = algorithm_.name == "cc" && values.contains("form") && values.at("form") == "afforest";
-    const bool all   = values.contains("sources") && values.at("sources") == "all" && graph.vertex_count() > 16;
-    return hooks || all;
   }
 
   const Algorithm&      algorithm_ = algorithm_named(GetParam());

@@ -70,6 +70,9 @@ struct PageSizes {
   std::uint64_t batch_jobs  = 1;  ///< …and all that are decoded at once
   EdgeIndex     decoded     = 0;  ///< edges of a batch, at most
   std::uint64_t cached      = 0;  ///< pages that stay
+
+  /// Host memory for what kernels are told of pages.
+  std::uint64_t staged_bytes() const { return streams * batch_jobs * sizeof(PageJob); }
 };
 
 /// Pages on their way to the device, and there.
@@ -77,13 +80,13 @@ struct Batch {
   Batch(Device& device, const PageSizes& sizes, std::uint64_t page_bytes)
       : memory(device, sizes.batch_pages * page_bytes / sizeof(std::uint32_t), what_pages),
         jobs(device, sizes.batch_jobs, what_pages),
-        told(sizes.batch_jobs * sizeof(PageJob)) {}
+        staged_jobs(sizes.batch_jobs * sizeof(PageJob)) {}
 
   Stream                           stream;
   Event                            arrived, decoded;
   DeviceArray<std::uint32_t>       memory;
   DeviceArray<PageJob>             jobs;
-  PinnedMemory                     told;  ///< of jobs, for the device
+  PinnedMemory                     staged_jobs;  ///< from where they are copied
   std::vector<PageStream::RawPage> held   = {};
   PageStream*                      source = nullptr;
 };
@@ -130,8 +133,8 @@ class GpuPages final : public EdgeSupply {
         decoded_(device, sizes.decoded, facts.weighted),
         damaged_(device, 1, what_pages),
         trace_(options.trace),
-        told_(budget, what_pages) {
-    told_.raise_to(sizes.streams * sizes.batch_jobs * sizeof(PageJob));
+        staged_(budget, what_pages) {
+    staged_.raise_to(sizes.staged_bytes());
     std::uint64_t page_bytes = 0;
     for (const PagedSide& side : sides_)
       page_bytes = std::max<std::uint64_t>(page_bytes, side.table().format().page_bytes);
@@ -238,10 +241,10 @@ class GpuPages final : public EdgeSupply {
   void bring_batch(PagedSide& side, std::span<const Wanted> pages) {
     Batch& batch = *batches_[turn_++ % batches_.size()];
     release(batch);
-    batch.arrived.wait();  // what it was told is not read any more
+    batch.arrived.wait();  // its jobs before have been copied
     batch.source = side.stream.get();
     batch.decoded.make_wait(batch.stream);  // what was there before
-    auto* const   jobs  = batch.told.as<PageJob>();
+    auto* const   jobs  = batch.staged_jobs.as<PageJob>();
     std::uint64_t teams = 0, place = 0;
     Copies        copies{*this, batch};
     for (std::uint64_t i = 0; i < pages.size(); ++i) {
@@ -382,7 +385,7 @@ class GpuPages final : public EdgeSupply {
   Slot                   decoded_;
   DeviceArray<unsigned>  damaged_;
   DeviceTrace            trace_;
-  Charge                 told_;  ///< pinned
+  Charge                 staged_;  ///< pinned
 
   Executor*        executor_  = nullptr;
   WindowKernels*   kernels_   = nullptr;  ///< the same
@@ -416,9 +419,10 @@ class PagesBuilder {
       side.cache = {device_, sizes.cached / sides_.size() * side.page_words(), what_pages};
       supply_.resident += side.cache.size() * sizeof(std::uint32_t);
     }
-    Charge answer{job_.graph.budget(), "the result"};  // pages that stay leave room for it
-    answer.raise_to(job_.needs.answer_bytes + answer_rounding);
+    Charge to_come{job_.graph.budget(), "the result"};  // pages that stay leave room for it, and for staged jobs
+    to_come.raise_to(job_.needs.answer_bytes + answer_rounding + sizes.staged_bytes());
     for (std::size_t i = 0; i < sides_.size(); ++i) open(sides_[i], static_cast<unsigned>(sides_.size() - i));
+    to_come.lower_by(sizes.staged_bytes());
     supply_.windows = std::make_shared<GpuPages>(device_, std::move(sides_), sizes, facts_, pulls_, options_,
                                                  job_.graph.budget());
     return std::move(supply_);

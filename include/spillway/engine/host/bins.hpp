@@ -16,7 +16,8 @@
 
 namespace spillway::host {
 
-/// Every thread has a buffer for each bin. Who fills one empties it, while nobody else empties one of that bin.
+/// Every thread has a buffer for each bin. The thread that fills one empties it; of a bin, one buffer is emptied
+/// at a time.
 template <class Update>
 class Bins {
  public:
@@ -79,7 +80,7 @@ class Bins {
     std::uint32_t* filled_;
   };
 
-  /// What all threads have left in a bin; nobody writes.
+  /// What all threads have left in a bin, once none of them writes any more.
   template <class Apply>
   void empty(std::uint64_t bin, Apply&& apply) {
     for (std::uint64_t i = bin; i < filled_.size(); i += count_) {

@@ -1,8 +1,9 @@
 // The executor of the CPU: push over a list of active vertices, pull over rows of receivers, buckets for programs
 // with a priority. Everything is allocated before the first iteration (buckets grow by whole slabs when they
 // must). Here are its state and the order of its steps; their bodies are in frontier.hpp (lists and bitmaps),
-// push.hpp, pull.hpp, pages.hpp (rows from disk), apply.hpp (publishing and applying), process_buckets.hpp,
-// exchange.hpp (several executors of one run) and checkpoint.hpp (state to and from files).
+// push.hpp, pull.hpp, pages.hpp (rows from disk), bins.hpp (their updates, waiting), apply.hpp (publishing and
+// applying), process_buckets.hpp, exchange.hpp (several executors of one run) and checkpoint.hpp (state to and
+// from files).
 #pragma once
 
 #include <algorithm>

@@ -88,7 +88,7 @@ void HostExecutor<P, bucketed>::push_to_bins(Vertex v, const Rows& rows, const E
   }
 }
 
-/// Nobody else is at vertices of this bin.
+/// No other thread updates vertices of this bin meanwhile.
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::empty_bin(std::span<const typename Bins<Update>::Entry> entries, Local& local) {
   if constexpr (T::gathers) {
