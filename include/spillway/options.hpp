@@ -94,6 +94,14 @@ enum class Fusion { none, push_pull, all };
 /// hubs first, or whichever pays.
 enum class VertexOrder { automatic, natural, degree };
 
+/// Which pages of a graph on disk stay on a GPU: the first that come, which serves scans that come round again, or
+/// those that were used last (GTS, section 3.3).
+enum class PageCache { first, lru };
+
+/// How a GPU shares out the rows of a window or page to its lanes (GTS, section 6.2): a warp walks the edges of
+/// some rows as one; a lane has a row; a virtual warp has a row; or one of the latter by how long rows are.
+enum class Balance { as_one, vertex, edge, hybrid };
+
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
   Filter        filter       = Filter::just_in_time;
@@ -108,6 +116,9 @@ struct CudaTuning {
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
   unsigned      streams      = 4;         ///< that pages of a graph on disk come in, up to 32
+  PageCache     page_cache   = PageCache::first;
+  Balance       balance      = Balance::as_one;
+  unsigned      virtual_warp = 32;  ///< lanes of one: 4, 8, 16 or 32
 
   bool operator==(const CudaTuning&) const = default;
 };
@@ -118,6 +129,9 @@ enum class Compress { automatic, off, on };
 /// Whether edges that were brought are worked on until nobody whose edges are there has anything new (Subway,
 /// section 3.2), for programs that promise `order_free`.
 enum class Async { automatic, off, on };
+
+/// Whether a GPU reads compressed pages where the host keeps them, all of them, rather than having them sent.
+enum class InPlace { automatic, off, on };
 
 /// What a machine does to bring edges from host memory to a device, in units a second. The defaults are of an H200
 /// and 16 cores; a GPU is measured when it is first used (plan/rates.hpp).
@@ -158,6 +172,7 @@ struct SupplyOptions {
       {};                               ///< bytes of edges to keep on the device; none: all there is room for
   std::uint64_t coding_batch_arcs = 0;  ///< compressed at once; 0: as many as there is room for
   Async         async             = Async::automatic;
+  InPlace       pages_in_place    = InPlace::automatic;  ///< what --method says of graphs in pages
   bool          all_parts         = false;  ///< partitions are sent whether anybody in them is active or not
   std::uint64_t window       = 0;  ///< bytes of edges that are transferred at once; 0: chosen by the room there is
   unsigned      chunk        = 256;       ///< edges of a row that the lanes of a GPU share out at once
@@ -200,7 +215,7 @@ struct RunOptions {
 /// Whether nothing is asked for that only a GPU has, or only the CPU.
 inline bool leaves_device_open(const RunOptions& options) {
   CudaTuning cuda = options.cuda;
-  cuda.streams    = CudaTuning{}.streams;  // of pages alone
+  cuda.streams = CudaTuning{}.streams, cuda.page_cache = CudaTuning{}.page_cache;  // of pages alone
   return options.device.kind.automatic() && options.method.automatic() && !options.supply.resident &&
          options.supply.compress == Compress::automatic && options.supply.async == Async::automatic &&
          cuda == CudaTuning{};

@@ -51,7 +51,8 @@ struct IterationStatistics {
   const char*   transfer   = "";
   std::uint64_t windows    = 0;  ///< in so many parts they were sent
   std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_read = 0;  ///< in place, where that is known
+  std::uint64_t bytes_read = 0;  ///< in place, where that is known; of pages, from disk
+  std::uint64_t pages_hit  = 0;  ///< of so many parts that are pages, a GPU had these already
   /// Of this activity: in windows of the transfer, else of the whole iteration; 0: nothing was predicted.
   double predicted_ms = 0;
   double gathering_ms = 0;  ///< that the host gathered, while edges were sent and visited

@@ -10,7 +10,7 @@
 namespace spillway {
 
 /// Where something ran.
-enum class Track { host, gathering, to_device, kernels, to_host };
+enum class Track { host, disk, gathering, to_device, kernels, to_host };
 
 /// Filled while runs last (RunOptions::trace), from several threads. Times are those of steady_milliseconds().
 class Trace {

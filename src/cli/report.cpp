@@ -73,6 +73,7 @@ Json iterations_json(const RunStatistics& statistics) {
                     {"chunks", iteration.windows},
                     {"bytes_transferred", iteration.bytes_sent},
                     {"bytes_read_in_place", iteration.bytes_read},
+                    {"pages_hit", iteration.pages_hit},
                     {"predicted_ms", iteration.predicted_ms},
                     {"gathering_ms", iteration.gathering_ms},
                     {"ms", iteration.milliseconds}});
@@ -256,9 +257,10 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
   const auto came = [](const IterationStatistics& iteration) { return *iteration.transfer != '\0'; };
   const bool sent = std::ranges::any_of(statistics.per_iteration, came);
   fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10}", "iteration", "vertices", "edges", "direction", "ms");
-  fmt::print(
-      out, "{}\n",
-      sent ? fmt::format(" {:>12} {:>16} {:>8} {:>10}", "predicted ms", "transfer", "chunks", "bytes") : "");
+  if (sent) fmt::print(out, " {:>12} {:>16} {:>8} {:>10}", "predicted ms", "transfer", "chunks", "bytes");
+  const auto hits = [](const IterationStatistics& iteration) { return iteration.pages_hit > 0; };
+  const bool hit  = std::ranges::any_of(statistics.per_iteration, hits);
+  fmt::print(out, "{}\n", hit ? fmt::format(" {:>10}", "cache hits") : "");
   std::uint64_t number = 0;
   for (const IterationStatistics& iteration : statistics.per_iteration) {
     fmt::print(out, "{:>9} {:>14} {:>14} {:>9} {:>10.3f}", ++number, with_commas(iteration.active_vertices),
@@ -267,7 +269,9 @@ void print_iterations(std::FILE* out, const RunStatistics& statistics) {
       fmt::print(out, " {:>12} {:>16} {:>8} {:>10}",
                  iteration.predicted_ms > 0 ? fmt::format("{:.3f}", iteration.predicted_ms) : "-",
                  transfer_text(iteration), with_commas(iteration.windows), human_bytes(iteration.bytes_sent));
-    fmt::print(out, "\n");
+    const double pages = std::max(1.0, static_cast<double>(iteration.windows));
+    fmt::print(out, "{}\n",
+               hit ? fmt::format(" {:>8.0f} %", 100 * static_cast<double>(iteration.pages_hit) / pages) : "");
   }
 }
 

@@ -30,6 +30,8 @@ struct RunArguments {
   bool            all_partitions = false;
   unsigned        bin_entries    = CudaTuning{}.bin_entries;
   unsigned        streams        = CudaTuning{}.streams;
+  unsigned        virtual_warp   = CudaTuning{}.virtual_warp;
+  std::string     page_cache = "first", balance = "as-one";
   std::string     word;        ///< that was parsed as the algorithm
   std::string     gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
   ParameterValues given;       ///< of the algorithm's own parameters

@@ -59,19 +59,25 @@ DeviceChoice device_of(const RunArguments& arguments) {
 
 CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   CudaTuning tuning;
-  tuning.filter      = arguments.filter == "online"   ? Filter::online
-                       : arguments.filter == "ballot" ? Filter::ballot
-                       : arguments.filter == "batch"  ? Filter::batch
-                                                      : Filter::just_in_time;
-  tuning.fusion      = arguments.fusion == "none"       ? Fusion::none
-                       : arguments.fusion == "pushpull" ? Fusion::push_pull
-                                                        : Fusion::all;
-  tuning.order       = arguments.order == "degree"    ? VertexOrder::degree
-                       : arguments.order == "natural" ? VertexOrder::natural
-                                                      : VertexOrder::automatic;
-  tuning.bin_entries = arguments.bin_entries;
-  tuning.aggregate   = arguments.aggregate;
-  tuning.streams     = arguments.streams;
+  tuning.filter       = arguments.filter == "online"   ? Filter::online
+                        : arguments.filter == "ballot" ? Filter::ballot
+                        : arguments.filter == "batch"  ? Filter::batch
+                                                       : Filter::just_in_time;
+  tuning.fusion       = arguments.fusion == "none"       ? Fusion::none
+                        : arguments.fusion == "pushpull" ? Fusion::push_pull
+                                                         : Fusion::all;
+  tuning.order        = arguments.order == "degree"    ? VertexOrder::degree
+                        : arguments.order == "natural" ? VertexOrder::natural
+                                                       : VertexOrder::automatic;
+  tuning.bin_entries  = arguments.bin_entries;
+  tuning.aggregate    = arguments.aggregate;
+  tuning.streams      = arguments.streams;
+  tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
+  tuning.balance      = arguments.balance == "vertex"   ? Balance::vertex
+                        : arguments.balance == "edge"   ? Balance::edge
+                        : arguments.balance == "hybrid" ? Balance::hybrid
+                                                        : Balance::as_one;
+  tuning.virtual_warp = arguments.virtual_warp;
   return tuning;
 }
 
@@ -146,8 +152,8 @@ void add_parameters(Command& command, RunArguments& arguments) {
 
 /// An option that concerns GPUs alone, if one was given.
 void note_gpu_option(const Command& command, RunArguments& arguments) {
-  for (const char* name :
-       {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order", "--streams"})
+  for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order",
+                           "--streams", "--page-cache", "--balance", "--virtual-warp"})
     if (command.was_given(name)) return static_cast<void>(arguments.gpu_option = name);
   if (command.was_given("--resident") && !sends(arguments)) arguments.gpu_option = "--resident";
 }
@@ -210,6 +216,23 @@ void add_study_options(Command& command, RunArguments& arguments) {
           "--streams", arguments.streams,
           fmt::format("Of graphs in pages: streams in which they reach a GPU (default: {})", arguments.streams))
       .between(1, 32)
+      .group(for_study);
+  command
+      .option("--page-cache", arguments.page_cache,
+              "Of graphs in pages: those that stay on a GPU are the first that come (default), or those used last "
+              "(lru)")
+      .one_of({"first", "lru"})
+      .group(for_study);
+  command
+      .option("--balance", arguments.balance,
+              "How a GPU shares out rows that come in windows or pages: a warp walks several as one (as-one, "
+              "default), a lane has one (vertex), a virtual warp has one (edge), or by their lengths (hybrid)")
+      .one_of({"as-one", "vertex", "edge", "hybrid"})
+      .group(for_study);
+  command
+      .option("--virtual-warp", arguments.virtual_warp,
+              fmt::format("Lanes of --balance edge: 4, 8, 16 or 32 (default: {})", arguments.virtual_warp))
+      .between(4, 32)
       .group(for_study);
   command
       .option("--fusion", arguments.fusion,

@@ -67,20 +67,19 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
                         options.method->name);
     return options;
   }
-  if (!options.method.automatic() && !options.method->streams_pages)
+  const bool in_place = options.method == edges_in_place();
+  if (!options.method.automatic() && !options.method->streams_pages && !in_place)
     throw usage_error("{}: its edges are in pages on disk, which --method {} streams; leave out --method {}",
                       graph.name(), pages_from_disk()->name, options.method->name);
   if (options.device.kind->of_cpu_executors)
     throw usage_error("{}: pages are streamed to one CPU or GPU; leave out --device {}", graph.name(),
                       options.device.kind->name);
-  options.method     = pages_from_disk();
-  const bool chunks  = options.supply.state_chunks > 1;
-  const bool on_disk = chunks || options.checkpoints != nullptr;
-  if (on_disk && options.device.kind == cuda_kind())
-    throw usage_error("{} is for the CPU; leave out --device {}", chunks ? "--state-chunks" : "--checkpoint",
-                      options.device.kind->name);
-  // What a GPU would take from disk is not priced yet: it is used where it is asked for.
-  if (options.device.kind.automatic()) options.device.kind = cpu_kind();
+  if (in_place) options.device.kind = cuda_kind();
+  if (!options.method.automatic()) options.supply.pages_in_place = in_place ? InPlace::on : InPlace::off;
+  options.method = pages_from_disk();
+  if (options.checkpoints != nullptr && options.device.kind == cuda_kind())
+    throw usage_error("--checkpoint is for the CPU; leave out --device {}", options.device.kind->name);
+  if (options.device.kind.automatic() && options.checkpoints != nullptr) options.device.kind = cpu_kind();
   return options;
 }
 
@@ -115,21 +114,36 @@ Topology resident_topology(const Graph& graph, Along along, NeededRows needed, c
   return topology;
 }
 
-double choose_delta(const Graph& graph, bool on_gpu) {
-  constexpr std::uint64_t samples    = 4096;
-  constexpr double        low_degree = 8;
-  if (graph.pages()) return 1;  // in rounds
+namespace {
+
+/// Of some of the weights; 0: there are none, or it is not known.
+double mean_weight(const Graph& graph) {
+  constexpr std::uint64_t samples = 4096;
+  if (graph.pages()) {  // their widest weight has so many bits
+    const store::PageFormat& format = graph.pages()->table().format();
+    return format.compressed && format.weight_bits > 0 && format.weight_bits < 32
+               ? std::exp2(static_cast<double>(format.weight_bits) - 1)
+               : 0;
+  }
   const Csr& out = graph.out();
-  if (out.weights.empty() || graph.vertex_count() == 0) return 1;
+  if (out.weights.empty()) return 0;
   double              sum    = 0;
   const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);
   std::uint64_t       count  = 0;
   for (EdgeIndex i = 0; i < out.arc_count(); i += stride, ++count)
     sum += graph.weight_type() == WeightType::f32 ? static_cast<double>(std::bit_cast<float>(out.weights[i]))
                                                   : static_cast<double>(out.weights[i]);
-  if (count == 0 || sum <= 0) return 1;
-  const double mean   = sum / static_cast<double>(count);
-  const double degree = static_cast<double>(out.arc_count()) / static_cast<double>(graph.vertex_count());
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+double choose_delta(const Graph& graph, bool on_gpu) {
+  constexpr double low_degree = 8;
+  if (graph.vertex_count() == 0 || (graph.pages() && !on_gpu)) return 1;  // the CPU takes pages in rounds
+  const double mean = mean_weight(graph);
+  if (mean <= 0) return 1;
+  const double degree = static_cast<double>(graph.arc_count()) / static_cast<double>(graph.vertex_count());
   // Measured: with many neighbours a bucket should hold about one light arc of each vertex; with few (roads),
   // wider buckets keep the threads busy.
   // On an H200, a grid of 4 M vertices took 181, 57, 42 ms with 1, 8, 32 times the mean; kron24

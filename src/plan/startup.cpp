@@ -19,7 +19,9 @@ StartupChoice& choice_of_process() {
 
 /// Whoever says something of GPUs wants one.
 bool leaves_the_choice(const RunOptions& options) {
-  return leaves_device_open(options) && options.device.memory == 0 && !options.supply.rates && !options.explain;
+  RunOptions given = options;
+  if (options.method->streams_pages && options.supply.pages_in_place == InPlace::automatic) given.method = {};
+  return leaves_device_open(given) && options.device.memory == 0 && !options.supply.rates && !options.explain;
 }
 
 double seconds_of(const Work& work, const RunOptions& options, const StartupFacts& facts) {

@@ -138,6 +138,7 @@ bool decode_row(std::span<const std::uint32_t> code, EdgeIndex edges, unsigned w
   if (edges == 0) return true;
   const std::uint64_t groups = (edges + RowCode::group - 1) / RowCode::group;
   if (code.size() < (groups == 1 ? 1 : 2 * groups)) return false;
+  std::uint64_t end = 2 * groups;  // of the groups before: those who read several at once count on that
   for (std::uint64_t g = 0; g < groups; ++g) {
     const std::uint64_t first = g * RowCode::group;
     const auto          count = static_cast<unsigned>(std::min<EdgeIndex>(edges - first, RowCode::group));
@@ -152,7 +153,10 @@ bool decode_row(std::span<const std::uint32_t> code, EdgeIndex edges, unsigned w
       where = 2 * g + (code[2 * g + 1] >> RowCode::where_at);
       at    = {group_code(code[2 * g + 1]), code[2 * g], nullptr};
     }
-    if (where > code.size() || at.how.words(count, weight_bits) > code.size() - where) return false;
+    const std::uint64_t words = at.how.words(count, weight_bits);
+    if (where > code.size() || words > code.size() - where) return false;
+    if (at.how.words(count) > RowCode::group || (groups > 1 && where != end)) return false;
+    end      = where + words;
     at.words = code.data() + where;
     if (!decode_group(at, count, weight_bits, vertices, targets + first, weights ? weights + first : nullptr))
       return false;

@@ -344,6 +344,11 @@ void PageTable::check(std::uint64_t page, std::span<const std::byte> bytes) cons
     refuse(page, "its bytes do not match their checksum");
 }
 
+std::uint64_t PageTable::code_at(std::span<const std::byte> bytes, std::uint64_t slot) const {
+  return get_bytes(bytes.data() + slot_at(format_, slot), code_place_bytes(format_.page_bytes)) +
+         PageFormat::degree_bytes / sizeof(std::uint32_t);
+}
+
 void PageTable::decode(std::uint64_t page, std::span<const std::byte> bytes, Vertex* targets,
                        std::uint32_t* weights, const Wanted& wanted) const {
   const PageEntry&    entry = entries_[page];

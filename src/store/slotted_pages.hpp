@@ -176,6 +176,11 @@ class PageTable {
   PageRows rows(std::uint64_t page, const EdgeIndex* offsets, const Vertex* targets,
                 const std::uint32_t* weights) const;
 
+  /// Of compressed pages: where the code of a slot's row begins, in words from the page's first on.
+  std::uint64_t code_at(std::span<const std::byte> bytes, std::uint64_t slot) const;
+  /// Pages of one row that takes several.
+  bool is_large(std::uint64_t page) const { return entries_[page].large != 0; }
+
   using Wanted = std::function<bool(Vertex)>;
   /// The edges of a page, one behind the other; `weights` null: they are left out; and rows that are not `wanted`
   /// may be. Throws Error{bad_input} with the page where the bytes are not one. RowCode::bytes_behind may be read

@@ -6,6 +6,8 @@
 #include "base/fail.hpp"
 #include "store/row_code.hpp"
 
+#include <spillway/engine/stopwatch.hpp>
+
 namespace spillway {
 namespace {
 
@@ -58,8 +60,9 @@ PageStreamSizes PageStreamSizes::of(const store::PagedRows& rows, int threads, b
 }
 
 PageStream::PageStream(const store::PagedRows& rows, int threads, bool weighted, const PageStreamSizes& sizes,
-                       const std::shared_ptr<MemoryBudget>& budget)
+                       const std::shared_ptr<MemoryBudget>& budget, Trace* trace)
     : rows_(rows),
+      trace_(trace),
       ring_(sizes.ring_pages, rows.table().format().page_bytes, budget, what_pages),
       kept_(sizes.kept_pages, rows.table().format().page_bytes, budget, what_pages),
       kept_at_(rows.table().size(), nowhere),
@@ -187,7 +190,7 @@ bool PageStream::take_read(std::uint64_t tag) {
   if (places.count == 0) return false;
   // While there is something to process, a read waits for places that are worth it.
   if (!stays && places.count < std::min(lie_together, places_for_a_read()) && !ready_.empty()) return false;
-  const Read read{disk, disk->next, places.count, stays, places.first};
+  const Read read{disk, disk->next, places.count, stays, places.first, trace_ ? steady_milliseconds() : 0};
   for (std::uint64_t i = 0; i < read.count; ++i)
     if (stays)
       kept_at_[page_of(read, i)] = read.place + i;
@@ -209,6 +212,7 @@ PageRead PageStream::bytes_of(const Read& read) const {
 
 void PageStream::complete(const PageReader::Done& done) {
   const Read& read = reads_[done.tag];
+  if (trace_) trace_->add({Track::disk, "read", read.began, steady_milliseconds(), bytes_of(read).bytes});
   --read.disk->under_way;
   if (!read.stays) ring_under_way_ -= read.count;
   free_tags_.push_back(done.tag);

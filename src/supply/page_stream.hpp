@@ -15,6 +15,7 @@
 
 #include <spillway/engine/block.hpp>
 #include <spillway/engine/memory.hpp>
+#include <spillway/trace.hpp>
 
 namespace spillway {
 
@@ -51,12 +52,23 @@ struct PageStreamSizes {
   static std::uint64_t least_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };
 
-class PageStream final : public PageFeed {
+/// Pages that stay, as they are on disk.
+struct KeptPages {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
+  PageMemory                 memory;
+  std::vector<std::uint64_t> at;  ///< of each page, its place there; nowhere: it has none
+
+  const std::byte* page(std::uint64_t i) const { return at[i] == nowhere ? nullptr : memory.page(at[i]); }
+};
+
+class PageStream final : public PageFeed {
+  static constexpr std::uint64_t nowhere = KeptPages::nowhere;
+
  public:
+  /// `threads` 0: pages are handed out as they are. Reads are noted in `trace`, if there is one.
   PageStream(const store::PagedRows& rows, int threads, bool weighted, const PageStreamSizes& sizes,
-             const std::shared_ptr<MemoryBudget>& budget);
+             const std::shared_ptr<MemoryBudget>& budget, Trace* trace = nullptr);
   PageStream(const PageStream&)            = delete;
   PageStream& operator=(const PageStream&) = delete;
   ~PageStream() override;
@@ -92,6 +104,9 @@ class PageStream final : public PageFeed {
   const PageMemory& ring() const { return ring_; }
   const PageMemory& kept() const { return kept_; }
 
+  /// After `end`: what stays, for who needs nothing else of it any more.
+  KeptPages take_kept() { return {std::move(kept_), std::move(kept_at_)}; }
+
   /// From disk, since it was made.
   std::uint64_t pages_read() const { return pages_read_; }
   /// How they come: a PageReader's name.
@@ -110,7 +125,8 @@ class PageStream final : public PageFeed {
     Disk*         disk;
     std::uint64_t first, count;  ///< among those wanted of the disk
     bool          stays;
-    std::uint64_t place;  ///< in the ring, or among those that stay
+    std::uint64_t place;      ///< in the ring, or among those that stay
+    double        began = 0;  ///< if reads are noted
   };
   /// A page that is at hand.
   struct Ready {
@@ -145,6 +161,7 @@ class PageStream final : public PageFeed {
   std::uint64_t        places_for_a_read() const { return std::max<std::uint64_t>(ring_used_.size() / 8, 1); }
 
   const store::PagedRows&    rows_;
+  Trace*                     trace_;
   PageMemory                 ring_, kept_;
   std::vector<std::uint64_t> kept_at_;  ///< of each page, where it stays; nowhere: it does not
   std::uint64_t              kept_count_ = 0;

@@ -26,8 +26,8 @@ class PagesSupply final : public EdgeSupply {
       const auto left = static_cast<unsigned>(sides.size() - i);
       const auto sizes =
           PageStreamSizes::of(*sides[i], threads, facts.weighted, options.supply.resident, left, *budget);
-      streams_.push_back(
-          {sides[i], std::make_unique<PageStream>(*sides[i], threads, facts.weighted, sizes, budget)});
+      streams_.push_back({sides[i], std::make_unique<PageStream>(*sides[i], threads, facts.weighted, sizes, budget,
+                                                                 options.trace)});
     }
     state_bytes_ = executor.state_bytes();
   }

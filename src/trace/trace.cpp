@@ -1,5 +1,7 @@
 #include <spillway/trace.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,7 @@ struct TrackName {
   const char* name;
 };
 constexpr TrackName track_names[] = {{Track::host, "host"},
+                                     {Track::disk, "disk, reads"},
                                      {Track::gathering, "host threads, gathering"},
                                      {Track::to_device, "bus, to the device"},
                                      {Track::kernels, "device, kernels"},
@@ -55,6 +58,9 @@ std::vector<Interval> both(const std::vector<Interval>& one, const std::vector<I
   return shared;
 }
 
+/// Rows of a picture: a track has as many as it has spans at once.
+std::size_t row_of(Track track, std::size_t lane) { return 1000 * static_cast<std::size_t>(track) + lane; }
+
 }  // namespace
 
 void Trace::add(Span span) {
@@ -81,21 +87,32 @@ std::string Trace::chrome_json() const {
   double     start = all.empty() ? 0 : all.front().begin;
   for (const Span& span : all) start = std::min(start, span.begin);
   Json events = Json::array();
-  for (const auto& [track, name] : track_names)
-    events.push_back({{"ph", "M"},
-                      {"name", "thread_name"},
-                      {"pid", 1},
-                      {"tid", static_cast<int>(track)},
-                      {"args", {{"name", name}}}});
-  for (const Span& span : all) {
-    Json event{{"ph", "X"},
-               {"name", span.name},
-               {"pid", 1},
-               {"tid", static_cast<int>(span.track)},
-               {"ts", 1e3 * (span.begin - start)},
-               {"dur", 1e3 * (span.end - span.begin)}};
-    if (span.bytes > 0) event["args"] = {{"bytes", span.bytes}};
-    events.push_back(std::move(event));
+  for (const auto& [track, name] : track_names) {
+    std::vector<const Span*> here;
+    for (const Span& span : all)
+      if (span.track == track) here.push_back(&span);
+    std::ranges::stable_sort(here, {}, &Span::begin);
+    // What runs at once lies side by side.
+    std::vector<double> busy_until(1, start);
+    for (const Span* span : here) {
+      auto lane = std::ranges::find_if(busy_until, [&](double until) { return until <= span->begin; });
+      if (lane == busy_until.end()) lane = busy_until.insert(lane, start);
+      *lane = span->end;
+      Json event{{"ph", "X"},
+                 {"name", span->name},
+                 {"pid", 1},
+                 {"tid", row_of(track, static_cast<std::size_t>(lane - busy_until.begin()))},
+                 {"ts", 1e3 * (span->begin - start)},
+                 {"dur", 1e3 * (span->end - span->begin)}};
+      if (span->bytes > 0) event["args"] = {{"bytes", span->bytes}};
+      events.push_back(std::move(event));
+    }
+    for (std::size_t lane = 0; lane < busy_until.size(); ++lane)
+      events.push_back({{"ph", "M"},
+                        {"name", "thread_name"},
+                        {"pid", 1},
+                        {"tid", row_of(track, lane)},
+                        {"args", {{"name", lane == 0 ? name : fmt::format("{} ({})", name, lane + 1)}}}});
   }
   return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
 }

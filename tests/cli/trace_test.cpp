@@ -39,8 +39,21 @@ TEST(Trace, IsWhatChromeReads) {
     EXPECT_EQ(event["dur"], is_send ? 1000 : 1500) << event;
     EXPECT_EQ(event.contains("args"), is_send);
   }
-  EXPECT_EQ(named, 5u);
+  EXPECT_EQ(named, 6u);
   EXPECT_EQ(spans, 2u);
+}
+
+TEST(Trace, ShowsSideBySideWhatRunsAtOnce) {
+  Trace trace;
+  trace.add({Track::disk, "a", 0, 2});
+  trace.add({Track::disk, "b", 1, 3});
+  trace.add({Track::disk, "c", 2, 4});
+  std::map<std::string, int> row;
+  const auto                 read = nlohmann::json::parse(trace.chrome_json());
+  for (const auto& event : read["traceEvents"])
+    if (event["ph"] == "X") row[event["name"].get<std::string>()] = event["tid"].get<int>();
+  EXPECT_NE(row["a"], row["b"]);
+  EXPECT_EQ(row["a"], row["c"]);
 }
 
 class TraceFile : public testing::CommandLineTest {};

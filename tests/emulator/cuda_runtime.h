@@ -197,7 +197,12 @@ enum cudaError_t : int {
   cudaErrorNotSupported,
   cudaErrorUnknown
 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
 enum cudaDeviceAttr {
   cudaDevAttrL2CacheSize,
   cudaDevAttrMultiProcessorCount,

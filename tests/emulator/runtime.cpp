@@ -524,6 +524,7 @@ Side side_of(const void* at) {
 }
 
 void check_sides(const void* to, const void* from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault) return;
   if ((side_of(to) == Side::device) != (kind != cudaMemcpyDeviceToHost) ||
       (side_of(from) == Side::device) != (kind != cudaMemcpyHostToDevice))
     emulator::report("cudaMemcpyAsync copies another way than it says");
@@ -545,17 +546,18 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   Machine&   machine = Machine::one();
   const auto alone   = machine.alone();
   check_sides(to, from, kind);
-  if (kind == cudaMemcpyHostToDevice && side_of(from) == Side::pageable) {  // is read before the call returns
-    const auto* begin = static_cast<const char*>(from);
-    machine.add(stream, [to, staged = std::vector<char>(begin, begin + bytes)] {
+  if (side_of(from) == Side::pageable) {  // is read before the call returns
+    const auto* begin  = static_cast<const char*>(from);
+    const auto  queued = machine.add(stream, [to, staged = std::vector<char>(begin, begin + bytes)] {
       std::memcpy(to, staged.data(), staged.size());
     });
+    if (side_of(to) == Side::pageable) machine.wait_for(queued);
     return cudaSuccess;
   }
-  const void* const host   = kind == cudaMemcpyDeviceToHost ? to : from;
-  const Side        side   = kind == cudaMemcpyDeviceToDevice ? Side::device : side_of(host);
+  const void* const host   = side_of(to) == Side::device ? from : to;
+  const Side        side   = side_of(host);
   const auto        queued = machine.add(stream, [=] { copy(to, from, bytes, side, host); });
-  if (kind == cudaMemcpyDeviceToHost && side == Side::pageable) machine.wait_for(queued);
+  if (side_of(to) == Side::pageable) machine.wait_for(queued);
   return cudaSuccess;
 }
 

@@ -38,20 +38,37 @@ using testing::with_weights_for;
 
 struct PagedWay {
   bool                         compressed = true, in_edges = true;
-  unsigned                     streams   = 4;
-  std::optional<std::uint64_t> resident  = {};  ///< bytes that stay on the device
-  std::uint64_t                host      = 0;   ///< bytes of memory; 0: all
-  Direction                    direction = Direction::automatic;
-  unsigned                     chunk     = 256;  ///< edges of one
+  unsigned                     streams      = 4;
+  std::optional<std::uint64_t> resident     = {};  ///< bytes that stay on the device
+  std::uint64_t                host         = 0;   ///< bytes of memory; 0: all
+  Direction                    direction    = Direction::automatic;
+  unsigned                     chunk        = 256;  ///< edges of one
+  InPlace                      in_place     = InPlace::off;
+  std::uint64_t                chunks       = 0;  ///< of the state
+  PageCache                    cache        = PageCache::first;
+  Balance                      balance      = Balance::as_one;
+  unsigned                     virtual_warp = 32;
 };
 
-const std::vector<PagedWay> ways{{.resident = 0},
-                                 {.compressed = false, .streams = 1, .resident = 0, .host = 2u << 20},
-                                 {.in_edges = false, .streams = 2},
-                                 {.compressed = false, .resident = 8192, .direction = Direction::push},
-                                 {.streams = 32, .resident = 0, .direction = Direction::pull, .chunk = 5},
-                                 {.compressed = false, .in_edges = false, .streams = 3, .chunk = 33},
-                                 {.resident = 12288, .host = 2u << 20, .chunk = 40}};
+const std::vector<PagedWay> ways{
+    {.resident = 0},
+    {.compressed = false, .streams = 1, .resident = 0, .host = 2u << 20},
+    {.in_edges = false, .streams = 2},
+    {.in_place = InPlace::automatic},
+    {.compressed = false, .resident = 8192, .direction = Direction::push, .balance = Balance::vertex},
+    {.streams = 32, .resident = 0, .direction = Direction::pull, .chunk = 5},
+    {.resident = 8192, .chunks = 3, .balance = Balance::hybrid},
+    {.compressed = false, .in_edges = false, .streams = 3, .chunk = 33},
+    {.resident = 12288, .host = 2u << 20, .chunk = 40},
+    {.resident = 12288, .cache = PageCache::lru, .balance = Balance::edge, .virtual_warp = 4},
+    {.in_edges = false, .in_place = InPlace::on},
+    {.compressed   = false,
+     .resident     = 20480,
+     .chunks       = 2,
+     .cache        = PageCache::lru,
+     .balance      = Balance::edge,
+     .virtual_warp = 16},
+};
 
 class GpuPrograms : public ::testing::TestWithParam<std::string> {
  protected:
@@ -62,34 +79,41 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
       graph =
           from_csr(given.out().offsets.span(), given.out().targets.span(), given.out().weights.span(),
                    given.weight_type(), {.transform = {.undirected = true, .dedup = true, .drop_loops = true}});
-    graph                = with_weights_for(algorithm_, graph);
-    const auto  variants = variants_of(algorithm_.name);
-    const auto  values   = filled(algorithm_, graph, variants[turn_ % variants.size()]);
-    const auto& way      = ways[turn_++ % ways.size()];
+    graph               = with_weights_for(algorithm_, graph);
+    const auto variants = variants_of(algorithm_.name);
+    const auto values   = filled(algorithm_, graph, variants[turn_ % variants.size()]);
+    ++turn_;
     if (!values || testing::is_left_out(algorithm_, *values, graph)) return;
+    const std::size_t which = tried_++ % ways.size();
+    const PagedWay&   way   = ways[which];
     if (way.in_edges) graph.in();
     const std::string path =
         in_pages(graph, folder_ / "g.spill", {.page_bytes = 4096, .compressed = way.compressed});
     const Graph paged = open(path, {.host_memory = way.host});
     RunOptions  options{.direction = way.direction, .device = {.kind = cuda_kind()}};
-    options.cuda            = testing::on_gpu(Filter::just_in_time, Fusion::all, turn_ % 2 == 0);
-    options.cuda.streams    = way.streams;
-    options.supply.resident = way.resident;
-    options.supply.chunk    = way.chunk;
+    options.cuda                  = testing::on_gpu(Filter::just_in_time, Fusion::all, turn_ % 2 == 0);
+    options.cuda.streams          = way.streams;
+    options.supply.resident       = way.resident;
+    options.supply.chunk          = way.chunk;
+    options.supply.pages_in_place = way.in_place;
+    options.supply.state_chunks   = way.chunks;
+    options.cuda.page_cache = way.cache, options.cuda.balance = way.balance;
+    options.cuda.virtual_warp = way.virtual_warp;
     try {
       const Result         result     = algorithm_.run(paged, *values, options);
       const RunStatistics& statistics = result.statistics;
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm_.verify(graph, *values, result, {.by = by}).problem, "")
-            << algorithm_.name << " on " << what << ", way " << (turn_ - 1) % ways.size();
+            << algorithm_.name << " on " << what << ", way " << which;
       if (statistics.device == "cpu" || statistics.pages_wanted == 0) return;
       EXPECT_EQ(statistics.method, "pages");
+      EXPECT_EQ(statistics.state_chunks > 1, way.chunks > 1 && graph.vertex_count() > 32);
       ++right_;
       sent_ += statistics.pages_sent,
           hits_ += statistics.pages_wanted - statistics.pages_sent - statistics.pages_in_place;
       in_place_ += statistics.pages_in_place;
       kept_ += statistics.pages_sent - statistics.pages_read;
-      taken_.insert((turn_ - 1) % ways.size());
+      taken_.insert(which);
     } catch (const Error& error) {
       // Without in-edges some cannot go where they are asked to.
       EXPECT_NE(std::string{error.what()}.find("in-edges"), std::string::npos) << error.what() << " on " << what;
@@ -99,7 +123,7 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
 
   const Algorithm&      algorithm_ = algorithm_named(GetParam());
   TemporaryFolder       folder_;
-  std::size_t           turn_ = 0, right_ = 0;
+  std::size_t           turn_ = 0, tried_ = 0, right_ = 0;
   std::uint64_t         sent_ = 0, hits_ = 0, kept_ = 0, in_place_ = 0;
   std::set<std::size_t> taken_;
 };
@@ -118,7 +142,8 @@ TEST_P(GpuPrograms, AreRightOnPages) {
   for (std::uint64_t seed = 1; seed <= (testing::full_matrix() ? 60u : all ? 14u : 8u); ++seed)
     try_graph(testing::random_graph(seed), fmt::format("random {}", seed));
   EXPECT_GT(right_, all ? 10u : 6u);
-  EXPECT_GE(taken_.size(), ways.size() - 2) << "ways, of which two have no in-edges";
+  const auto whole = std::ranges::count_if(ways, [](const PagedWay& way) { return way.in_edges; });
+  EXPECT_GE(taken_.size(), static_cast<std::size_t>(whole)) << "ways, of which some have no in-edges";
   EXPECT_GT(sent_, 0u);
   if (GetParam() == "degrees") return;  // one pass
   EXPECT_GT(hits_, 0u) << "pages that had stayed on the device";
@@ -127,10 +152,10 @@ TEST_P(GpuPrograms, AreRightOnPages) {
   EXPECT_TRUE(in_place_ > 0 || !few.contains(GetParam())) << "pages that were read in host memory";
 }
 
-Graph some_graph(const char* scale = "10") {
+Graph some_graph(const char* scale = "10", const char* degree = "8") {
   GenerateOptions options;
   options.transform = {.undirected = true, .dedup = true, .drop_loops = true};
-  return generate("kron", {{"scale", scale}, {"degree", "8"}}, options);
+  return generate("kron", {{"scale", scale}, {"degree", degree}}, options);
 }
 
 RunOptions on_gpu() {
@@ -153,13 +178,15 @@ TEST(GpuPages, ThatAreDamagedEndTheRun) {
     file.put('x');
   }
   const Graph damaged = open(path);
-  try {
-    levels(damaged);
-    FAIL() << "page 3 was taken as it was";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::bad_input);
-    EXPECT_NE(std::string{error.what()}.find("page 3"), std::string::npos) << error.what();
-  }
+  for (const Method method : {edges_in_place(), pages_from_disk()}) try {
+      RunOptions options = on_gpu();
+      options.method     = method;
+      levels(damaged, options);
+      FAIL() << "page 3 was taken as it was";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::bad_input);
+      EXPECT_NE(std::string{error.what()}.find("page 3"), std::string::npos) << error.what();
+    }
 }
 
 /// Rows in memory are not streamed, and what is for the CPU says so.
@@ -188,7 +215,12 @@ TEST(GpuPages, AreOfGraphsThatHaveThem) {
   chunks.method              = pages_from_disk();
   EXPECT_EQ(said(paged, "sssp", chunks), "") << "on the CPU";
   chunks.device.kind = cuda_kind();
-  EXPECT_NE(said(paged, "sssp", chunks).find("--state-chunks is for the CPU"), std::string::npos);
+  EXPECT_EQ(said(paged, "sssp", chunks), "") << "and on a GPU";
+  RunOptions in_place = on_gpu();
+  in_place.method     = edges_in_place();
+  EXPECT_EQ(said(paged, "sssp", in_place), "");
+  const Graph plain = open(in_pages(weighted, folder / "p.spill", {.page_bytes = 4096}));
+  EXPECT_NE(said(plain, "sssp", in_place).find("record ids are not read in place"), std::string::npos);
   RunOptions same    = on_gpu();
   same.deterministic = true;
   EXPECT_NE(said(paged, "pagerank", same).find("--device cpu"), std::string::npos);
@@ -208,6 +240,58 @@ TEST(GpuPages, LeaveRoomForTheAnswer) {
   EXPECT_LE(paged.budget()->peak(), limit);
   EXPECT_GT(paged.pages()->bytes(), limit / 4);
   EXPECT_GT(result.statistics.pages_read, 0u);
+}
+
+/// A row of several pages is read as one, with and without weights.
+TEST(GpuPages, ReadInPlaceHaveRowsOfSeveralPages) {
+  const TemporaryFolder      folder;
+  constexpr Vertex           leaves = 20000;
+  std::vector<Vertex>        sources, targets;
+  std::vector<std::uint32_t> weights;
+  for (Vertex v = 1; v <= leaves; ++v) sources.push_back(0), targets.push_back(v), weights.push_back(1 + v % 50);
+  for (Vertex v = 1; v <= leaves; v += 7)
+    sources.push_back(v), targets.push_back(1 + v % leaves), weights.push_back(3);
+  const Graph graph =
+      from_arcs(sources, targets, weights, WeightType::u32, 0, {.transform = {.undirected = true}});
+  const Graph paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  RunOptions  options{.device = {.kind = cuda_kind()}, .method = edges_in_place()};
+  for (const char* name : {"bfs", "sssp", "cc"}) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = filled(algorithm, graph, {});
+    const Result     result    = algorithm.run(paged, *values, options);
+    EXPECT_EQ(algorithm.verify(graph, *values, result, {.by = CheckBy::oracle}).problem, "") << name;
+    EXPECT_GT(result.statistics.pages_in_place, 0u) << name;
+    EXPECT_EQ(result.statistics.pages_sent, 0u) << name;
+  }
+}
+
+/// State that the device does not hold: as many chunks as are needed, and the budget is kept.
+TEST(GpuPages, HaveStateInChunksWhereItDoesNotFit) {
+  const TemporaryFolder folder;
+  const Graph           graph = with_random_weights(some_graph("14", "2"), 1, 1, 9, 1);
+  const Graph paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  for (const char* name : {"pagerank", "bfs", "sssp", "kcore"}) {
+    const Algorithm& algorithm = algorithm_named(name);
+    ParameterValues  given;
+    if (algorithm.name == "pagerank") given = {{"iterations", "3"}, {"tolerance", "0"}};
+    const auto values    = filled(algorithm, graph, given);
+    RunOptions options   = on_gpu();
+    options.method       = pages_from_disk();
+    options.cuda.streams = 1;
+    const auto run       = [&] {
+      const Result result = algorithm.run(paged, *values, options);
+      EXPECT_EQ(algorithm.verify(graph, *values, result, {.by = CheckBy::oracle}).problem, "") << name;
+      return result.statistics;
+    };
+    const RunStatistics whole = run();
+    EXPECT_EQ(whole.state_chunks, 1u) << name;
+    RunStatistics cut     = whole;
+    options.device.memory = whole.device_bytes;
+    // Buffers for pages become smaller first.
+    while (cut.state_chunks == 1) options.device.memory -= options.device.memory / 4, cut = run();
+    EXPECT_GT(cut.state_chunks, 1u) << name;
+    EXPECT_LE(cut.device_bytes, options.device.memory) << name;
+  }
 }
 
 /// Whatever is in a page, nothing beside it is read, and edges lead to vertices; those that would not are told.
@@ -239,7 +323,7 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
     cuda::DeviceArray<Vertex>        targets{device, edges, "a test"};
     cuda::DeviceArray<std::uint32_t> weights{device, edges, "a test"};
     cuda::DeviceArray<unsigned>      damaged{device, 1, "a test"};
-    const std::vector<cuda::PageJob> job{{page.data(), 0, edges, 0, vertices, 0, 0}};
+    const std::vector<cuda::PageJob> job{{page.data(), 0, edges, 0, vertices, 0, edges, 0, 0}};
     const auto                       jobs = there(job);
     const store::PageFormat          format{.ids         = {2, 2},
                                             .page_bytes  = 4 * words,
@@ -251,7 +335,7 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
     cuda::decode_pages(code,
                        {.jobs    = jobs.data(),
                         .count   = 1,
-                        .teams   = (vertices + 31) / 32,
+                        .teams   = job.front().teams(),
                         .from    = 0,
                         .layout  = {chunks.data(), on_device.data(), vertices, 256},
                         .offsets = on_device.data()},
@@ -278,12 +362,14 @@ TEST(GpuPages, AnyCallMayFail) {
   };
   const std::uint64_t before = held();
   std::size_t         failed = 0, right = 0;
+  RunOptions          options = on_gpu();
+  options.method              = pages_from_disk();
   for (std::uint64_t n = 1, step = 1;; n += step, step += n > 60 ? 3 : 0) {
     {
       const Graph paged = open(path);
       emulator::fail_at(n);
       try {
-        const Result result = levels(paged);
+        const Result result = levels(paged, options);
         EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "") << n;
         ++right;
       } catch (const Error& error) {
@@ -294,7 +380,9 @@ TEST(GpuPages, AnyCallMayFail) {
     const std::string which = emulator::failed_call();
     emulator::fail_at(0);
     EXPECT_EQ(held(), before) << "after call " << n << ", " << which;
-    if (which.empty()) break;
+    if (!which.empty()) continue;
+    if (options.method == edges_in_place()) break;
+    options.method = edges_in_place(), n = 0, step = 1;
   }
   EXPECT_GT(failed, 20u);
   EXPECT_GT(right, 0u);

@@ -5,6 +5,7 @@
 #include "engine/cuda/compression.hpp"
 #include "engine/cuda/host_rows.hpp"
 #include "engine/cuda/order.hpp"
+#include "engine/cuda/pages_in_place.hpp"
 #include "engine/rows.hpp"
 
 #include <spillway/error.hpp>
@@ -19,7 +20,7 @@ std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceCho
   if (there && there->device_.stated() == choice.memory) return there;
   graph.attach(key, nullptr);  // gives its memory back before the next one asks how much there is
   there.reset();
-  there = std::make_shared<DeviceGraph>(choice);
+  there = std::make_shared<DeviceGraph>(choice, graph.budget());
   graph.attach(key, there);
   return there;
 }
@@ -107,7 +108,8 @@ bool DeviceGraph::make_room() {
 
 bool DeviceGraph::give_up_idle() {
   const auto        idle = [](const auto& block) { return block.use_count() == 1; };
-  const std::size_t gone = std::erase_if(host_rows_, idle) + std::erase_if(coded_, idle);
+  const std::size_t gone =
+      std::erase_if(host_rows_, idle) + std::erase_if(coded_, idle) + std::erase_if(pages_, idle);
   return give_up_idle_blocks() || gone > 0;
 }
 
@@ -249,6 +251,18 @@ std::uint64_t DeviceGraph::idle_prefixes() const {
   for (const auto& rows : host_rows_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
   for (const auto& rows : coded_) bytes += rows.use_count() == 1 ? rows->held_bytes() : 0;
   return bytes;
+}
+
+std::shared_ptr<PagesInPlace> DeviceGraph::pages_in_place(const RowBlock& block, bool weighted) {
+  const std::scoped_lock lock{mutex_};
+  const auto             found =
+      std::ranges::find_if(pages_, [&](const auto& each) { return each->is_of(block.pages, weighted); });
+  return found == pages_.end() ? nullptr : *found;
+}
+
+void DeviceGraph::keep(std::shared_ptr<PagesInPlace> pages) {
+  const std::scoped_lock lock{mutex_};
+  pages_.push_back(std::move(pages));
 }
 
 bool DeviceGraph::has_compressed(const RowBlock& block, bool weighted) {

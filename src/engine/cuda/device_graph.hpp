@@ -32,6 +32,7 @@ struct ResidentRows {
 
 class HostRows;
 class CompressedBlock;
+class PagesInPlace;
 
 /// What a run needs of a graph, held on the device while the run lasts.
 struct DeviceTopology {
@@ -47,8 +48,10 @@ class DeviceGraph : public Graph::Attachment {
   /// What is attached to the graph for this device, or a new one where another budget is asked for.
   static std::shared_ptr<DeviceGraph> of(const Graph& graph, const DeviceChoice& choice);
 
-  explicit DeviceGraph(const DeviceChoice& choice)
-      : shared_device_(std::make_shared<Device>(choice.index, choice.memory)), device_(*shared_device_) {}
+  DeviceGraph(const DeviceChoice& choice, std::shared_ptr<MemoryBudget> host)
+      : shared_device_(std::make_shared<Device>(choice.index, choice.memory)), device_(*shared_device_) {
+    device_.set_host_budget(std::move(host));
+  }
 
   Device& device() { return device_; }
   /// For what may outlive the rows.
@@ -64,10 +67,13 @@ class DeviceGraph : public Graph::Attachment {
   /// The block in compressed form; `coding_batch_arcs` as for `compressed_supply`.
   std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
                                               const Graph& graph, std::uint64_t coding_batch_arcs);
-  bool                             has_compressed(const RowBlock& block, bool weighted);
-  bool                             has_pinned(const RowBlock& block, bool weighted);
-  bool                             has_resident(const Topology& topology, bool weighted);
-  bool                             has_order(const RowBlock& block, bool weighted);
+  /// Pages that a run has left in host memory for the next to read there; null: there are none.
+  std::shared_ptr<PagesInPlace> pages_in_place(const RowBlock& block, bool weighted);
+  void                          keep(std::shared_ptr<PagesInPlace> pages);
+  bool                          has_compressed(const RowBlock& block, bool weighted);
+  bool                          has_pinned(const RowBlock& block, bool weighted);
+  bool                          has_resident(const Topology& topology, bool weighted);
+  bool                          has_order(const RowBlock& block, bool weighted);
   /// Another order can be made of these rows, and would change something, for all that was tried.
   bool may_reorder(const RowBlock& block);
   /// Edges that a run in windows, or in place, has left on the device for the next.
@@ -117,6 +123,7 @@ class DeviceGraph : public Graph::Attachment {
   std::vector<std::shared_ptr<ResidentRows>>    blocks_, reordered_;
   std::vector<std::shared_ptr<HostRows>>        host_rows_;
   std::vector<std::shared_ptr<CompressedBlock>> coded_;
+  std::vector<std::shared_ptr<PagesInPlace>>    pages_;
   Forgone                                       forgone_;
   std::shared_ptr<const VertexMap>              order_;
   const EdgeIndex*                              ordered_by_ = nullptr;  ///< offsets, on the host

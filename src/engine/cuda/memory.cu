@@ -252,6 +252,25 @@ void Device::give(void* data, std::uint64_t bytes) noexcept {
   used_ -= bytes;
 }
 
+void* Device::take_on_host(std::uint64_t bytes, std::string_view what) {
+  if (measuring()) return nullptr;
+  if (host_) host_->take(bytes, what);
+  void* data = nullptr;
+  if (cudaMallocHost(&data, bytes) == cudaSuccess) return data;
+  cudaGetLastError();
+  if (host_) host_->give(bytes);
+  throw DeviceError{
+      ExitCode::does_not_fit,
+      fmt::format("{} need {} of host memory that can be pinned; raise `ulimit -l`, or use --device cpu", what,
+                  human_bytes(bytes))};
+}
+
+void Device::give_on_host(void* data, std::uint64_t bytes) noexcept {
+  cudaStreamSynchronize(nullptr);  // whoever uses it
+  cudaFreeHost(data);
+  if (host_) host_->give(bytes);
+}
+
 bool Device::stages(std::uint64_t bytes) {
   if (bytes <= staging_bytes) return false;
   if (!staging_) staging_ = IdleRings::instance().take(index_, staging_buffers, staging_bytes);
@@ -277,7 +296,7 @@ void Device::upload(void* to, const void* from, std::uint64_t bytes) {
   const char* const      doing = "being given data";
   const std::scoped_lock lock{mutex_};
   if (!stages(bytes)) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, nullptr), doing);
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr), doing);
     return;
   }
   in_parts([&] {
@@ -287,7 +306,7 @@ void Device::upload(void* to, const void* from, std::uint64_t bytes) {
       char* const         staged = buffer.memory.as<char>();
       buffer.copied.wait();
       copy_by_threads(staged, static_cast<const char*>(from) + at, part);
-      check(cudaMemcpyAsync(static_cast<char*>(to) + at, staged, part, cudaMemcpyHostToDevice, nullptr), doing);
+      check(cudaMemcpyAsync(static_cast<char*>(to) + at, staged, part, cudaMemcpyDefault, nullptr), doing);
       buffer.copied.record(nullptr);
     }
   });
@@ -297,15 +316,14 @@ void Device::download(void* to, const void* from, std::uint64_t bytes) {
   const char* const      doing = "giving data back";
   const std::scoped_lock lock{mutex_};
   if (!stages(bytes)) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, nullptr), doing);
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr), doing);
     return wait();
   }
   const std::uint64_t parts = (bytes + staging_bytes - 1) / staging_bytes;
   const auto          size  = [&](std::uint64_t i) { return std::min(staging_bytes, bytes - i * staging_bytes); };
   const auto          bring = [&](std::uint64_t i) {
     const char* const part = static_cast<const char*>(from) + i * staging_bytes;
-    check(cudaMemcpyAsync((*staging_)[i].memory.as<char>(), part, size(i), cudaMemcpyDeviceToHost, nullptr),
-                   doing);
+    check(cudaMemcpyAsync((*staging_)[i].memory.as<char>(), part, size(i), cudaMemcpyDefault, nullptr), doing);
     (*staging_)[i].copied.record(nullptr);
   };
   const auto take = [&](std::uint64_t i) {

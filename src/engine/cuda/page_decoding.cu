@@ -1,6 +1,7 @@
-// Pages are decoded by the warps that their chunks are shared out to, from bytes that lie on the device. Whoever
-// wrote a page may have meant harm: nothing outside of it is read, and no edge leads to a vertex that is not
-// there.
+// Pages are decoded by warps that share out their edges, from bytes that the device reads. Whoever wrote a page
+// may have meant harm: nothing outside of it is read, and no edge leads to a vertex that is not there.
+#include <algorithm>
+
 #include "engine/cuda/grid.cuh"
 #include "engine/cuda/pages.hpp"
 
@@ -86,19 +87,15 @@ struct CodedRecords {
             entry + (single ? (far ? 2 : 1) : second >> Group::where_at)};
   }
 
+  /// All words that it may depend on are read at once.
   __device__ Vertex target(const Found& found, std::uint32_t k) const {
-    unsigned            n   = k % CompressedRows::group;
-    const std::uint32_t low = page.bits(found.words + found.how.unary, n * found.how.low, found.how.low);
+    std::uint32_t unary[CompressedRows::most_unary];
+    for (unsigned i = 0; i < CompressedRows::most_unary; ++i)
+      unary[i] = i < found.how.unary ? page.word(found.words + i) : 0;
+    const unsigned      which = k % CompressedRows::group;
+    const std::uint32_t low   = page.bits(found.words + found.how.unary, which * found.how.low, found.how.low);
     if (found.how.unary == 0) return found.smallest + low;
-    const unsigned which = n;
-    unsigned       i     = 0;
-    std::uint32_t  word  = page.word(found.words);
-    for (; i + 1 < found.how.unary; word = page.word(found.words + ++i)) {
-      const auto ones = static_cast<unsigned>(__popc(word));
-      if (n < ones) break;
-      n -= ones;
-    }
-    return found.smallest + low + ((i * 32 + nth_one(word, n) - which) << found.how.low);
+    return found.smallest + low + ((CompressedRows::nth_one_of(unary, which) - which) << found.how.low);
   }
 
   __device__ std::uint32_t weight(const Found& found, const Record& record, std::uint32_t k) const {
@@ -112,19 +109,6 @@ struct CodedRecords {
     const Found found = find(record, k);
     if constexpr (weighted) by = weight(found, record, k);
     return target(found, k);
-  }
-
-  __device__ static unsigned nth_one(unsigned word, unsigned n) {
-    unsigned place = 0;
-#pragma unroll
-    for (unsigned half = 16; half > 0; half /= 2) {
-      const auto ones = static_cast<unsigned>(__popc(word & ((1u << half) - 1)));
-      if (n < ones) continue;
-      n -= ones;
-      word >>= half;
-      place += half;
-    }
-    return place;
   }
 };
 
@@ -155,47 +139,96 @@ struct PlainRecords {
   }
 };
 
-/// What a page has of a chunk, one in each lane.
-struct ChunkInPage {
-  Record        record = {};
-  std::uint32_t first  = 0;  ///< of the record's edges
-  std::uint32_t length = 0;
-  std::uint32_t to     = 0;
+/// What a page has of 32 chunks, one in each lane; places count from the page's first edge on. All lanes must come
+/// wherever they are asked.
+template <class Records>
+class ChunksOfWarp {
+ public:
+  __device__ ChunksOfWarp(const Records& records, const PageBatch& batch, const PageJob& job,
+                          std::uint64_t first) {
+    const std::uint64_t k = first + lane_index();
+    begin_ = end_ = job.places();
+    if (k >= job.last_chunk) return;
+    const EdgeIndex start = batch.layout.starts[k], end = batch.layout.starts[k + 1];
+    begin_ = job.place_of(start);
+    end_   = job.place_of(end);
+    if (begin_ == end_) return;
+    const ChunkDescriptor entry = batch.layout.entries[k];
+    const EdgeIndex       row = batch.offsets[entry.vertex], row_end = batch.offsets[entry.vertex + 1];
+    const EdgeIndex       begins = row < job.first_edge ? job.first_edge : row;
+    const EdgeIndex       ends   = row_end < job.last_edge ? row_end : job.last_edge;
+    record_                      = records.record(entry.vertex - job.first_vertex, ends - begins);
+    skip_ = static_cast<std::uint32_t>(row + EdgeIndex{entry.chunk} * batch.layout.chunk_edges - begins -
+                                       (start - job.first_place));
+  }
+
+  /// Where the chunks end.
+  __device__ unsigned end() const { return of(end_, warp_lanes - 1); }
+
+  /// Whose chunk has the edge at a place.
+  __device__ unsigned lane_of(unsigned place) const {
+    unsigned lane = 0;
+#pragma unroll
+    for (unsigned step = warp_lanes / 2; step > 0; step /= 2)
+      if (of(begin_, lane + step) <= place) lane += step;
+    return lane;
+  }
+  __device__ Record record_of(unsigned lane) const { return {of(record_.at, lane), of(record_.edges, lane)}; }
+  /// What to add to a place for that of the edge in its record.
+  __device__ std::uint32_t skip_of(unsigned lane) const { return of(skip_, lane); }
+
+ private:
+  __device__ static std::uint32_t of(std::uint32_t value, unsigned lane) {
+    return __shfl_sync(all_lanes, value, static_cast<int>(lane));
+  }
+
+  Record        record_ = {};
+  std::uint32_t begin_ = 0, end_ = 0;
+  std::uint32_t skip_ = 0;  ///< modulo 2^32
 };
 
-template <class Records>
-__device__ ChunkInPage chunk_in(const Records& records, const PageBatch& batch, const PageJob& job,
-                                std::uint64_t k) {
-  if (k >= job.last_chunk) return {};
-  const ChunkDescriptor entry = batch.layout.entries[k];
-  const EdgeIndex       row = batch.offsets[entry.vertex], row_end = batch.offsets[entry.vertex + 1];
-  const EdgeIndex       start = batch.layout.starts[k];
-  const EdgeIndex       at    = row + EdgeIndex{entry.chunk} * batch.layout.chunk_edges;
-  const EdgeIndex       end   = at + (batch.layout.starts[k + 1] - start);
-  const EdgeIndex       first = at < job.first_edge ? job.first_edge : at;
-  const EdgeIndex       last  = end < job.last_edge ? end : job.last_edge;
-  if (first >= last) return {};
-  const EdgeIndex begins = row < job.first_edge ? job.first_edge : row;
-  const EdgeIndex ends   = row_end < job.last_edge ? row_end : job.last_edge;
-  return {records.record(entry.vertex - job.first_vertex, ends - begins),
-          static_cast<std::uint32_t>(first - begins), static_cast<std::uint32_t>(last - first),
-          static_cast<std::uint32_t>(start + (first - at) - batch.from)};
-}
+/// What a lane has decoded.
+template <bool weighted>
+struct Decoded {
+  Vertex        targets[at_once];
+  std::uint32_t weights[weighted ? at_once : 1];
 
-__device__ std::uint32_t of_lane(std::uint32_t value, unsigned lane) {
-  return __shfl_sync(all_lanes, value, static_cast<int>(lane));
-}
+  template <class Records>
+  __device__ void read(const Records& records, unsigned i, const Record& record, std::uint32_t k) {
+    std::uint32_t by = 0;
+    targets[i]       = records.read(record, k, by);
+    if constexpr (weighted) weights[i] = by;
+  }
+};
 
-/// Which lane's chunk has an edge of all.
-__device__ unsigned owner(std::uint32_t begin, std::uint32_t edge) {
-  unsigned lane = 0;
+constexpr unsigned edges_at_once = at_once * warp_lanes;
+
+/// The edges from `at` to before `stop`.
+template <bool weighted, class Records>
+__device__ Decoded<weighted> decoded_at(const Records& records, const ChunksOfWarp<Records>& chunks, unsigned at,
+                                        unsigned stop) {
+  Decoded<weighted> decoded;
+  const auto        place = [&](unsigned i) {
+    const unsigned mine = at + i * warp_lanes + lane_index();
+    return mine < stop ? mine : stop - 1;
+  };
+  const unsigned      lane   = chunks.lane_of(at);
+  const Record        record = chunks.record_of(lane);
+  const std::uint32_t skip   = chunks.skip_of(lane);
+  if (chunks.record_of(chunks.lane_of(stop - 1)).at == record.at) {  // of hubs, nearly always
 #pragma unroll
-  for (unsigned step = warp_lanes / 2; step > 0; step /= 2)
-    if (of_lane(begin, lane + step) <= edge) lane += step;
-  return lane;
+    for (unsigned i = 0; i < at_once; ++i) decoded.read(records, i, record, place(i) + skip);
+    return decoded;
+  }
+#pragma unroll
+  for (unsigned i = 0; i < at_once; ++i) {
+    const unsigned its = chunks.lane_of(place(i));
+    decoded.read(records, i, chunks.record_of(its), place(i) + chunks.skip_of(its));
+  }
+  return decoded;
 }
 
-/// A warp has 32 chunks of a page, and walks their edges as one row.
+/// Warps have as many edges as one another, whatever rows they are of.
 template <class Records, bool weighted>
 __global__ void __launch_bounds__(block_threads, 4)
     decode_batch(PageCode code, PageBatch batch, Vertex* targets, std::uint32_t* weights, unsigned* damaged) {
@@ -204,32 +237,32 @@ __global__ void __launch_bounds__(block_threads, 4)
     const PageJob job =
         batch.jobs[partition_point(0u, batch.count, [&](unsigned i) { return batch.jobs[i].first_team <= team; }) -
                    1];
-    const Records       records{{job.words, code.page_bytes}, code};
-    const std::uint64_t k     = job.first_chunk + (team - job.first_team) * warp_lanes + lane_index();
-    const ChunkInPage   mine  = chunk_in(records, batch, job, k);
-    const std::uint32_t begin = warp_exclusive_sum(mine.length);
-    const std::uint32_t total = of_lane(begin + mine.length, warp_lanes - 1);
-    for (std::uint32_t at = 0; at < total; at += at_once * warp_lanes) {
-      Vertex        to[at_once];
-      std::uint32_t by[at_once], place[at_once];
+    const Records   records{{job.words, code.page_bytes}, code};
+    const unsigned  from = static_cast<unsigned>(team - job.first_team) * PageJob::edges_a_team;
+    const unsigned  end  = std::min(from + PageJob::edges_a_team, job.places());
+    const EdgeIndex to   = job.first_place - batch.from;
+    std::uint64_t   k    = partition_point(job.first_chunk + 1, job.last_chunk,
+                                           [&](std::uint64_t chunk) {
+                                        return batch.layout.starts[chunk] <= job.first_place + from;
+                                      }) -
+                      1;
+    for (unsigned at = from; at < end; k += warp_lanes) {
+      const ChunksOfWarp<Records> chunks{records, batch, job, k};
+      const unsigned              last = std::min(chunks.end(), end);
+      for (; at < last; at += edges_at_once) {
+        const unsigned stop    = std::min(at + edges_at_once, last);
+        const auto     decoded = decoded_at<weighted>(records, chunks, at, stop);
 #pragma unroll
-      for (unsigned i = 0; i < at_once; ++i) {
-        const std::uint32_t edge = at + i * warp_lanes + lane_index(), there = edge < total ? edge : total - 1;
-        const unsigned      lane  = owner(begin, there);
-        const std::uint32_t inner = there - of_lane(begin, lane);
-        const Record        record{of_lane(mine.record.at, lane), of_lane(mine.record.edges, lane)};
-        place[i] = of_lane(mine.to, lane) + inner;
-        by[i]    = 0;
-        to[i]    = records.read(record, of_lane(mine.first, lane) + inner, by[i]);
+        for (unsigned i = 0; i < at_once; ++i) {
+          const unsigned place = at + i * warp_lanes + lane_index();
+          if (place >= stop) continue;
+          const bool is_vertex = decoded.targets[i] < code.vertices;
+          wrong |= !is_vertex;
+          targets[to + place] = is_vertex ? decoded.targets[i] : 0;
+          if constexpr (weighted) weights[to + place] = decoded.weights[i];
+        }
       }
-#pragma unroll
-      for (unsigned i = 0; i < at_once; ++i) {
-        if (at + i * warp_lanes + lane_index() >= total) continue;
-        const bool is_vertex = to[i] < code.vertices;
-        wrong |= !is_vertex;
-        targets[place[i]] = is_vertex ? to[i] : 0;
-        if constexpr (weighted) weights[place[i]] = by[i];
-      }
+      at = last;
     }
   }
   if (wrong) *damaged = 1;

@@ -1,8 +1,11 @@
 // Edges that rest in pages on disk and stream past a GPU (GTS): state stays on the device, pages come through
 // pinned memory, and a cache on the device keeps what fits.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <optional>
+#include <unordered_set>
 
 #include "base/fail.hpp"
 #include "engine/cuda/event.hpp"
@@ -91,6 +94,58 @@ struct Batch {
   PageStream*                      source = nullptr;
 };
 
+/// Which pages lie on the device, and where. What is said of an iteration is said before any page of it moves.
+class DevicePageCache {
+ public:
+  DevicePageCache() = default;
+  DevicePageCache(Device& device, std::uint64_t slots, std::uint64_t page_words, std::uint64_t pages,
+                  PageCache policy)
+      : memory_(device, slots * page_words, what_pages),
+        page_words_(page_words),
+        policy_(policy),
+        slot_of_(pages, none),
+        page_in_(slots, none),
+        used_(slots) {}
+
+  std::uint64_t bytes() const { return memory_.size() * sizeof(std::uint32_t); }
+  bool          has_room() const { return filled_ < page_in_.size(); }
+
+  /// Where a page is, from now on among those that were used last; null: it is not there.
+  std::uint32_t* find(std::uint64_t page) {
+    if (page_in_.empty() || slot_of_[page] == none) return nullptr;
+    touch(slot_of_[page]);
+    return at(slot_of_[page]);
+  }
+  /// A place for one that is not there, perhaps another's; null: it does not stay.
+  std::uint32_t* place(std::uint64_t page) {
+    if (!has_room() && (policy_ == PageCache::first || page_in_.empty())) return nullptr;
+    const std::uint64_t slot = has_room() ? filled_++ : order_.front();
+    if (page_in_[slot] != none) slot_of_[page_in_[slot]] = none;
+    page_in_[slot] = page, slot_of_[page] = slot;
+    touch(slot);
+    return at(slot);
+  }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  std::uint32_t* at(std::uint64_t slot) const { return memory_.data() + slot * page_words_; }
+  void           touch(std::uint64_t slot) {
+              if (policy_ == PageCache::first) return;
+    if (used_[slot]) order_.erase(*used_[slot]);
+    used_[slot] = order_.insert(order_.end(), slot);
+  }
+
+  using Order = std::list<std::uint64_t>;
+
+  DeviceArray<std::uint32_t>                  memory_;
+  std::uint64_t                               page_words_ = 0, filled_ = 0;
+  PageCache                                   policy_ = PageCache::first;
+  std::vector<std::uint64_t>                  slot_of_, page_in_;
+  Order                                       order_;  ///< of slots, the one that was used longest ago first
+  std::vector<std::optional<Order::iterator>> used_;
+};
+
 /// One block of rows.
 struct PagedSide {
   const store::PagedRows*     rows = nullptr;
@@ -102,13 +157,10 @@ struct PagedSide {
   DeviceArray<Vertex>         starts;
   DeviceArray<PartAt>         parts;  ///< of each page, among the chunks that are laid out
   std::vector<PartAt>         laid;   ///< the same, for the host
-  DeviceArray<std::uint32_t>  cache;
-  std::vector<std::uint32_t*> cached;  ///< where each page stays, or null
-  std::uint64_t               cached_count = 0;
+  DevicePageCache             cache;
 
   const store::PageTable& table() const { return rows->table(); }
   std::uint64_t           page_words() const { return table().format().page_bytes / sizeof(std::uint32_t); }
-  bool                    cache_has_room() const { return (cached_count + 1) * page_words() <= cache.size(); }
 
   /// What a page has of the active rows is so little that the device reads just that where the host keeps it,
   /// rather than having the page sent. A chunk is some requests of whole sectors.
@@ -130,6 +182,7 @@ class GpuPages final : public EdgeSupply {
         sizes_(sizes),
         everyone_(facts.all_active),
         pulls_(pulls),
+        policy_(options.cuda.page_cache),
         decoded_(device, sizes.decoded, facts.weighted),
         damaged_(device, 1, what_pages),
         trace_(options.trace),
@@ -147,16 +200,21 @@ class GpuPages final : public EdgeSupply {
   bool may_fuse() const override { return false; }
 
   BlockWork bring(Executor& executor, Direction, IterationStatistics& made, RunStatistics& statistics) override {
-    executor_     = &executor;
-    kernels_      = &dynamic_cast<WindowKernels&>(executor);
-    made.transfer = "kept";
-    for (PagedSide& side : sides_) try {
-        bring(side, made, statistics);
-      } catch (...) {
-        wait_for_streams();  // they read what the run gives back
-        side.stream->end();
-        throw;
-      }
+    executor_               = &executor;
+    kernels_                = &dynamic_cast<WindowKernels&>(executor);
+    made.transfer           = "kept";
+    statistics.state_chunks = kernels_->state_chunks();
+    for (std::uint64_t chunk = 0; chunk < kernels_->state_chunks(); ++chunk) {
+      if (kernels_->state_chunks() > 1) kernels_->receive(chunk);
+      for (PagedSide& side : sides_) try {
+          bring(side, made, statistics);
+        } catch (...) {
+          wait_for_streams();  // they read what the run gives back
+          side.stream->end();
+          throw;
+        }
+      if (kernels_->state_chunks() > 1) kernels_->received();
+    }
     refuse_damage();
     if (trace_) trace_.flush();
     return {};  // is counted on the device
@@ -172,7 +230,8 @@ class GpuPages final : public EdgeSupply {
  private:
   struct Wanted {
     std::uint64_t        page;
-    const std::uint32_t* words;  ///< where the device has it or reads it; null: it is to be sent
+    const std::uint32_t* words;         ///< where the device has it or reads it; null: it is to be sent
+    std::uint32_t*       to = nullptr;  ///< where it is to stay then; null: it does not
   };
 
   void bring(PagedSide& side, IterationStatistics& made, RunStatistics& statistics) {
@@ -182,11 +241,16 @@ class GpuPages final : public EdgeSupply {
     std::uint64_t              in_place = 0;
     for (std::uint64_t i = 0; i < side.table().size(); ++i) {
       if (side.laid[i].edges == side.laid[i + 1].edges) continue;
-      wanted.push_back({i, side.cached[i]});
-      if (side.cached[i]) continue;
-      if (!side.cache_has_room() && side.reads_little(i))
-        wanted.back().words = side.kept.on_device(side.stream->kept_page(i));
-      wanted.back().words ? static_cast<void>(++in_place) : missing.push_back(i);
+      Wanted& page = wanted.emplace_back(i, side.cache.find(i));
+      if (page.words) continue;
+      if (!side.cache.has_room() && side.reads_little(i))
+        page.words = side.kept.on_device(side.stream->kept_page(i));
+      if (page.words) {
+        ++in_place;
+        continue;
+      }
+      missing.push_back(i);
+      page.to = side.cache.place(i);
     }
     const std::uint64_t read = side.stream->pages_read(), bytes = side.table().format().page_bytes;
     side.stream->begin(missing, {});
@@ -199,6 +263,7 @@ class GpuPages final : public EdgeSupply {
     side.stream->end();
     const std::uint64_t from_disk = (side.stream->pages_read() - read) * bytes;
     made.windows += wanted.size();
+    made.pages_hit += wanted.size() - missing.size() - in_place;
     made.bytes_sent += missing.size() * bytes;
     made.bytes_read += from_disk;
     statistics.bytes_sent += missing.size() * bytes;
@@ -228,10 +293,15 @@ class GpuPages final : public EdgeSupply {
   }
 
   std::uint64_t batch_end(const PagedSide& side, const std::vector<Wanted>& wanted, std::uint64_t first) const {
-    const EdgeIndex from = side.laid[wanted[first].page].edges;
-    std::uint64_t   last = first, sent = 0;
+    const EdgeIndex                          from = side.laid[wanted[first].page].edges;
+    std::uint64_t                            last = first, sent = 0;
+    std::unordered_set<const std::uint32_t*> used;  // places of those that were used last, which others take
     do {
-      if (!wanted[last].words && ++sent > sizes_.batch_pages) break;
+      const Wanted& page = wanted[last];
+      if (!page.words && ++sent > sizes_.batch_pages) break;
+      if (policy_ == PageCache::lru && (page.words || page.to) &&
+          !used.insert(page.words ? page.words : page.to).second)
+        break;
       ++last;
     } while (last < wanted.size() && last - first < sizes_.batch_jobs &&
              side.laid[wanted[last].page + 1].edges - from <= sizes_.decoded);
@@ -243,14 +313,15 @@ class GpuPages final : public EdgeSupply {
     release(batch);
     batch.arrived.wait();  // its jobs before have been copied
     batch.source = side.stream.get();
-    batch.decoded.make_wait(batch.stream);  // what was there before
+    for (const auto& each : batches_)  // what was there before
+      if (each.get() == &batch || policy_ == PageCache::lru) each->decoded.make_wait(batch.stream);
     auto* const   jobs  = batch.staged_jobs.as<PageJob>();
     std::uint64_t teams = 0, place = 0;
     Copies        copies{*this, batch};
     for (std::uint64_t i = 0; i < pages.size(); ++i) {
-      const auto [page, there] = pages[i];
-      jobs[i]                  = job(side, page, there ? there : sent(side, page, batch, place, copies), teams);
-      teams += (jobs[i].last_chunk - jobs[i].first_chunk + warp_lanes - 1) / warp_lanes;
+      const auto [page, there, to] = pages[i];
+      jobs[i] = job(side, page, there ? there : sent(side, page, to, batch, place, copies), teams);
+      teams += jobs[i].teams();
     }
     copies.flush();
     check(cudaMemcpyAsync(batch.jobs.data(), jobs, pages.size() * sizeof(PageJob), cudaMemcpyHostToDevice,
@@ -293,8 +364,8 @@ class GpuPages final : public EdgeSupply {
   };
 
   /// To where it stays, or to the batch's next place.
-  const std::uint32_t* sent(PagedSide& side, std::uint64_t page, Batch& batch, std::uint64_t& place,
-                            Copies& copies) {
+  const std::uint32_t* sent(PagedSide& side, std::uint64_t page, std::uint32_t* stays, Batch& batch,
+                            std::uint64_t& place, Copies& copies) {
     make_ring_room(side, copies);
     const PageStream::RawPage raw = [&] {
       const TraceSpan span{trace_.trace(), Track::host, "wait for page"};
@@ -302,13 +373,7 @@ class GpuPages final : public EdgeSupply {
     }();
     if (raw.page != page) throw internal_error("page {} came instead of {}", raw.page, page);
     if (!raw.stays()) batch.held.push_back(raw), ++held_;
-    const bool           stays = side.cache_has_room();
-    std::uint32_t* const to    = stays ? side.cache.data() + side.cached_count * side.page_words()
-                                       : batch.memory.data() + place * side.page_words();
-    if (stays)
-      side.cached[page] = to, ++side.cached_count;
-    else
-      ++place;
+    std::uint32_t* const to = stays ? stays : batch.memory.data() + place++ * side.page_words();
     copies.add(to, raw.bytes, side.table().format().page_bytes);
     return to;
   }
@@ -341,6 +406,8 @@ class GpuPages final : public EdgeSupply {
             .last_edge    = edges.last,
             .first_chunk  = begun - std::min<std::uint64_t>(begun, 1),  // the one before may reach into it
             .last_chunk   = side.laid[page + 1].chunks,
+            .first_place  = side.laid[page].edges,
+            .last_place   = side.laid[page + 1].edges,
             .first_team   = teams,
             .first_vertex = static_cast<Vertex>(side.table().vertices(page).first)};
   }
@@ -382,6 +449,7 @@ class GpuPages final : public EdgeSupply {
   std::vector<PagedSide> sides_;
   PageSizes              sizes_;
   bool                   everyone_, pulls_;
+  PageCache              policy_;
   Slot                   decoded_;
   DeviceArray<unsigned>  damaged_;
   DeviceTrace            trace_;
@@ -404,10 +472,13 @@ class PagesBuilder {
         device_(job.device()),
         options_(job.supplied.options),
         facts_(job.needs.facts),
-        pulls_(facts_.pulls_windows(job.topology, options_.direction)) {}
+        chunks_(chosen_chunks()),
+        pulls_(chunks_ == 1 && facts_.pulls_windows(job.topology, options_.direction)) {
+    job.supplied.options.supply.state_chunks = chunks_;
+  }
 
   Supply<PlainRows> build() {
-    const std::uint64_t state = job_.state();
+    const std::uint64_t state = job_.needs.state_bytes_in_chunks(chunks_);
     if (job_.topology.push.empty() && !pulls_)
       throw DeviceError{ExitCode::does_not_fit,
                         "a GPU pushes along pages, which needs those of in-edges for this; convert the graph with "
@@ -416,8 +487,9 @@ class PagesBuilder {
     add(job_.topology.pull, supply_.pull, pulls_);
     const PageSizes sizes = sizes_within(device_.room() - std::min(device_.room(), state), state);
     for (PagedSide& side : sides_) {
-      side.cache = {device_, sizes.cached / sides_.size() * side.page_words(), what_pages};
-      supply_.resident += side.cache.size() * sizeof(std::uint32_t);
+      side.cache = {device_, sizes.cached / sides_.size(), side.page_words(), side.table().size(),
+                    options_.cuda.page_cache};
+      supply_.resident += side.cache.bytes();
     }
     Charge to_come{job_.graph.budget(), "the result"};  // pages that stay leave room for it, and for staged jobs
     to_come.raise_to(job_.needs.answer_bytes + answer_rounding + sizes.staged_bytes());
@@ -429,6 +501,25 @@ class PagesBuilder {
   }
 
  private:
+  /// As many as are asked for; or as few as let state, offsets and two pages be on the device.
+  std::uint64_t chosen_chunks() const {
+    constexpr std::uint64_t smallest = 1u << 12;  // vertices: with fewer, all time goes into pages
+    if (options_.supply.state_chunks > 0) return options_.supply.state_chunks;
+    std::uint64_t pages = 0, offsets = 0;
+    for (const auto* blocks : {&job_.topology.push, &job_.topology.pull})
+      for (const RowBlock& block : *blocks) {
+        const store::PageTable& table = block.pages->table();
+        pages = std::max(pages, 2 * table.format().page_bytes + table.most_edges() * edge_bytes(facts_.weighted));
+        offsets += (job_.topology.vertices + 1) * sizeof(EdgeIndex);
+      }
+    const auto needs = [&](std::uint64_t chunks) {
+      return job_.needs.state_bytes_in_chunks(chunks) + pages + (chunks == 1 ? offsets : 0) + 64 * rounding;
+    };
+    for (std::uint64_t chunks = 1; chunks * smallest < std::max(job_.topology.vertices, 2 * smallest); chunks *= 2)
+      if (needs(chunks) <= device_.room()) return chunks;
+    return 1;
+  }
+
   void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool streamed) {
     for (const RowBlock& block : blocks) {
       if (!block.pages) throw internal_error("rows in memory were to be streamed");
@@ -445,7 +536,8 @@ class PagesBuilder {
     const auto found = std::ranges::find(offsets_, block.pages, &Offsets::of);
     if (found != offsets_.end()) return found->there->data();
     const std::uint64_t count = job_.topology.vertices + 1;
-    auto there = std::make_shared<DeviceArray<EdgeIndex>>(device_, count, "the offsets of the rows");
+    auto                there = std::make_shared<DeviceArray<EdgeIndex>>(device_, count, "the offsets of the rows",
+                                                          chunks_ > 1 ? ArrayMemory::host : ArrayMemory::device);
     // They may be on disk: a part at a time is in memory.
     for (std::uint64_t first = 0; first < count; first += store::evicted_offsets) {
       const std::uint64_t last = std::min(count, first + store::evicted_offsets);
@@ -482,16 +574,15 @@ class PagesBuilder {
       side.code.starts = side.starts.data();
     }
     device_.wait();  // the host's copies go
-    side.cached.assign(table.size(), nullptr);
     supply_.on_host += block.pages->bytes();
   }
 
   void open(PagedSide& side, unsigned shares) {
     const auto& budget = job_.graph.budget();
     const auto  sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
-    side.stream        = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget);
-    side.ring          = PinnedRange{side.stream->ring().all()};
-    side.kept          = PinnedRange{side.stream->kept().all()};
+    side.stream = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget, options_.trace);
+    side.ring   = PinnedRange{side.stream->ring().all()};
+    side.kept   = PinnedRange{side.stream->kept().all()};
   }
 
   /// As many streams and as large batches as are asked for or usual, or as fit; what is left keeps pages.
@@ -534,6 +625,7 @@ class PagesBuilder {
   Device&                device_;
   const RunOptions&      options_;
   ProgramFacts           facts_;
+  std::uint64_t          chunks_;
   bool                   pulls_;
   Supply<PlainRows>      supply_;
   std::vector<PagedSide> sides_;
@@ -543,8 +635,17 @@ class PagesBuilder {
 void make_of_pages(SupplyJob& job) {
   const Stopwatch clock;
   job.lock = job.device_graph.exclusive_host_rows();
-  job.device().require_at_all(job.state(), "the state of the vertices");
   job.device_graph.drop_idle_prefixes();
+  const InPlace in_place = job.supplied.options.supply.pages_in_place;
+  std::string   why_not;
+  if (in_place != InPlace::off && (in_place == InPlace::on || !job.needs.facts.all_active) &&
+      supply_pages_in_place(job, why_not)) {
+    job.supplied.so_far.prepare_ms = clock.milliseconds();
+    return;
+  }
+  if (in_place == InPlace::on)
+    throw Error{ExitCode::usage, fmt::format("{}; use --method {}", why_not, pages_from_disk()->name)};
+  job.device_graph.make_room();  // pages that other runs have left in host memory, too
   try {
     job.supplied.rows = PagesBuilder{job}.build();
   } catch (const Error& error) {  // with little host memory the CPU may do: it cuts state into chunks

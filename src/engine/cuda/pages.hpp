@@ -26,11 +26,22 @@ struct PageCode {
 
 /// A page that lies on the device.
 struct PageJob {
+  static constexpr unsigned edges_a_team = 512;  ///< of a warp
+
   const std::uint32_t* words;
   EdgeIndex            first_edge, last_edge;    ///< among those of all rows
   std::uint64_t        first_chunk, last_chunk;  ///< that may have edges in it, of those laid out
-  std::uint64_t        first_team;               ///< of the warps for pages before, each for 32 chunks
+  EdgeIndex            first_place, last_place;  ///< its edges among those laid out; fewer than 2^31
+  std::uint64_t        first_team;               ///< how many warps are for pages before
   Vertex               first_vertex;
+
+  SPILLWAY_HD unsigned places() const { return static_cast<unsigned>(last_place - first_place); }
+  SPILLWAY_HD std::uint64_t teams() const { return (places() + edges_a_team - 1) / edges_a_team; }
+  /// Of an edge that is laid out, or the nearest to it in the page.
+  SPILLWAY_HD unsigned place_of(EdgeIndex edge) const {
+    if (edge <= first_place) return 0;
+    return edge < last_place ? static_cast<unsigned>(edge - first_place) : places();
+  }
 };
 
 /// Some of them, and where their edges go: one behind the other, as their chunks are laid out.

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/fail.hpp"
+#include "engine/cuda/pages_in_place.hpp"
 #include "engine/cuda/supplies.hpp"
+#include "plan/page_pricing.hpp"
 #include "store/paged_rows.hpp"
 #include "supply/methods.hpp"
 
@@ -70,9 +74,39 @@ struct Session::State {
     return {.device = "cuda:" + std::to_string(device_graph->device().index()), .method = options.method};
   }
 
+  /// What pages are to a price: of rows that are pulled or pushed.
+  PagedFacts paged_facts() const {
+    const bool  pulls  = needs.facts.pulls_windows(topology, options.direction);
+    const auto& blocks = pulls || topology.push.empty() ? topology.pull : topology.push;
+    PagedFacts  facts{.in_place   = !needs.facts.all_active && options.supply.pages_in_place != InPlace::off,
+                      .starts_gpu = !is_started()};
+    for (const RowBlock& block : blocks) {
+      facts.bytes += static_cast<double>(block.pages->bytes());
+      facts.in_place &= PagesInPlace::why_not(*block.pages).empty();
+    }
+    const auto&         budget = graph.budget();
+    const std::uint64_t room   = budget->limit() - std::min(budget->limit(), budget->used() + needs.answer_bytes);
+    const std::uint64_t state  = needs.state_bytes_in_chunks(1) + (topology.vertices + 1) * sizeof(EdgeIndex);
+    const std::uint64_t there  = device_graph->room(true);
+    facts.host_kept            = std::min(facts.bytes, static_cast<double>(room));
+    facts.device_kept          = std::min(facts.bytes, static_cast<double>(there - std::min(there, state)));
+    facts.in_place &= facts.host_kept >= facts.bytes;
+    return facts;
+  }
+
+  /// On a GPU if that is asked for, or else where pages are processed sooner.
+  Placement placed_pages() {
+    if (!needs.may_use_cpu || options.device.kind == cuda_kind()) return {.candidates = {streamed()}, .why = {}};
+    const RunFacts run = facts();
+    Placement      placed{.rates  = known_rates_of(device_graph->device(), thread_count(options.threads)),
+                          .priced = true};
+    placed.candidates = priced_pages(run, placed.rates, paged_facts(), streamed().device);
+    return placed;
+  }
+
   void choose() {
     if (options.method->streams_pages) {
-      choice = Placement{.candidates = {streamed()}, .why = {}};
+      choice = placed_pages();
       return;
     }
     const RunFacts  run = facts();
@@ -98,25 +132,46 @@ const std::shared_ptr<Device>& Session::shared_device() const { return state_->d
 bool                           Session::make_room() { return state_->device_graph->make_room(); }
 
 Plan Session::plan() {
-  if (state_->options.method->streams_pages) return plan_of_pages(*state_);
+  if (state_->options.method->streams_pages) {
+    if (!state_->choice) state_->choose();
+    Plan plan       = plan_of_pages(*state_);
+    plan.candidates = candidates();
+    return plan;
+  }
   return planned_supply(*state_->device_graph, state_->topology, state_->facts(), state_->graph.budget());
 }
 
 Plan Session::plan_of_pages(const State& state) {
-  Device&     device = state.device_graph->device();
-  Plan        plan{.device      = state.streamed().device,
-                   .method      = std::string{state.options.method->name},
-                   .weighted    = state.needs.facts.weighted,
-                   .room        = device.room(),
-                   .state_bytes = state.needs.state_bytes(state.options.method),
-                   .vertices    = state.topology.vertices,
-                   .arcs        = state.topology.arcs};
-  const bool  pulls  = state.needs.facts.pulls_windows(state.topology, state.options.direction);
-  const auto& blocks = pulls ? state.topology.pull : state.topology.push;
+  const bool        on_cpu = state.choice->best().on_cpu();
+  const PagedFacts  paged  = state.paged_facts();
+  const std::string gpu    = state.streamed().device;
+  Plan              plan{.device   = on_cpu ? "cpu" : gpu,
+                         .method   = std::string{state.options.method->name},
+                         .weighted = state.needs.facts.weighted,
+                         .vertices = state.topology.vertices,
+                         .arcs     = state.topology.arcs};
+  const bool        pulls  = state.needs.facts.pulls_windows(state.topology, state.options.direction);
+  const auto&       blocks = pulls ? state.topology.pull : state.topology.push;
   for (const RowBlock& block : blocks) {
     plan.edge_bytes += block.pages->bytes();
     plan.compressed |= block.pages->table().format().compressed;
   }
+  if (state.choice->candidates.size() > 1) {
+    const PlanCandidate &best = state.choice->candidates[0], &next = state.choice->candidates[1];
+    plan.why.push_back(fmt::format("edges are in pages on disk: {} is predicted to take {:.3g} ms, {} {:.3g}",
+                                   on_cpu ? "the CPU" : gpu, best.total_ms, on_cpu ? gpu : "the CPU",
+                                   next.total_ms));
+  }
+  if (on_cpu) return plan;
+  plan.room = state.device_graph->device().room();
+  if (paged.in_place) {
+    plan.state_bytes =
+        state.needs.state_bytes(edges_in_place()) + plan.vertices * sizeof(CompressedRows::RowSlice);
+    plan.why.emplace_back("host memory holds all of the compressed pages: the GPU reads them there");
+    return plan;
+  }
+  plan.state_bytes =
+      state.needs.state_bytes_in_chunks(std::max<std::uint64_t>(state.options.supply.state_chunks, 1));
   const std::uint64_t held = plan.state_bytes + (plan.vertices + 1) * sizeof(EdgeIndex) * blocks.size();
   const std::uint64_t left = plan.room - std::min(plan.room, held);
   plan.resident_bytes      = std::min({plan.edge_bytes, left, state.options.supply.resident.value_or(left)});
@@ -168,6 +223,7 @@ SuppliedRows Session::rows() {
 void Session::predict_iterations(RunStatistics& statistics) {
   State& state = *state_;
   if (!state.choice || !state.choice->priced || state.choice->best().asynchronous) return;
+  if (state.options.method->streams_pages) return;
   const PlanCandidate& chosen   = state.choice->best();
   const RunFacts       run      = state.facts();
   const GraphSample    sample   = sample_of(*state.device_graph, state.topology, run);

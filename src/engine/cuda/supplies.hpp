@@ -50,6 +50,9 @@ Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, c
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state);
 
+/// Compressed pages that the host keeps, all of them, read there; false: they are not for that, and why.
+bool supply_pages_in_place(struct SupplyJob& job, std::string& why_not);
+
 /// What a supply is made with, and what it makes (supply/methods.hpp).
 struct SupplyJob {
   DeviceGraph&                  device_graph;

@@ -48,7 +48,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                    options.cuda.probes,
                                    options.cuda.aggregate,
                                    chunk_edges(options),
-                                   std::max(options.cuda.line_edges, 1u)};
+                                   std::max(options.cuda.line_edges, 1u),
+                                   row_lanes_of(options.cuda)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
     // Rows are pulled in an order that does not change; atomic additions are not.
@@ -59,6 +60,14 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.window_width     = BucketWidth::of(wider * delta);
     view_.max_iterations   = max_iterations;
     view_.fixed            = options.deterministic;
+    if (takes_windows && options.method->streams_pages)
+      chunks_ = StateChunks{std::max<std::uint64_t>(options.supply.state_chunks, 1), n_};
+    if (chunks_.count > 1) {
+      const std::uint64_t a_chunk = (n_ + chunks_.count - 1) / chunks_.count;
+      chunks_.size                = (a_chunk + warp_lanes - 1) / warp_lanes * warp_lanes;
+      chunks_.count               = (n_ + chunks_.size - 1) / chunks_.size;
+      view_.direction             = Direction::push;
+    }
     allocate();
   }
 
@@ -90,7 +99,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   /// Frontiers are kept, one behind the other, in the order they came.
   void record() {
-    recorded_    = {device_, n_, "the recorded frontiers"};
+    recorded_    = {device_, n_, "the recorded frontiers", memory_of_state()};
     view_.record = recorded_.data();
   }
 
@@ -137,14 +146,14 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   /// Goes on from these, which stay where they are until `adopt`.
   void start_from(const DeviceArray<Value>& values) {
-    view_.values = values.data();
-    given_       = true;
+    view_.values = view_.receiving = values.data();
+    given_                         = true;
   }
   void adopt(DeviceArray<Value> values) { values_ = std::move(values); }
 
   void start_afresh() {
-    values_      = {device_, n_, "the values of the vertices"};
-    view_.values = values_.data();
+    values_      = {device_, n_, "the values of the vertices", memory_of_state()};
+    view_.values = view_.receiving = values_.data();
   }
 
   DeviceArray<Vertex> take_recorded() { return std::move(recorded_); }
@@ -238,6 +247,28 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   ChunkLayout laid() const override { return {entries_.data(), entry_starts_.data(), 0, view_.sizes.chunk_edges}; }
 
+  std::uint64_t state_chunks() const override { return chunks_.count; }
+
+  void receive(std::uint64_t chunk) override {
+    const auto [first, last] = chunks_.chunk(chunk, n_);
+    view_.receivers          = {static_cast<Vertex>(first), last - first};
+    view_.receiving          = chunk_values_.data() - first;
+    copy_state(chunk_values_.data(), view_.values + first, last - first);
+    if constexpr (T::gathers) {
+      view_.sums = chunk_sums_.data() - first;
+      copy_state(chunk_sums_.data(), sums_.data() + first, last - first);
+    }
+  }
+
+  void received() override {
+    const std::uint64_t first = view_.receivers.first, count = view_.receivers.count;
+    if constexpr (T::gathers)
+      copy_state(sums_.data() + first, chunk_sums_.data(), count);
+    else
+      copy_state(view_.values + first, chunk_values_.data(), count);
+    view_.receivers = {}, view_.receiving = view_.values, view_.sums = sums_.data();
+  }
+
   typename T::Global global() const {
     typename T::Global global{};
     if (at_end_.iterations > 0) global_.download(&global);  // which has none before the first
@@ -248,6 +279,28 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
  private:
   static constexpr unsigned most_blocks = 4096;
+
+  static unsigned row_lanes_of(const CudaTuning& tuning) {
+    switch (tuning.balance) {
+      case Balance::as_one:
+        return 0;
+      case Balance::vertex:
+        return 1;
+      case Balance::edge:
+        return std::bit_floor(std::clamp(tuning.virtual_warp, 4u, warp_lanes));
+      case Balance::hybrid:
+        return Sizes::hybrid;
+    }
+    return 0;
+  }
+
+  /// State in chunks rests in host memory; the device has the chunk that receives, and bitmaps.
+  ArrayMemory memory_of_state() const { return chunks_.count > 1 ? ArrayMemory::host : ArrayMemory::device; }
+
+  template <class Entry>
+  static void copy_state(Entry* to, const Entry* from, std::uint64_t count) {
+    check(cudaMemcpyAsync(to, from, count * sizeof(Entry), cudaMemcpyDefault, nullptr), "moving a chunk of state");
+  }
 
   template <class Kernel>
   unsigned grid_that_fits(Kernel kernel, int most) const {
@@ -317,8 +370,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   void allocate() {
     const std::uint64_t words = (n_ + warp_lanes - 1) / warp_lanes;
-    if constexpr (Machine::stores_messages) messages_ = {device_, n_, "the messages of the vertices"};
-    if constexpr (T::gathers) sums_ = {device_, n_, "the updates of the vertices"};
+    const ArrayMemory   state = memory_of_state();
+    if (chunks_.count > 1) {
+      chunk_values_ = {device_, chunks_.size, "a chunk of the state"};
+      if constexpr (T::gathers) chunk_sums_ = {device_, chunks_.size, "a chunk of the state"};
+    }
+    if constexpr (Machine::stores_messages) messages_ = {device_, n_, "the messages of the vertices", state};
+    if constexpr (T::gathers) sums_ = {device_, n_, "the updates of the vertices", state};
     if constexpr (Machine::tracks_open) open_ = {device_, words, "the open vertices"};
     if constexpr (Machine::prioritised) waiting_ = {device_, words, "the waiting vertices"};
     if constexpr (Machine::settles) settled_ = {device_, words, "the settled vertices"};
@@ -326,11 +384,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
       const std::uint64_t large = std::min(n_, view_.arcs / view_.sizes.large_degree + 1);
       const std::uint64_t hubs  = std::min(n_, view_.arcs / view_.sizes.hub_degree + 1);
       bits_                     = {device_, 3 * words, "the active vertices"};
-      lists_                    = {device_, 2 * (n_ + large + hubs), "the active vertices"};
+      lists_                    = {device_, 2 * (n_ + large + hubs), "the active vertices", state};
       listed_                   = {device_, most_blocks, "counters"};
       view_.listed              = listed_.data();
       if (view_.filter == Filter::batch) batch_ = {device_, view_.arcs, "the batch filter's entries"};
-      if constexpr (T::gathers) touched_ = {device_, n_, "the vertices with updates"};
+      if constexpr (T::gathers) touched_ = {device_, n_, "the vertices with updates", state};
       for (int i = 0; i < 3; ++i) view_.bits[i] = bits_.data() + i * words;
       for (int i = 0; i < 2; ++i) {
         view_.small[i] = lists_.data() + i * (n_ + large + hubs);
@@ -341,15 +399,15 @@ class CudaExecutor final : public Executor, public WindowKernels {
     if (options_.method->in_blocks()) {
       // As many as rows can be cut into at most.
       const std::uint64_t chunks = n_ + view_.arcs / view_.sizes.chunk_edges;
-      entries_                   = {device_, chunks, "the chunks of rows"};
-      entry_starts_              = {device_, chunks + 1, "the chunks of rows"};
+      entries_                   = {device_, chunks, "the chunks of rows", state};
+      entry_starts_              = {device_, chunks + 1, "the chunks of rows", state};
       laid_                      = {device_, std::uint64_t{most_blocks} * block_warps, "counters"};
       laid_in_all_               = {device_, 1, "counters"};
       rounds_                    = {device_, 3, "counters"};
       view_.entries = entries_.data(), view_.starts = entry_starts_.data();
       view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.rounds = rounds_.data();
     }
-    pull_large_         = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows"};
+    pull_large_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows", state};
     iteration_counters_ = {device_, 3, "counters"};
     control_            = {device_, 1, "counters"};
     visit_counters_     = {device_, 1, "counters"};
@@ -467,9 +525,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
   std::uint64_t               launches_ = 0;  ///< of parts of iterations
   std::function<void()>       meanwhile_;
 
-  DeviceArray<Value>                            values_;
+  StateChunks                                   chunks_;
+  DeviceArray<Value>                            values_, chunk_values_;
   DeviceArray<typename T::Message>              messages_;
-  DeviceArray<typename T::Combine::Accumulator> sums_;
+  DeviceArray<typename T::Combine::Accumulator> sums_, chunk_sums_;
   DeviceArray<Word>                             open_, waiting_, settled_, bits_;
   DeviceArray<Vertex>                           lists_, touched_, batch_, pull_large_, recorded_;
   DeviceArray<std::uint64_t>                    starts_;

@@ -441,8 +441,8 @@ class Machine {
 
   __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {
     return Operations<P>::compute(view_.program, message, edge, [&]() -> Value {
-      if constexpr (T::in_place) return atomics::load(view_.values[target]);
-      return view_.values[target];
+      if constexpr (T::in_place) return atomics::load(view_.receiving[target]);
+      return view_.receiving[target];
     });
   }
 
@@ -523,6 +523,7 @@ class Machine {
   __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
                                  unsigned at);
   __device__ bool collect_in_bins(Collected& all, const Rows& rows, const OwnRow& own, unsigned at);
+  __device__ bool collect_by(unsigned width, Collected& all, const Rows& rows, const OwnRow& own, unsigned at);
   __device__ bool pull_rows(Vertex v, bool wants, unsigned at);
   __device__ bool collected(Vertex v, const Collected& all);
   __device__ void pull_long_rows(unsigned at);
@@ -533,14 +534,18 @@ class Machine {
   __device__ static OwnRow own_row(const RowChunk& slice);
   template <class Wants>
   __device__ void push_window(const WindowBlock& window, const ChunkRange& range, unsigned at, Wants&& wants);
-  __device__ void pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at);
-  __device__ void run_to_fixed_point(const WindowBlock& window, const ChunkRange& range, unsigned at);
-  __device__ bool joins(const WindowBlock& window, const ChunkRange& range, Vertex v, unsigned at);
-  __device__ void take_in_window(const WindowBlock& window, const ChunkRange& range, const VertexRange& owners,
-                                 Count bucket, unsigned at, LocalRound& round);
-  __device__ void push_taken(const WindowBlock& window, const ChunkRange& range,
-                             const IterationCounters::Lists& taken, unsigned at);
-  __device__ bool goes_on(Vertex v);
+  template <class Wants>
+  __device__ void push_by_groups(const WindowBlock& window, const ChunkRange& range, unsigned width, unsigned at,
+                                 Wants&& wants);
+  __device__ unsigned lanes_for(const WindowBlock& window, const ChunkRange& range) const;
+  __device__ void     pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at);
+  __device__ void     run_to_fixed_point(const WindowBlock& window, const ChunkRange& range, unsigned at);
+  __device__ bool     joins(const WindowBlock& window, const ChunkRange& range, Vertex v, unsigned at);
+  __device__ void     take_in_window(const WindowBlock& window, const ChunkRange& range, const VertexRange& owners,
+                                     Count bucket, unsigned at, LocalRound& round);
+  __device__ void     push_taken(const WindowBlock& window, const ChunkRange& range,
+                                 const IterationCounters::Lists& taken, unsigned at);
+  __device__ bool     goes_on(Vertex v);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

@@ -59,6 +59,10 @@ class Device {
   /// Refuses what `take` would refuse.
   void require(std::uint64_t bytes, std::string_view what);
   void give(void* data, std::uint64_t bytes) noexcept;
+  /// Pinned memory of the host, counted there, which kernels use over the bus.
+  void* take_on_host(std::uint64_t bytes, std::string_view what);
+  void  give_on_host(void* data, std::uint64_t bytes) noexcept;
+  void  set_host_budget(std::shared_ptr<MemoryBudget> budget) { host_ = std::move(budget); }
 
   void upload(void* to, const void* from, std::uint64_t bytes);
   void download(void* to, const void* from, std::uint64_t bytes);
@@ -72,9 +76,10 @@ class Device {
   bool stages(std::uint64_t bytes);
   void refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const;
 
-  int           index_;
-  std::uint64_t stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
-  std::mutex    mutex_;
+  int                           index_;
+  std::shared_ptr<MemoryBudget> host_;
+  std::uint64_t                 stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
+  std::mutex                    mutex_;
   /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
   std::unique_ptr<StagingRing> staging_;
 };
@@ -121,21 +126,31 @@ class StartupTimer {
   Stopwatch clock_;
 };
 
+/// Where an array for kernels is.
+enum class ArrayMemory : std::uint8_t { device, host };
+
 template <class T>
 class DeviceArray {
  public:
   DeviceArray() = default;
-  DeviceArray(Device& device, std::uint64_t count, std::string_view what)
-      : device_(&device),
-        count_(count),
-        data_(count == 0 ? nullptr : static_cast<T*>(device.take(count * sizeof(T), what))) {}
+  DeviceArray(Device& device, std::uint64_t count, std::string_view what, ArrayMemory memory = ArrayMemory::device)
+      : device_(&device), count_(count), memory_(memory) {
+    if (count == 0) return;
+    const std::uint64_t bytes = count * sizeof(T);
+    data_ =
+        static_cast<T*>(memory == ArrayMemory::host ? device.take_on_host(bytes, what) : device.take(bytes, what));
+  }
   DeviceArray(DeviceArray&& other) noexcept { swap(other); }
   DeviceArray& operator=(DeviceArray&& other) noexcept {
     DeviceArray{std::move(other)}.swap(*this);
     return *this;
   }
   ~DeviceArray() {
-    if (data_) device_->give(data_, count_ * sizeof(T));
+    if (!data_) return;
+    if (memory_ == ArrayMemory::host)
+      device_->give_on_host(data_, count_ * sizeof(T));
+    else
+      device_->give(data_, count_ * sizeof(T));
   }
 
   T*            data() const { return data_; }
@@ -156,11 +171,13 @@ class DeviceArray {
     std::swap(device_, other.device_);
     std::swap(count_, other.count_);
     std::swap(data_, other.data_);
+    std::swap(memory_, other.memory_);
   }
 
   Device*       device_ = nullptr;
   std::uint64_t count_  = 0;
   T*            data_   = nullptr;
+  ArrayMemory   memory_ = ArrayMemory::device;
 };
 
 /// What a device keeps of a graph from run to run (src/engine/cuda/device_graph.hpp).

@@ -190,10 +190,20 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::collect_in_bins(Collected& all, const Rows& rows, const OwnRow& own,
                                                   unsigned at) {
-  const unsigned length = own.slice.length();
-  bool           hit    = length < lane_row && collect<1>(all, rows, own.slice, own.vertex, at);
-  pull_by_groups<8>(__ballot_sync(all_lanes, length >= lane_row && length < group_row), rows, own, all, hit, at);
-  pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= group_row), rows, own, all, hit, at);
+  return collect_by(0, all, rows, own, at);
+}
+
+/// By so many lanes a row, whatever its length; 0: as above.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::collect_by(unsigned width, Collected& all, const Rows& rows, const OwnRow& own,
+                                             unsigned at) {
+  const unsigned length   = own.slice.length();
+  const unsigned by_lane  = width == 0 ? lane_row : width == 1 ? ~0u : 1;
+  const unsigned by_group = width == 0 ? group_row : width <= 8 ? ~0u : 1;
+  bool           hit      = length < by_lane && collect<1>(all, rows, own.slice, own.vertex, at);
+  pull_by_groups<8>(__ballot_sync(all_lanes, length >= by_lane && length < by_group), rows, own, all, hit, at);
+  pull_by_groups<warp_lanes>(__ballot_sync(all_lanes, length >= by_lane && length >= by_group), rows, own, all,
+                             hit, at);
   return hit;
 }
 

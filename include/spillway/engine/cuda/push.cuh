@@ -100,12 +100,16 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
   for (unsigned k = 0; k < push_batch; ++k) {
     valid[k] = sent[k].valid;
     to[k]    = edges.target(rows, k, valid[k]);
+    if constexpr (Rows::in_windows) {
+      valid[k] = valid[k] && view_.receivers.has(to[k]);
+      if (!valid[k]) to[k] = view_.receivers.first;
+    }
   }
   if constexpr (T::in_place) {
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
       valid[k] = valid[k] && !is_settled(to[k]);
-      if (!valid[k]) to[k] = 0;
+      if (!valid[k]) to[k] = view_.receivers.first;
     }
   }
   if constexpr (T::weighted) {
@@ -118,7 +122,7 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
   if constexpr (T::in_place) {
     Value seen[push_batch];
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.values[to[k]]);
+    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.receiving[to[k]]);
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) valid[k] = valid[k] && Combine::improves(seen[k], update_of(k));
   }
@@ -147,14 +151,14 @@ __device__ bool Machine<P, Rows>::vote(const Update& update, Vertex v, unsigned 
   if (!take(view_.open, v)) return false;
   ++mine_.closed_vertices;
   mine_.closed_edges += edges;
-  if (!applied(view_.values[v], update, v)) return false;
+  if (!applied(view_.receiving[v], update, v)) return false;
   if (view_.batch == nullptr) claim(view_.bits[(at + 1) % 3], v);
   return true;
 }
 
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::improve(const Update& update, Vertex v, unsigned at) {
-  return Combine::improve_atomically(view_.values[v], update) && !comes_later(v, update) && touch(v, at);
+  return Combine::improve_atomically(view_.receiving[v], update) && !comes_later(v, update) && touch(v, at);
 }
 
 template <class P, class Rows>

@@ -20,6 +20,7 @@ struct PlainRows {
   bool                 on_host = false;  ///< in host memory
 
   static constexpr bool always_ordered = false;  ///< by degree
+  static constexpr bool in_windows     = false;  ///< they come while a run lasts
   /// Over the bus come lines of so many edges: warps that ask for whole ones, once, get most out of it.
   static constexpr unsigned line_edges = 32;
 
@@ -74,6 +75,7 @@ struct PlainRows {
 /// Likewise, of vertices that may be in another order than the program knows them in.
 struct OrderedRows : PlainRows {
   static constexpr bool always_ordered = true;
+  static constexpr bool in_windows     = true;
 
   OrderedRows() = default;
   __host__ __device__ OrderedRows(const PlainRows& rows) : PlainRows(rows) {}
@@ -89,6 +91,7 @@ struct OrderedRows : PlainRows {
 /// needs. So any edge can be read without those before it.
 struct CompressedRows {
   static constexpr bool     always_ordered = true;
+  static constexpr bool     in_windows     = false;
   static constexpr unsigned line_edges     = 0;  ///< groups are read together as they are
   static constexpr unsigned group          = 32;
   static constexpr unsigned most_unary     = 3;
@@ -139,18 +142,20 @@ struct CompressedRows {
     const std::uint32_t* const words = entry + (single ? (far ? 2 : 1) : second >> Group::where_at);
     std::uint32_t              unary[most_unary];
     for (unsigned i = 0; i < most_unary; ++i) unary[i] = i < how.unary ? words[i] : 0;
-    unsigned            n   = place.k % group;
+    const unsigned      n   = place.k % group;
     const std::uint32_t low = bits_at(words + how.unary, n * how.low, how.low);
-    if (how.unary == 0) return least + low;
-    const unsigned at    = n;
-    unsigned       which = 0;
+    return least + low + (how.unary == 0 ? 0 : (nth_one_of(unary, n) - n) << how.low);
+  }
+  /// Where the n-th one is in all words of unary that a group may have, those it has not being zero; within them
+  /// even if there is none.
+  __device__ static unsigned nth_one_of(const std::uint32_t (&unary)[most_unary], unsigned n) {
+    unsigned which = 0;
     for (; which + 1 < most_unary; ++which) {
       const auto ones = static_cast<unsigned>(__popc(unary[which]));
       if (n < ones) break;
       n -= ones;
     }
-    const std::uint32_t word = which == 0 ? unary[0] : which == 1 ? unary[1] : unary[2];
-    return least + low + ((which * 32 + nth_one_in(word, n) - at) << how.low);
+    return which * 32 + nth_one_in(which == 0 ? unary[0] : which == 1 ? unary[1] : unary[2], n);
   }
   __device__ std::uint32_t weight(const Place& place) const {
     const unsigned rest = place.slice.length() - place.k / group * group;

@@ -31,10 +31,12 @@ __global__ void make_column(P program, const ValueOf<P>* values, const Vertex* p
 
 /// What a run needs on the device beside the rows, if edges reach it by this method.
 template <class P>
-std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double delta, Method method) {
+std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double delta, Method method,
+                          std::uint64_t chunks = 1) {
   constexpr std::uint64_t bits_and_pieces = 1u << 16;  // rounding of what is allocated
   RunOptions              options         = request.options;
   options.method                          = method;
+  options.supply.state_chunks             = chunks;
   const auto all                          = Device::measured([&] {
     const DeviceInputs<P>      inputs{device, request.program};
     CudaExecutor<P, PlainRows> executor{device,  request.program, request.topology,
@@ -42,6 +44,7 @@ std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double d
     if (request.continuation.record || request.continuation.replay) executor.record();
     executor.start_afresh();
   });
+  if (method->streams_pages) return all + bits_and_pieces;
   return all + request.topology.vertices * sizeof(ValueOf<P>) + bits_and_pieces;  // once more in another order
 }
 
@@ -116,9 +119,10 @@ class CudaRun final : public PreparedRun<P> {
     if (DeviceArray<Value>& given = kept_ ? kept_->values : values_; given.size() > 0)
       executor_->adopt(std::move(given));
     if (request_.continuation.record) hand_over_record(*request_.continuation.record, statistics);
-    outcome.global  = executor_->global();
-    outcome.history = executor_->take_history();
-    values_         = executor_->take_values();
+    memory_of_answer_ = executor_->state_chunks() > 1 ? ArrayMemory::host : ArrayMemory::device;
+    outcome.global    = executor_->global();
+    outcome.history   = executor_->take_history();
+    values_           = executor_->take_values();
     executor_.reset();  // its memory may be needed now
     if (rows_.order && !delivers_columns()) values_ = permuted(device(), values_, rows_.order->place);
     if (request_.continuation.keep)
@@ -166,7 +170,7 @@ class CudaRun final : public PreparedRun<P> {
         static_cast<unsigned>(std::clamp<std::uint64_t>(answer_size() / block_threads, 1, 1u << 14));
     if constexpr (makes_columns<P>)
       for_each_column<P>(columns_, [&]<int i, class Entry>(std::integral_constant<int, i>, Buffer<Entry>& column) {
-        DeviceArray<Entry> made{device(), answer_size(), "the result"};
+        DeviceArray<Entry> made{device(), answer_size(), "the result", memory_of_answer_};
         if (made.size() > 0)
           SPILLWAY_LAUNCH((make_column<P, i, Entry>), blocks, block_threads, inputs_.program(), values_.data(),
                           places, made.size(), made.data());
@@ -219,7 +223,8 @@ class CudaRun final : public PreparedRun<P> {
   KeptValues<Value>*        kept_ = nullptr;  ///< what another run left, and this one goes on from
   Buffer<Value>             answer_;          ///< room for it
   Columns<P>                columns_;
-  bool                      room_made_ = false;
+  bool                      room_made_        = false;
+  ArrayMemory               memory_of_answer_ = ArrayMemory::device;  ///< before it is brought
 };
 
 template <class P>
@@ -264,8 +269,11 @@ class CudaDevice final : public RunDevice<P> {
   Device& device() const { return session_.device(); }
 
   bool may_use_cpu() const {
-    const auto& from = request_.continuation;
-    return (leaves_device_open(request_.options) || from.instead) && !from.resident && !from.replay;
+    const auto&       from    = request_.continuation;
+    const RunOptions& options = request_.options;
+    const bool        pages   = options.method->streams_pages && options.device.kind.automatic() &&
+                       options.supply.pages_in_place == InPlace::automatic && !options.supply.resident;
+    return (leaves_device_open(options) || pages || from.instead) && !from.resident && !from.replay;
   }
 
   ProgramNeeds needs() const {
@@ -279,7 +287,11 @@ class CudaDevice final : public RunDevice<P> {
             .max_iterations = request_.max_iterations,
             .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
             .answer_bytes   = answer_bytes(),
-            .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); }};
+            .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); },
+            .state_bytes_in_chunks =
+                [this](std::uint64_t chunks) {
+                  return state_bytes(device(), request_, delta_, pages_from_disk(), chunks);
+                }};
   }
 
   std::uint64_t answer_bytes() const {

@@ -47,6 +47,8 @@ struct ProgramNeeds {
 
   /// Device memory of the vertex state, if edges are supplied by this method.
   std::function<std::uint64_t(Method)> state_bytes;
+  /// And if they are in pages, of state in so many chunks.
+  std::function<std::uint64_t(std::uint64_t)> state_bytes_in_chunks = {};
 };
 
 /// What every run on a GPU says of its rows.
@@ -62,6 +64,12 @@ void note_supply(Device& device, const Supply<Form>& rows, const RunStatistics& 
   statistics.uploaded_bytes = rows.uploaded;
   statistics.edges_resident = rows.resident;
   statistics.edges_on_host  = rows.on_host;
+  if (so_far.page_io.empty()) return;
+  statistics.page_io = so_far.page_io;  // pages that were all read before the run
+  statistics.pages_wanted += so_far.pages_wanted;
+  statistics.pages_in_place += so_far.pages_in_place;
+  statistics.pages_read += so_far.pages_read;
+  statistics.bytes_read += so_far.bytes_read;
 }
 
 /// Rows in the form that the chosen supply has them in, and what bringing them took.

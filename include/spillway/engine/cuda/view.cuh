@@ -64,6 +64,17 @@ struct Sizes {
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
   unsigned  chunk_edges  = 256;    ///< of a row that a window's lanes share out
   unsigned  line_edges   = 96;     ///< rows in host memory from here on are read by whole lines
+  unsigned  row_lanes    = 0;  ///< that walk a row of a window; 0: a warp walks several as one; else see hybrid
+
+  static constexpr unsigned hybrid = ~0u;  ///< by how long rows of a window are: a lane, or a warp
+};
+
+/// A chunk of state that updates reach (GTS, section 3): the others wait for another pass over the edges.
+struct Receivers {
+  Vertex        first = 0;
+  std::uint64_t count = ~std::uint64_t{0};
+
+  SPILLWAY_HD bool has(Vertex v) const { return v >= first && v - first < count; }
 };
 
 /// Which rows are to be laid out in chunks.
@@ -124,6 +135,8 @@ struct View {
   bool          on_host;  ///< some of them are in host memory, as they are
 
   typename T::Value*        values;
+  typename T::Value*        receiving;  ///< the same, or of those who receive, where the chunk is
+  Receivers                 receivers;
   typename T::Message*      messages;
   Accumulator*              sums;
   Word*                     open;

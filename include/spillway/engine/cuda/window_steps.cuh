@@ -14,6 +14,13 @@ class WindowKernels {
   virtual LayoutSize lay_out(const Layout& layout) = 0;
   /// The last layout, on the device; how many chunks it has is known to who asked for it.
   virtual ChunkLayout laid() const = 0;
+
+  /// Passes over the edges that an iteration takes, each for a chunk of the state.
+  virtual std::uint64_t state_chunks() const { return 1; }
+  /// Updates reach this chunk alone, which is brought to the device…
+  virtual void receive(std::uint64_t /*chunk*/) {}
+  /// …and back, when all edges have been visited.
+  virtual void received() {}
 };
 
 }  // namespace spillway::cuda

@@ -71,11 +71,49 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
     layout.parts[i] = laid.part_at(layout.cuts ? layout.cuts[i] : i * layout.part_edges, layout.offsets);
 }
 
-/// Warps take some chunks each and walk the edges of all as one row.
+/// Lanes to walk a chunk of this window together; 0: a warp walks several as one.
+template <class P, class Rows>
+__device__ unsigned Machine<P, Rows>::lanes_for(const WindowBlock& window, const ChunkRange& range) const {
+  constexpr EdgeIndex short_rows = 8;
+  if (view_.sizes.row_lanes != Sizes::hybrid) return view_.sizes.row_lanes;
+  return window.edges.last - window.edges.first < short_rows * (range.last - range.first) ? 1 : warp_lanes;
+}
+
+/// Virtual warps of `width` lanes take a chunk each; of one lane: a lane has a row for itself.
+template <class P, class Rows>
+template <class Wants>
+__device__ void Machine<P, Rows>::push_by_groups(const WindowBlock& window, const ChunkRange& range,
+                                                 unsigned width, unsigned at, Wants&& wants) {
+  const Rows          rows{rows_of(window)};
+  const std::uint64_t groups = warp_lanes / width, stride = WarpTeam::count() * groups;
+  const unsigned      rank = lane_index() % width;
+  for (std::uint64_t base = range.first + WarpTeam::number() * groups; base < range.last; base += stride) {
+    const std::uint64_t k       = base + lane_index() / width;
+    const OwnRow        own     = k < range.last ? own_row(window.chunk(k)) : OwnRow{};
+    const bool          mine    = own.slice.length() > 0 && wants(own.vertex);
+    const unsigned      length  = mine ? own.slice.length() : 0;
+    const Message       message = mine ? sent_by(own.vertex) : Message{};
+    if (rank == 0) mine_.looked_at += length;
+    for (unsigned step = 0; __any_sync(all_lanes, step < length); step += push_batch * width) {
+      Sent  sent[push_batch];
+      Apart edges;
+#pragma unroll
+      for (unsigned j = 0; j < push_batch; ++j) {
+        const unsigned edge = step + j * width + rank;
+        edges.place[j]      = Rows::place(own.slice, edge);
+        sent[j]             = {own.vertex, message, edge < length};
+      }
+      push_edges(rows, edges, sent, at);
+    }
+  }
+}
+
+/// Warps take some chunks each and walk the edges of all as one row, unless something else is asked for.
 template <class P, class Rows>
 template <class Wants>
 __device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const ChunkRange& range, unsigned at,
                                               Wants&& wants) {
+  if (const unsigned width = lanes_for(window, range)) return push_by_groups(window, range, width, at, wants);
   const Rows rows{rows_of(window)};
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
     const OwnRow own  = there ? own_row(window.chunk(k)) : OwnRow{};
@@ -84,15 +122,16 @@ __device__ void Machine<P, Rows>::push_window(const WindowBlock& window, const C
   });
 }
 
-/// Warps take some chunks each, of which every lane owns one.
+/// Warps take some chunks each, of which every lane owns one. Lanes that are asked for are one, eight or a warp.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const ChunkRange& range, unsigned at) {
-  const Rows rows{rows_of(window)};
+  const Rows     rows{rows_of(window)};
+  const unsigned width = lanes_for(window, range);
   deal_to_lanes(range.first, range.last, [&](std::uint64_t k, bool there) {
     const OwnRow own = there ? own_row(window.chunk(k)) : OwnRow{};
     const Vertex v   = own.vertex;
     Collected    all = nothing(v);
-    collect_in_bins(all, rows, own, at);
+    collect_by(width, all, rows, own, at);
     if (own.slice.length() == 0) return;
     mine_.looked_at += own.slice.length();
     if constexpr (T::in_place)

@@ -1,0 +1,197 @@
+#include "engine/cuda/pages_in_place.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "engine/cuda/supplies.hpp"
+#include "store/row_code.hpp"
+
+#include <spillway/engine/parallel.hpp>
+
+namespace spillway::cuda {
+namespace {
+
+constexpr auto what_kept = "pages of edges";
+
+std::uint64_t large_pages(const store::PageTable& table) {
+  std::uint64_t count = 0;
+  for (std::uint64_t i = 0; i < table.size(); ++i) count += table.is_large(i) ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+std::string PagesInPlace::why_not(const store::PagedRows& rows) {
+  const store::PageTable& table = rows.table();
+  if (!table.format().compressed) return "pages of record ids are not read in place, compressed ones are";
+  if (rows.leaves_out()) return "pages with loops or parallel arcs to leave out are not read in place";
+  // A place is counted in 32 bits.
+  const std::uint64_t words = table.format().page_bytes / sizeof(std::uint32_t);
+  if (table.size() + large_pages(table) > UINT32_MAX / words)
+    return "more than 16 GiB of pages are not read in place";
+  return {};
+}
+
+PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, bool weighted, const RunOptions& options,
+                           const std::shared_ptr<MemoryBudget>& budget)
+    : pages_(&rows),
+      weighted_(weighted),
+      weight_bits_(rows.table().format().weight_bits),
+      slices_(device, rows.offsets().size() - 1, "the places of the rows") {
+  read(weighted, options, budget);
+  join_large_rows(budget);
+  readable_ = {words(), kept_.memory.size() * rows.table().format().page_bytes, budget, what_kept};
+  find_rows(device, thread_count(options.threads));
+}
+
+bool PagesInPlace::is_of(const store::PagedRows* pages, bool weighted) const {
+  return pages_ == pages && (weighted_ || !weighted);
+}
+
+void PagesInPlace::read(bool weighted, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
+  const store::PageTable& table   = pages_->table();
+  const int               threads = thread_count(options.threads);
+  PageStreamSizes         sizes   = PageStreamSizes::of(*pages_, threads, weighted, std::nullopt, 1, *budget);
+  const std::uint64_t     all     = table.size() + large_pages(table);
+  const std::uint64_t     page    = table.format().page_bytes;
+  sizes.kept_pages                = all;
+  budget->expect((all + sizes.ring_pages) * page + PageStreamSizes::decoded_bytes(*pages_, threads, weighted),
+                 what_kept);
+  PageStream                 stream{*pages_, threads, weighted, sizes, budget, options.trace};
+  std::vector<std::uint64_t> each(table.size());
+  for (std::uint64_t i = 0; i < each.size(); ++i) each[i] = i;
+  stream.begin(std::move(each), {});
+  try {
+    on_threads(threads, [&](int thread) {
+      PageRows page_rows;
+      while (stream.next(thread, page_rows))
+        if (options.progress) check_cancelled(*options.progress);
+    });
+  } catch (...) {
+    stream.end();
+    throw;
+  }
+  stream.end();
+  reader_ = stream.reader();
+  kept_   = stream.take_kept();
+}
+
+/// Pages of a row end with whole groups: coded as one it takes no more than they did.
+void PagesInPlace::join_large_rows(const std::shared_ptr<MemoryBudget>& budget) {
+  const store::PageTable&    table = pages_->table();
+  const std::uint64_t        a_page = table.format().page_bytes / sizeof(std::uint32_t);
+  std::uint64_t              at    = table.size() * a_page;
+  std::vector<std::uint32_t> code;
+  for (std::uint64_t first = 0, last; first < table.size(); first = last) {
+    last = first + 1;
+    if (!table.is_large(first)) continue;
+    const auto v = static_cast<Vertex>(table.vertices(first).first);
+    while (last < table.size() && table.is_large(last) && table.vertices(last).first == v) ++last;
+    const EdgeIndex             begin = table.edges(first).first, edges = table.edges(last - 1).last - begin;
+    const Buffer<Vertex>        targets{edges, budget, "a row of several pages"};
+    const Buffer<std::uint32_t> weights{weighted_ && weight_bits_ > 0 ? edges : 0, budget,
+                                        "a row of several pages"};
+    for (std::uint64_t i = first; i < last; ++i) {
+      const EdgeIndex to = table.edges(i).first - begin;
+      table.decode(i, bytes_of(i), targets.data() + to, weights.size() > 0 ? weights.data() + to : nullptr);
+    }
+    code.clear();
+    std::vector<std::uint32_t> none(weights.size() == 0 && weight_bits_ > 0 ? edges : 0);
+    encode_row(targets.span(), weights.size() > 0 ? weights.span() : std::span<const std::uint32_t>{none},
+               weight_bits_, code);
+    if (at + code.size() > kept_.memory.size() * a_page)
+      throw bad_input("{}: the pages of vertex {} are not cut as they should be", pages_->path(), v);
+    std::ranges::copy(code, this->words() + at);
+    joined_.push_back({v, static_cast<std::uint32_t>(at)});
+    at += code.size();
+  }
+}
+
+/// Some pages at a time: where the rows of each begin, by their slots.
+void PagesInPlace::find_rows(Device& device, int threads) {
+  constexpr std::uint64_t at_once = 1u << 22;  // vertices
+  const store::PageTable& table   = pages_->table();
+  const auto&             offsets = pages_->offsets();
+  const std::uint64_t     words   = table.format().page_bytes / sizeof(std::uint32_t);
+  std::vector<RowSlice>   found;
+  const auto              slice = [&](std::uint64_t v, std::uint64_t at) -> RowSlice {
+    const auto edges = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
+    return {static_cast<std::uint32_t>(at),
+            edges | (edges > 0 && edges <= CompressedRows::group ? RowSlice::one_group : 0)};
+  };
+  for (std::uint64_t first = 0, last; first < table.size(); first = last) {
+    const std::uint64_t from = table.vertices(first).first;
+    for (last = first + 1; last < table.size() && table.vertices(last).last - from <= at_once;) ++last;
+    const std::uint64_t to = table.vertices(last - 1).last;
+    found.assign(to - from, RowSlice{});
+    for_each_task(threads, last - first, [&](std::uint64_t i, int) {
+      const std::uint64_t page = first + i;
+      if (table.is_large(page)) return;
+      const VertexRange   vertices = table.vertices(page);
+      const std::uint64_t base     = kept_.at[page] * words;
+      for (std::uint64_t v = vertices.first; v < vertices.last; ++v)
+        if (offsets[v + 1] > offsets[v])
+          found[v - from] = slice(v, base + table.code_at(bytes_of(page), v - vertices.first));
+    });
+    for (const Joined& row : joined_)
+      if (row.vertex >= from && row.vertex < to) found[row.vertex - from] = slice(row.vertex, row.at);
+    device.upload(slices_.data() + from, found.data(), found.size() * sizeof(RowSlice));
+    device.wait();  // `found` is for others now
+    pages_->evict({from, to});
+  }
+}
+
+/// One for each set of pages, which both directions may share.
+bool supply_pages_in_place(SupplyJob& job, std::string& why_not) {
+  if (job.needs.form == RowForm::whole) {
+    why_not = "--deterministic does not go with compressed pages that are read in place";
+    return false;
+  }
+  for (const auto* side : {&job.topology.push, &job.topology.pull})
+    for (const RowBlock& block : *side)
+      if (!(why_not = PagesInPlace::why_not(*block.pages)).empty()) return false;
+  const bool             weighted = job.needs.facts.weighted;
+  Supply<CompressedRows> supply;
+  RunStatistics&         so_far = job.supplied.so_far;
+  try {
+    const std::uint64_t state = job.needs.state_bytes(edges_in_place());
+    job.device().require(state, "the state of the vertices");
+    Charge to_come{job.graph.budget(), "the result"};
+    to_come.raise_to(job.needs.answer_bytes);
+    const auto add = [&](const RowBlock& block, std::vector<CompressedRows>& to) {
+      auto pages = job.device_graph.pages_in_place(block, weighted);
+      if (!pages) {
+        refuse_long_rows(block);
+        job.device().require(state + job.topology.vertices * sizeof(CompressedRows::RowSlice),
+                             "the state of the vertices and the places of their rows");
+        pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, weighted, job.supplied.options,
+                                               job.graph.budget());
+        job.device_graph.keep(pages);
+        so_far.pages_read += pages->pages();
+        so_far.bytes_read += pages->bytes();
+      }
+      const bool counted = std::ranges::find(supply.held, std::shared_ptr<const void>{pages}) != supply.held.end();
+      if (!counted) {
+        supply.on_host += pages->bytes();
+        so_far.pages_wanted += pages->pages(), so_far.pages_in_place += pages->pages();
+        so_far.page_io = pages->reader();
+        supply.held.push_back(pages);
+      }
+      to.push_back(pages->rows());
+    };
+    for (const RowBlock& block : job.topology.push) add(block, supply.push);
+    for (const RowBlock& block : job.topology.pull) add(block, supply.pull);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::does_not_fit) throw;
+    why_not = error.what();
+    so_far  = {};
+    return false;
+  }
+  job.supplied.rows           = std::move(supply);
+  job.supplied.options.method = edges_in_place();
+  so_far.compressed           = true;
+  return true;
+}
+
+}  // namespace spillway::cuda

@@ -1,0 +1,91 @@
+#include "plan/page_pricing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spillway {
+namespace {
+
+constexpr double disk_rate      = 2.5e9;  // bytes a second, of an SSD; both devices wait for the same
+constexpr double decoded_on_cpu = 1.5e9;  // edges a second, by all threads of some ten cores
+
+/// Of the pages, those with a row of so large a share of the edges: a page has many rows.
+double touched(double active) { return std::min(1.0, 64 * active); }
+
+struct Seconds {
+  double disk = 0, bus = 0, visits = 0;
+
+  /// They overlap.
+  double all() const { return std::max({disk, bus, visits}); }
+};
+
+class PagePricing {
+ public:
+  PagePricing(const RunFacts& run, const Rates& rates, const PagedFacts& pages) : rates_(rates), pages_(pages) {
+    GraphSample sample;
+    if (has_long_paths(run.vertices, run.arcs)) sample.levels = std::sqrt(static_cast<double>(run.vertices));
+    activity_ = expected_activity(run, sample);
+    arcs_     = static_cast<double>(run.arcs);
+  }
+
+  void price(PlanCandidate& candidate) const {
+    const bool cpu  = candidate.on_cpu();
+    double     seen = 0, run = 0, moved = 0;
+    double     prepared = !cpu && pages_.starts_gpu ? rates_.context : 0;
+    if (!cpu && pages_.in_place) {  // all are read, decoded once and pinned
+      seen = 1;
+      prepared += std::max(pages_.bytes / disk_rate, arcs_ / decoded_on_cpu) + pages_.bytes / rates_.pinned;
+    }
+    for (const Activity& each : activity_) {
+      double left = each.iterations;
+      if (touched(each.edges) > seen) {  // pages come from disk for the first time
+        run += iteration(cpu, each.edges, touched(each.edges) - seen, moved).all();
+        seen = touched(each.edges);
+        left -= 1;
+      }
+      run += std::max(0.0, left) * iteration(cpu, each.edges, 0, moved).all();
+    }
+    candidate.prepare_ms  = 1e3 * prepared;
+    candidate.run_ms      = 1e3 * run;
+    candidate.total_ms    = candidate.prepare_ms + candidate.run_ms;
+    candidate.transfer_ms = 1e3 * moved / rates_.sent;
+    candidate.bus_bytes   = static_cast<std::uint64_t>(moved);
+  }
+
+ private:
+  Seconds iteration(bool cpu, double active, double fresh, double& moved) const {
+    const double share = touched(active), edges = active * arcs_;
+    Seconds      seconds;
+    const double again = std::max(0.0, share - fresh) * std::max(0.0, pages_.bytes - pages_.host_kept);
+    if (cpu || !pages_.in_place) seconds.disk = (fresh * pages_.bytes + again) / disk_rate;
+    if (cpu) {
+      seconds.visits = edges * (1 / rates_.host_visited_far + 1 / decoded_on_cpu) + rates_.host_iteration;
+      return seconds;
+    }
+    const double sent =
+        pages_.in_place ? active * pages_.bytes : share * std::max(0.0, pages_.bytes - pages_.device_kept);
+    moved += sent;
+    seconds.bus    = sent / (pages_.in_place ? rates_.read : rates_.sent) + rates_.latency;
+    seconds.visits = edges / rates_.decoded + edges / rates_.visited_far + (pages_.in_place ? 0 : rates_.step);
+    return seconds;
+  }
+
+  const Rates&          rates_;
+  const PagedFacts&     pages_;
+  std::vector<Activity> activity_;
+  double                arcs_ = 0;
+};
+
+}  // namespace
+
+std::vector<PlanCandidate> priced_pages(const RunFacts& run, const Rates& rates, const PagedFacts& pages,
+                                        const std::string& gpu) {
+  std::vector<PlanCandidate> all{{.device = gpu, .method = pages_from_disk()},
+                                 {.device = "cpu", .method = pages_from_disk()}};
+  const PagePricing          pricing{run, rates, pages};
+  for (PlanCandidate& each : all) pricing.price(each);
+  std::ranges::stable_sort(all, {}, &PlanCandidate::total_ms);
+  return all;
+}
+
+}  // namespace spillway
