@@ -48,7 +48,7 @@ struct FoundGroup {
 
 /// Ascending, and below what there is: whoever wrote it may have meant harm.
 bool is_row(const Vertex* targets, unsigned count, Vertex smallest, std::uint64_t vertices) {
-  unsigned falls = targets[0] < smallest || targets[count - 1] >= vertices ? 1 : 0;
+  unsigned falls = targets[0] != smallest || targets[count - 1] >= vertices ? 1 : 0;
   for (unsigned i = 1; i < count; ++i) falls |= targets[i] < targets[i - 1] ? 1u : 0u;
   return falls == 0;
 }

@@ -638,7 +638,8 @@ void make_of_pages(SupplyJob& job) {
   job.device_graph.drop_idle_prefixes();
   const InPlace in_place = job.supplied.options.supply.pages_in_place;
   std::string   why_not;
-  if (in_place != InPlace::off && (in_place == InPlace::on || !job.needs.facts.all_active) &&
+  // Votes are found among the first edges of rows; all others look at most of what they are sent.
+  if (in_place != InPlace::off && (in_place == InPlace::on || job.needs.facts.voting) &&
       supply_pages_in_place(job, why_not)) {
     job.supplied.so_far.prepare_ms = clock.milliseconds();
     return;

@@ -78,7 +78,8 @@ struct Session::State {
   PagedFacts paged_facts() const {
     const bool  pulls  = needs.facts.pulls_windows(topology, options.direction);
     const auto& blocks = pulls || topology.push.empty() ? topology.pull : topology.push;
-    PagedFacts  facts{.in_place   = !needs.facts.all_active && options.supply.pages_in_place != InPlace::off,
+    PagedFacts  facts{.in_place = options.supply.pages_in_place == InPlace::on ||
+                                 (needs.facts.voting && options.supply.pages_in_place != InPlace::off),
                       .starts_gpu = !is_started()};
     for (const RowBlock& block : blocks) {
       facts.bytes += static_cast<double>(block.pages->bytes());

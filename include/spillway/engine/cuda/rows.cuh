@@ -129,7 +129,10 @@ struct CompressedRows {
   __device__ RowSlice     slice(Vertex v) const { return slices[v]; }
   __device__ static Place place(const RowSlice& slice, unsigned k) { return {slice, k}; }
 
-  __device__ Vertex target(const Place& place) const { return target_at(find(place), place.k % group); }
+  __device__ Vertex target(const Place& place) const {
+    const Found at = find(place);
+    return place.k % group == 0 ? at.smallest : target_at(at, place.k % group);  // nothing more is read for it
+  }
   /// The same with fewer waits: all words that it may depend on are read at once.
   __device__ Vertex target_ahead(const Place& place) const {
     const bool                 single = (place.slice.edges_and_header & RowSlice::one_group) != 0;
