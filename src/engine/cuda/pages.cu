@@ -34,6 +34,7 @@ class PinnedRange {
   PinnedRange() = default;
   explicit PinnedRange(std::span<std::byte> memory) {
     if (memory.empty()) return;
+    touch_pages(memory, thread_count(0));  // by all threads; pinning would ask for one after the other
     constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
     if (cudaHostRegister(memory.data(), memory.size(), flags) == cudaSuccess) {
       memory_     = memory.data();

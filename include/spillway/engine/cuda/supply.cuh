@@ -55,9 +55,9 @@ struct ProgramNeeds {
 template <class Form>
 void note_supply(Device& device, const Supply<Form>& rows, const RunStatistics& so_far,
                  RunStatistics& statistics) {
-  statistics.prepare_ms     = so_far.prepare_ms;
-  statistics.method         = so_far.method;
-  statistics.compressed     = so_far.compressed;
+  statistics.prepare_ms = so_far.prepare_ms;
+  statistics.method     = so_far.method;
+  statistics.compressed |= so_far.compressed;  // or the supply has said so
   statistics.candidates     = so_far.candidates;
   statistics.device         = "cuda:" + std::to_string(device.index());
   statistics.device_bytes   = device.peak();
