@@ -32,6 +32,7 @@ enum Factor {
   fusion,
   order,
   aggregate,
+  balance,
   factor_count
 };
 
@@ -61,6 +62,7 @@ constexpr int         thread_counts[] = {1, 2, 3, 7};
 constexpr Filter      filters[]       = {Filter::just_in_time, Filter::online, Filter::ballot, Filter::batch};
 constexpr Fusion      fusions[]       = {Fusion::all, Fusion::push_pull, Fusion::none};
 constexpr VertexOrder orders[]        = {VertexOrder::automatic, VertexOrder::natural, VertexOrder::degree};
+constexpr Balance     balances[]      = {Balance::as_one, Balance::vertex, Balance::edge, Balance::hybrid};
 /// Bytes of edges: none, not an edge for each vertex, some, all.
 constexpr std::uint64_t residents[] = {0, 64, 200, std::uint64_t{1} << 30};
 /// More than any graph of the zoo needs, less than what is free.
@@ -91,7 +93,7 @@ std::vector<int> level_counts() {
   if (!on_a_gpu) counts[device] = static_cast<int>(host_devices().size());
   if (!on_a_gpu) return counts;
   counts[compress] = 2, counts[filter] = size_of(filters), counts[fusion] = size_of(fusions);
-  counts[order] = size_of(orders), counts[aggregate] = 2;
+  counts[order] = size_of(orders), counts[aggregate] = 2, counts[balance] = size_of(balances);
   return counts;
 }
 
@@ -111,6 +113,7 @@ bool fits(const Levels& row) {
   if (sends(how) && row[compress] == 1 && !is(async, [](int level) { return asyncs[level] != Async::on; }))
     return false;
   if (!sends(how) && !is(windows, [](int level) { return level == 0; })) return false;
+  if (!sends(how) && !is(balance, [](int level) { return level == 0; })) return false;
   if (sends(how) && !is(deterministic, [](int level) { return level == 0; })) return false;
   return how->asynchronous || is(async, [](int level) { return asyncs[level] != Async::on; });
 }
@@ -141,6 +144,8 @@ RunOptions way_of(const Levels& row) {
   way.cuda           = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
   way.cuda.order     = orders[row[order]];
   way.cuda.aggregate = row[aggregate] == 1;
+  way.cuda.balance   = balances[row[balance]];
+  if (way.cuda.balance == Balance::edge) way.cuda.virtual_warp = row[windows] == 1 ? 4 : 16;
   return way;
 }
 
@@ -237,10 +242,11 @@ std::string as_text(const RunOptions& way) {
                                : (way.supply.compress == Compress::on ? ", compressed" : "") + std::string{", "} +
                                      number(way.supply.resident.value_or(0)) + " bytes resident, async " +
                                      index(way.supply.async) + ", windows of " + number(way.supply.window);
-  const std::string cuda = on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) +
-                                          ", order " + index(way.cuda.order) + ", bins " +
-                                          number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
-                                    : "";
+  const std::string cuda =
+      on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) + ", order " +
+                     index(way.cuda.order) + ", bins " + number(way.cuda.bin_entries) +
+                     (way.cuda.aggregate ? ", aggregated" : "") + ", balance " + index(way.cuda.balance)
+               : "";
   return " with --device " + std::string{way.device.kind->name} + " --method " + std::string{way.method->name} +
          ", " + number(way.threads) + " threads, " + std::string{to_string(way.direction)} +
          (way.deterministic ? ", deterministic" : "") + (way.tuning.serial_work == 0 ? ", tiny" : "") + supply +

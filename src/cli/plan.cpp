@@ -84,9 +84,11 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   line("method", method_text(plan));
   for (const std::string& why : plan.why) line(&why == plan.why.data() ? "why" : "", why);
   if (plan.state_bytes > 0)
-    line("state", plan.state_chunks > 1 ? fmt::format("{}, on disk, in {} chunks with a pass over the pages each",
-                                                      human_bytes(plan.state_bytes), plan.state_chunks)
-                                        : human_bytes(plan.state_bytes));
+    line("state",
+         plan.state_chunks > 1
+             ? fmt::format("{}, {}, in {} chunks with a pass over the pages each", human_bytes(plan.state_bytes),
+                           plan.device == "cpu" ? "on disk" : "the rest in host memory", plan.state_chunks)
+             : human_bytes(plan.state_bytes));
   if (plan.method == pages_from_disk()->name)
     line("pages", fmt::format("{}, {} of them stay {} once read", human_bytes(plan.edge_bytes),
                               plan.resident_bytes == plan.edge_bytes ? "all" : human_bytes(plan.resident_bytes),

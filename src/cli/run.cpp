@@ -217,7 +217,9 @@ std::string words_on_pages(const RunStatistics& statistics) {
                                   human_bytes(statistics.bytes_read), share(statistics.pages_read));
   if (statistics.device != "cpu")
     words += fmt::format(", {:.0f} % on the GPU", share(statistics.pages_sent + statistics.pages_in_place));
-  if (statistics.state_chunks > 1) words += fmt::format("; state on disk, in {} chunks", statistics.state_chunks);
+  if (statistics.state_chunks > 1)
+    words += fmt::format("; state {}, in {} chunks", statistics.device == "cpu" ? "on disk" : "in host memory",
+                         statistics.state_chunks);
   return words + ")";
 }
 

@@ -78,6 +78,8 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
                         : arguments.balance == "hybrid" ? Balance::hybrid
                                                         : Balance::as_one;
   tuning.virtual_warp = arguments.virtual_warp;
+  if (tuning.virtual_warp != CudaTuning{}.virtual_warp && tuning.balance != Balance::edge)
+    throw usage_error("--virtual-warp is for --balance edge");
   return tuning;
 }
 
@@ -232,7 +234,7 @@ void add_study_options(Command& command, RunArguments& arguments) {
   command
       .option("--virtual-warp", arguments.virtual_warp,
               fmt::format("Lanes of --balance edge: 4, 8, 16 or 32 (default: {})", arguments.virtual_warp))
-      .between(4, 32)
+      .one_of({"4", "8", "16", "32"})
       .group(for_study);
   command
       .option("--fusion", arguments.fusion,
@@ -246,9 +248,10 @@ void add_study_options(Command& command, RunArguments& arguments) {
       .one_of({"auto", "natural", "degree"})
       .group(for_study);
   command
-      .option("--state-chunks", arguments.state_chunks,
-              "Of graphs in pages: chunks of vertices whose state is in memory one after the other, each with a "
-              "pass over the pages (default: 1 where it fits, else as few as do)")
+      .option(
+          "--state-chunks", arguments.state_chunks,
+          "Of graphs in pages: chunks of vertices whose state is in memory, or on the GPU, one after the other, "
+          "each with a pass over the pages (default: 1 where it fits, else as few as do)")
       .group(for_study);
 }
 

@@ -74,12 +74,18 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (options.device.kind->of_cpu_executors)
     throw usage_error("{}: pages are streamed to one CPU or GPU; leave out --device {}", graph.name(),
                       options.device.kind->name);
+  if (in_place && options.device.kind == cpu_kind())
+    throw usage_error("--method {} requires a GPU", options.method->name);
+  if (in_place && options.checkpoints != nullptr)
+    throw usage_error("--checkpoint is for the CPU; leave out --method {}", options.method->name);
   if (in_place) options.device.kind = cuda_kind();
   if (!options.method.automatic()) options.supply.pages_in_place = in_place ? InPlace::on : InPlace::off;
   options.method = pages_from_disk();
   if (options.checkpoints != nullptr && options.device.kind == cuda_kind())
     throw usage_error("--checkpoint is for the CPU; leave out --device {}", options.device.kind->name);
-  if (options.device.kind.automatic() && options.checkpoints != nullptr) options.device.kind = cpu_kind();
+  // State on disk is the CPU's.
+  const bool on_disk = options.checkpoints != nullptr || options.supply.state_chunks > 1;
+  if (options.device.kind.automatic() && on_disk) options.device.kind = cpu_kind();
   return options;
 }
 

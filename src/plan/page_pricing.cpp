@@ -32,7 +32,8 @@ class PagePricing {
     const bool cpu  = candidate.on_cpu();
     double     seen = 0, run = 0, moved = 0;
     double     prepared = !cpu && pages_.starts_gpu ? rates_.context : 0;
-    if (!cpu && pages_.in_place) {  // all are read, decoded once and pinned
+    if (!cpu && pages_.in_place && pages_.is_kept) seen = 1;
+    if (!cpu && pages_.in_place && !pages_.is_kept) {  // all are read, decoded once and pinned
       seen = 1;
       prepared += std::max(pages_.bytes / disk_rate, arcs_ / decoded_on_cpu) + pages_.bytes / rates_.pinned;
     }
@@ -64,9 +65,13 @@ class PagePricing {
     }
     const double sent =
         pages_.in_place ? active * pages_.bytes : share * std::max(0.0, pages_.bytes - pages_.device_kept);
-    moved += sent;
-    seconds.bus    = sent / (pages_.in_place ? rates_.read : rates_.sent) + rates_.latency;
-    seconds.visits = edges / rates_.decoded + edges / rates_.visited_far + (pages_.in_place ? 0 : rates_.step);
+    const double passes = pages_.in_place ? 1 : static_cast<double>(pages_.chunks);
+    moved += passes * sent;
+    const double state = pages_.in_place ? 0 : pages_.state_over_bus / rates_.read;
+    seconds.bus        = passes * (sent / (pages_.in_place ? rates_.read : rates_.sent) + state) + rates_.latency;
+    seconds.visits =
+        passes * (edges / rates_.decoded + edges / rates_.visited_far + (pages_.in_place ? 0 : rates_.step));
+    seconds.disk *= passes;
     return seconds;
   }
 

@@ -59,7 +59,7 @@ std::vector<Interval> both(const std::vector<Interval>& one, const std::vector<I
 }
 
 /// Rows of a picture: a track has as many as it has spans at once.
-std::size_t row_of(Track track, std::size_t lane) { return 1000 * static_cast<std::size_t>(track) + lane; }
+std::size_t row_of(Track track, std::size_t i) { return 1000 * static_cast<std::size_t>(track) + i; }
 
 }  // namespace
 
@@ -91,28 +91,32 @@ std::string Trace::chrome_json() const {
     std::vector<const Span*> here;
     for (const Span& span : all)
       if (span.track == track) here.push_back(&span);
-    std::ranges::stable_sort(here, {}, &Span::begin);
-    // What runs at once lies side by side.
-    std::vector<double> busy_until(1, start);
+    std::ranges::stable_sort(here, {}, [](const Span* span) { return std::pair{span->begin, -span->end}; });
+    // What runs at once lies side by side, unless one is a part of the other.
+    std::vector<std::vector<double>> rows(1);  // the ends of what is under way in each, the innermost last
     for (const Span* span : here) {
-      auto lane = std::ranges::find_if(busy_until, [&](double until) { return until <= span->begin; });
-      if (lane == busy_until.end()) lane = busy_until.insert(lane, start);
-      *lane = span->end;
+      const auto takes = [&](std::vector<double>& open) {
+        while (!open.empty() && open.back() <= span->begin) open.pop_back();
+        return open.empty() || span->end <= open.back();
+      };
+      auto row = std::ranges::find_if(rows, takes);
+      if (row == rows.end()) row = rows.emplace(row);
+      row->push_back(span->end);
       Json event{{"ph", "X"},
                  {"name", span->name},
                  {"pid", 1},
-                 {"tid", row_of(track, static_cast<std::size_t>(lane - busy_until.begin()))},
+                 {"tid", row_of(track, static_cast<std::size_t>(row - rows.begin()))},
                  {"ts", 1e3 * (span->begin - start)},
                  {"dur", 1e3 * (span->end - span->begin)}};
       if (span->bytes > 0) event["args"] = {{"bytes", span->bytes}};
       events.push_back(std::move(event));
     }
-    for (std::size_t lane = 0; lane < busy_until.size(); ++lane)
+    for (std::size_t i = 0; i < rows.size(); ++i)
       events.push_back({{"ph", "M"},
                         {"name", "thread_name"},
                         {"pid", 1},
-                        {"tid", row_of(track, lane)},
-                        {"args", {{"name", lane == 0 ? name : fmt::format("{} ({})", name, lane + 1)}}}});
+                        {"tid", row_of(track, i)},
+                        {"args", {{"name", i == 0 ? name : fmt::format("{} ({})", name, i + 1)}}}});
   }
   return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
 }

@@ -48,12 +48,14 @@ TEST(Trace, ShowsSideBySideWhatRunsAtOnce) {
   trace.add({Track::disk, "a", 0, 2});
   trace.add({Track::disk, "b", 1, 3});
   trace.add({Track::disk, "c", 2, 4});
+  trace.add({Track::disk, "part of c", 2.5, 3.5});
   std::map<std::string, int> row;
   const auto                 read = nlohmann::json::parse(trace.chrome_json());
   for (const auto& event : read["traceEvents"])
     if (event["ph"] == "X") row[event["name"].get<std::string>()] = event["tid"].get<int>();
   EXPECT_NE(row["a"], row["b"]);
   EXPECT_EQ(row["a"], row["c"]);
+  EXPECT_EQ(row["c"], row["part of c"]);
 }
 
 class TraceFile : public testing::CommandLineTest {};

@@ -57,7 +57,7 @@ const std::vector<PagedWay> ways{
     {.in_place = InPlace::automatic},
     {.compressed = false, .resident = 8192, .direction = Direction::push, .balance = Balance::vertex},
     {.streams = 32, .resident = 0, .direction = Direction::pull, .chunk = 5},
-    {.resident = 8192, .chunks = 3, .balance = Balance::hybrid},
+    {.resident = 8192, .host = 4u << 20, .chunks = 3, .balance = Balance::hybrid},
     {.compressed = false, .in_edges = false, .streams = 3, .chunk = 33},
     {.resident = 12288, .host = 2u << 20, .chunk = 40},
     {.resident = 12288, .cache = PageCache::lru, .balance = Balance::edge, .virtual_warp = 4},
@@ -213,7 +213,7 @@ TEST(GpuPages, AreOfGraphsThatHaveThem) {
   RunOptions  chunks;
   chunks.supply.state_chunks = 2;
   chunks.method              = pages_from_disk();
-  EXPECT_EQ(said(paged, "sssp", chunks), "") << "on the CPU";
+  EXPECT_EQ(said(paged, "sssp", chunks), "") << "on the CPU, where nothing is asked for";
   chunks.device.kind = cuda_kind();
   EXPECT_EQ(said(paged, "sssp", chunks), "") << "and on a GPU";
   RunOptions in_place = on_gpu();
@@ -291,6 +291,74 @@ TEST(GpuPages, HaveStateInChunksWhereItDoesNotFit) {
     while (cut.state_chunks == 1) options.device.memory -= options.device.memory / 4, cut = run();
     EXPECT_GT(cut.state_chunks, 1u) << name;
     EXPECT_LE(cut.device_bytes, options.device.memory) << name;
+  }
+}
+
+/// In pinned memory, which pages that stay leave free.
+TEST(GpuPages, LeaveRoomForStateInChunks) {
+  const TemporaryFolder   folder;
+  const Graph             graph   = some_graph("15");
+  const std::string       path    = in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true});
+  constexpr std::uint64_t limit   = 4u << 20;
+  const Graph             paged   = open(path, {.host_memory = limit});
+  RunOptions              options = on_gpu();
+  options.method                  = pages_from_disk();
+  options.supply.state_chunks     = 2;
+  const Result result             = levels(paged, options);
+  EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
+  EXPECT_LE(paged.budget()->peak(), limit);
+  EXPECT_EQ(result.statistics.state_chunks, 2u);
+  options.direction = Direction::pull;
+  EXPECT_THROW(levels(paged, options), Error) << "chunks are pushed to";
+  const Graph none =
+      open(in_pages(from_arcs({}, {}), folder / "n.spill", {.page_bytes = 4096, .compressed = true}));
+  options.direction = Direction::automatic;
+  EXPECT_EQ(
+      algorithm_named("cc").run(none, completed_parameters(algorithm_named("cc"), {}), options).columns.size(),
+      1u);
+}
+
+/// Scans that come round again hit what came first, and never what was used last, unless all of it is there.
+TEST(GpuPages, ThatStayAreHit) {
+  const TemporaryFolder folder;
+  const Graph           graph = some_graph();
+  const Graph      paged     = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const Algorithm& algorithm = algorithm_named("pagerank");
+  const auto       values    = completed_parameters(algorithm, {{"iterations", "4"}, {"tolerance", "0"}});
+  const auto       hits      = [&](PageCache policy, std::uint64_t resident) {
+    RunOptions options      = on_gpu();
+    options.supply.resident = resident;
+    options.cuda.page_cache = policy;
+    const Result result     = algorithm.run(paged, values, options);
+    EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
+    std::uint64_t hit = 0;
+    for (const IterationStatistics& each : result.statistics.per_iteration) hit += each.pages_hit;
+    return hit;
+  };
+  const std::uint64_t pages = paged.pages()->table().size(), all = paged.pages()->bytes();
+  EXPECT_EQ(hits(PageCache::first, all), 3 * pages);
+  EXPECT_EQ(hits(PageCache::first, all / 2), 3 * (pages / 2));
+  EXPECT_EQ(hits(PageCache::lru, all), 3 * pages);
+  EXPECT_EQ(hits(PageCache::lru, all / 2), 0u);
+}
+
+/// One after the other, each with what it needs of them.
+TEST(GpuPages, ReadInPlaceServeSeveralRuns) {
+  const TemporaryFolder folder;
+  const Graph           graph = with_random_weights(some_graph(), 1, 1, 9, 1);
+  const Graph paged         = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  RunOptions  options       = on_gpu();
+  options.method            = edges_in_place();
+  options.runs              = 2;
+  const std::uint64_t pages = paged.pages()->table().size();
+  const std::uint64_t free  = paged.budget()->used();
+  for (const char* name : {"bfs", "bfs", "sssp", "bfs"}) {
+    const bool   again  = name == std::string_view{"bfs"} && paged.budget()->used() > free;
+    const auto   values = completed_parameters(algorithm_named(name), {{"source", "1"}});
+    const Result result = algorithm_named(name).run(paged, values, options);
+    EXPECT_EQ(algorithm_named(name).verify(graph, values, result, {}).problem, "") << name;
+    EXPECT_EQ(result.statistics.pages_read, again ? 0 : pages) << name;
+    EXPECT_TRUE(result.statistics.compressed);
   }
 }
 

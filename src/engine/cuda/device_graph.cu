@@ -260,6 +260,12 @@ std::shared_ptr<PagesInPlace> DeviceGraph::pages_in_place(const RowBlock& block,
   return found == pages_.end() ? nullptr : *found;
 }
 
+void DeviceGraph::drop_pages(const RowBlock& block) {
+  const std::scoped_lock lock{mutex_};
+  std::erase_if(pages_,
+                [&](const auto& each) { return each.use_count() == 1 && each->is_of(block.pages, false); });
+}
+
 void DeviceGraph::keep(std::shared_ptr<PagesInPlace> pages) {
   const std::scoped_lock lock{mutex_};
   pages_.push_back(std::move(pages));

@@ -70,6 +70,7 @@ class DeviceGraph : public Graph::Attachment {
   /// Pages that a run has left in host memory for the next to read there; null: there are none.
   std::shared_ptr<PagesInPlace> pages_in_place(const RowBlock& block, bool weighted);
   void                          keep(std::shared_ptr<PagesInPlace> pages);
+  void                          drop_pages(const RowBlock& block);  ///< if no run uses them
   bool                          has_compressed(const RowBlock& block, bool weighted);
   bool                          has_pinned(const RowBlock& block, bool weighted);
   bool                          has_resident(const Topology& topology, bool weighted);

@@ -227,14 +227,14 @@ void Device::refuse_beyond_limit(std::uint64_t bytes, std::string_view what) con
                     stated_ > 0 ? "raise --device-memory, or use --device cpu" : "use --device cpu")};
 }
 
-std::uint64_t*& Device::measuring() {
-  thread_local std::uint64_t* bytes = nullptr;
+Device::Bytes*& Device::measuring() {
+  thread_local Bytes* bytes = nullptr;
   return bytes;
 }
 
 void* Device::take(std::uint64_t bytes, std::string_view what) {
   if (measuring()) {
-    *measuring() += bytes;
+    measuring()->device += bytes;
     return nullptr;
   }
   const std::scoped_lock lock{mutex_};
@@ -253,8 +253,15 @@ void Device::give(void* data, std::uint64_t bytes) noexcept {
 }
 
 void* Device::take_on_host(std::uint64_t bytes, std::string_view what) {
-  if (measuring()) return nullptr;
-  if (host_) host_->take(bytes, what);
+  if (measuring()) {
+    measuring()->host += bytes;
+    return nullptr;
+  }
+  try {
+    if (host_) host_->take(bytes, what);
+  } catch (const Error& error) {  // the CPU may do with less
+    throw DeviceError{error.code(), error.what()};
+  }
   void* data = nullptr;
   if (cudaMallocHost(&data, bytes) == cudaSuccess) return data;
   cudaGetLastError();

@@ -1,10 +1,11 @@
-// Edges that rest in pages on disk and stream past a GPU (GTS): state stays on the device, pages come through
-// pinned memory, and a cache on the device keeps what fits.
+// Edges that rest in pages on disk and stream past a GPU (GTS): state stays on the device, or a chunk of it at a
+// time, pages come through pinned memory, and a cache on the device keeps what fits.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <list>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/fail.hpp"
@@ -208,6 +209,7 @@ class GpuPages final : public EdgeSupply {
     for (std::uint64_t chunk = 0; chunk < kernels_->state_chunks(); ++chunk) {
       if (kernels_->state_chunks() > 1) kernels_->receive(chunk);
       for (PagedSide& side : sides_) try {
+          if (chunk == 0 || sides_.size() > 1) lay_out(side);
           bring(side, made, statistics);
         } catch (...) {
           wait_for_streams();  // they read what the run gives back
@@ -236,7 +238,6 @@ class GpuPages final : public EdgeSupply {
   };
 
   void bring(PagedSide& side, IterationStatistics& made, RunStatistics& statistics) {
-    lay_out(side);
     std::vector<Wanted>        wanted;
     std::vector<std::uint64_t> missing;
     std::uint64_t              in_place = 0;
@@ -314,8 +315,8 @@ class GpuPages final : public EdgeSupply {
     release(batch);
     batch.arrived.wait();  // its jobs before have been copied
     batch.source = side.stream.get();
-    for (const auto& each : batches_)  // what was there before
-      if (each.get() == &batch || policy_ == PageCache::lru) each->decoded.make_wait(batch.stream);
+    batch.decoded.make_wait(batch.stream);  // what was there before
+    if (policy_ == PageCache::lru) wait_for_places(batch, pages);
     auto* const   jobs  = batch.staged_jobs.as<PageJob>();
     std::uint64_t teams = 0, place = 0;
     Copies        copies{*this, batch};
@@ -331,6 +332,18 @@ class GpuPages final : public EdgeSupply {
     batch.arrived.record(batch.stream);
     batch.arrived.make_wait(nullptr);
     visit(side, batch, pages, teams);
+  }
+
+  /// Pages that were used last take the places of others, which must have been decoded.
+  void wait_for_places(Batch& batch, std::span<const Wanted> pages) {
+    std::unordered_set<Batch*> users;
+    for (const Wanted& page : pages) {
+      const std::uint32_t* const place = page.to ? page.to : page.words;
+      Batch*&                    user  = users_[place];
+      if (page.to && user && user != &batch) users.insert(user);
+      user = &batch;
+    }
+    for (Batch* const user : users) user->decoded.make_wait(batch.stream);
   }
 
   /// Copies of pages that lie side by side here and there, as one.
@@ -462,7 +475,8 @@ class GpuPages final : public EdgeSupply {
   ChunkLayout      layout_;
   std::uint64_t    turn_ = 0, held_ = 0;
 
-  std::vector<std::unique_ptr<Batch>> batches_;
+  std::unordered_map<const std::uint32_t*, Batch*> users_;  ///< the last of each place, of those used last
+  std::vector<std::unique_ptr<Batch>>              batches_;
 };
 
 /// Gathers what streaming pages needs, on the host and on the device.
@@ -473,13 +487,15 @@ class PagesBuilder {
         device_(job.device()),
         options_(job.supplied.options),
         facts_(job.needs.facts),
-        chunks_(chosen_chunks()),
+        chunks_(paged_chunks(job.needs, job.topology, options_, device_.room())),
         pulls_(chunks_ == 1 && facts_.pulls_windows(job.topology, options_.direction)) {
+    if (chunks_ > 1 && options_.direction == Direction::pull)
+      throw DeviceError{ExitCode::usage, "state in chunks is pushed to; leave out --direction pull"};
     job.supplied.options.supply.state_chunks = chunks_;
   }
 
   Supply<PlainRows> build() {
-    const std::uint64_t state = job_.needs.state_bytes_in_chunks(chunks_);
+    const auto [state, on_host] = job_.needs.state_bytes_in_chunks(chunks_);
     if (job_.topology.push.empty() && !pulls_)
       throw DeviceError{ExitCode::does_not_fit,
                         "a GPU pushes along pages, which needs those of in-edges for this; convert the graph with "
@@ -492,8 +508,10 @@ class PagesBuilder {
                     options_.cuda.page_cache};
       supply_.resident += side.cache.bytes();
     }
-    Charge to_come{job_.graph.budget(), "the result"};  // pages that stay leave room for it, and for staged jobs
-    to_come.raise_to(job_.needs.answer_bytes + answer_rounding + sizes.staged_bytes());
+    // Pages that stay leave room for it, for staged jobs, and for state that the device does not hold.
+    Charge to_come{job_.graph.budget(), "the result"};
+    to_come.raise_to(job_.needs.answer_bytes * (chunks_ > 1 ? 2 : 1) + answer_rounding + sizes.staged_bytes() +
+                     on_host);
     for (std::size_t i = 0; i < sides_.size(); ++i) open(sides_[i], static_cast<unsigned>(sides_.size() - i));
     to_come.lower_by(sizes.staged_bytes());
     supply_.windows = std::make_shared<GpuPages>(device_, std::move(sides_), sizes, facts_, pulls_, options_,
@@ -502,25 +520,6 @@ class PagesBuilder {
   }
 
  private:
-  /// As many as are asked for; or as few as let state, offsets and two pages be on the device.
-  std::uint64_t chosen_chunks() const {
-    constexpr std::uint64_t smallest = 1u << 12;  // vertices: with fewer, all time goes into pages
-    if (options_.supply.state_chunks > 0) return options_.supply.state_chunks;
-    std::uint64_t pages = 0, offsets = 0;
-    for (const auto* blocks : {&job_.topology.push, &job_.topology.pull})
-      for (const RowBlock& block : *blocks) {
-        const store::PageTable& table = block.pages->table();
-        pages = std::max(pages, 2 * table.format().page_bytes + table.most_edges() * edge_bytes(facts_.weighted));
-        offsets += (job_.topology.vertices + 1) * sizeof(EdgeIndex);
-      }
-    const auto needs = [&](std::uint64_t chunks) {
-      return job_.needs.state_bytes_in_chunks(chunks) + pages + (chunks == 1 ? offsets : 0) + 64 * rounding;
-    };
-    for (std::uint64_t chunks = 1; chunks * smallest < std::max(job_.topology.vertices, 2 * smallest); chunks *= 2)
-      if (needs(chunks) <= device_.room()) return chunks;
-    return 1;
-  }
-
   void add(const std::vector<RowBlock>& blocks, std::vector<PlainRows>& to, bool streamed) {
     for (const RowBlock& block : blocks) {
       if (!block.pages) throw internal_error("rows in memory were to be streamed");
@@ -633,20 +632,47 @@ class PagesBuilder {
   std::vector<Offsets>   offsets_;
 };
 
+}  // namespace
+
+std::uint64_t paged_chunks(const ProgramNeeds& needs, const Topology& topology, const RunOptions& options,
+                           std::uint64_t room) {
+  constexpr std::uint64_t smallest = 1u << 12;  // vertices: with fewer, all time goes into pages
+  constexpr std::uint64_t slack = 32u << 10, a_page = sizeof(EdgeIndex) + sizeof(PartAt) + sizeof(Vertex);
+  if (options.supply.state_chunks > 0) return options.supply.state_chunks;
+  std::uint64_t pages = 0, tables = 0, offsets = 0;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const RowBlock& block : *blocks) {
+      const store::PageTable& table = block.pages->table();
+      pages =
+          std::max(pages, 2 * table.format().page_bytes + table.most_edges() * edge_bytes(needs.facts.weighted));
+      tables += table.size() * a_page;
+      offsets += (topology.vertices + 1) * sizeof(EdgeIndex);
+    }
+  for (std::uint64_t chunks = 1; chunks * smallest < std::max(topology.vertices, 2 * smallest); chunks *= 2) {
+    const std::uint64_t beside = pages + tables + slack + (chunks == 1 ? offsets : 0);
+    if (needs.state_bytes_in_chunks(chunks).device + beside <= room) return chunks;
+    if (options.direction == Direction::pull) break;  // chunks are pushed to
+  }
+  return 1;
+}
+
+namespace {
+
 void make_of_pages(SupplyJob& job) {
   const Stopwatch clock;
   job.lock = job.device_graph.exclusive_host_rows();
   job.device_graph.drop_idle_prefixes();
   const InPlace in_place = job.supplied.options.supply.pages_in_place;
-  std::string   why_not;
   // Votes are found among the first edges of rows; all others look at most of what they are sent.
-  if (in_place != InPlace::off && (in_place == InPlace::on || job.needs.facts.voting) &&
-      supply_pages_in_place(job, why_not)) {
-    job.supplied.so_far.prepare_ms = clock.milliseconds();
-    return;
+  if (in_place == InPlace::on || (in_place == InPlace::automatic && job.needs.facts.voting)) {
+    const auto refusal = supply_pages_in_place(job);
+    if (!refusal) {
+      job.supplied.so_far.prepare_ms = clock.milliseconds();
+      return;
+    }
+    if (in_place == InPlace::on)
+      throw Error{refusal->code(), fmt::format("{}; use --method {}", refusal->what(), pages_from_disk()->name)};
   }
-  if (in_place == InPlace::on)
-    throw Error{ExitCode::usage, fmt::format("{}; use --method {}", why_not, pages_from_disk()->name)};
   job.device_graph.make_room();  // pages that other runs have left in host memory, too
   try {
     job.supplied.rows = PagesBuilder{job}.build();

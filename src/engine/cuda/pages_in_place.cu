@@ -1,6 +1,7 @@
 #include "engine/cuda/pages_in_place.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -20,7 +21,31 @@ std::uint64_t large_pages(const store::PageTable& table) {
   return count;
 }
 
+/// Pages of the row that begins in one, and perhaps goes on in the next.
+std::uint64_t end_of_row(const store::PageTable& table, std::uint64_t first) {
+  std::uint64_t last = first + 1;
+  while (last < table.size() && table.is_large(last) && table.vertices(last).first == table.vertices(first).first)
+    ++last;
+  return last;
+}
+
+/// Bytes in which the longest row of several pages is decoded and coded again.
+std::uint64_t joining_bytes(const store::PageTable& table) {
+  constexpr std::uint64_t an_edge = 2 * sizeof(Vertex) + 2 * sizeof(std::uint32_t);
+  EdgeIndex               longest = 0;
+  for (std::uint64_t first = 0, last; first < table.size(); first = last) {
+    last = end_of_row(table, first);
+    if (table.is_large(first)) longest = std::max(longest, table.edges(last - 1).last - table.edges(first).first);
+  }
+  return longest * an_edge;
+}
+
 }  // namespace
+
+std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows) {
+  const store::PageTable& table = rows.table();
+  return (table.size() + large_pages(table)) * table.format().page_bytes + joining_bytes(table);
+}
 
 std::string PagesInPlace::why_not(const store::PagedRows& rows) {
   const store::PageTable& table = rows.table();
@@ -39,8 +64,12 @@ PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, bool we
       weighted_(weighted),
       weight_bits_(rows.table().format().weight_bits),
       slices_(device, rows.offsets().size() - 1, "the places of the rows") {
-  read(weighted, options, budget);
-  join_large_rows(budget);
+  {
+    Charge joining{budget, "a row of several pages"};
+    joining.raise_to(joining_bytes(rows.table()));
+    read(weighted, options, budget);
+    join_large_rows();
+  }
   readable_ = {words(), kept_.memory.size() * rows.table().format().page_bytes, budget, what_kept};
   find_rows(device, thread_count(options.threads));
 }
@@ -78,31 +107,28 @@ void PagesInPlace::read(bool weighted, const RunOptions& options, const std::sha
 }
 
 /// Pages of a row end with whole groups: coded as one it takes no more than they did.
-void PagesInPlace::join_large_rows(const std::shared_ptr<MemoryBudget>& budget) {
-  const store::PageTable&    table = pages_->table();
+void PagesInPlace::join_large_rows() {
+  const store::PageTable&    table  = pages_->table();
   const std::uint64_t        a_page = table.format().page_bytes / sizeof(std::uint32_t);
-  std::uint64_t              at    = table.size() * a_page;
-  std::vector<std::uint32_t> code;
+  std::uint64_t              at     = table.size() * a_page;
+  std::vector<Vertex>        targets;
+  std::vector<std::uint32_t> weights, code;
   for (std::uint64_t first = 0, last; first < table.size(); first = last) {
-    last = first + 1;
+    last = end_of_row(table, first);
     if (!table.is_large(first)) continue;
-    const auto v = static_cast<Vertex>(table.vertices(first).first);
-    while (last < table.size() && table.is_large(last) && table.vertices(last).first == v) ++last;
-    const EdgeIndex             begin = table.edges(first).first, edges = table.edges(last - 1).last - begin;
-    const Buffer<Vertex>        targets{edges, budget, "a row of several pages"};
-    const Buffer<std::uint32_t> weights{weighted_ && weight_bits_ > 0 ? edges : 0, budget,
-                                        "a row of several pages"};
+    const auto      v     = static_cast<Vertex>(table.vertices(first).first);
+    const EdgeIndex begin = table.edges(first).first;
+    targets.resize(table.edges(last - 1).last - begin);
+    weights.resize(weight_bits_ > 0 ? targets.size() : 0);
     for (std::uint64_t i = first; i < last; ++i) {
       const EdgeIndex to = table.edges(i).first - begin;
-      table.decode(i, bytes_of(i), targets.data() + to, weights.size() > 0 ? weights.data() + to : nullptr);
+      table.decode(i, bytes_of(i), targets.data() + to, weights.empty() ? nullptr : weights.data() + to);
     }
     code.clear();
-    std::vector<std::uint32_t> none(weights.size() == 0 && weight_bits_ > 0 ? edges : 0);
-    encode_row(targets.span(), weights.size() > 0 ? weights.span() : std::span<const std::uint32_t>{none},
-               weight_bits_, code);
-    if (at + code.size() > kept_.memory.size() * a_page)
+    encode_row(targets, weights, weight_bits_, code);
+    if (at + code.size() >= kept_.memory.size() * a_page)
       throw bad_input("{}: the pages of vertex {} are not cut as they should be", pages_->path(), v);
-    std::ranges::copy(code, this->words() + at);
+    std::ranges::copy(code, words() + at);
     joined_.push_back({v, static_cast<std::uint32_t>(at)});
     at += code.size();
   }
@@ -142,56 +168,61 @@ void PagesInPlace::find_rows(Device& device, int threads) {
   }
 }
 
+namespace {
+
 /// One for each set of pages, which both directions may share.
-bool supply_pages_in_place(SupplyJob& job, std::string& why_not) {
-  if (job.needs.form == RowForm::whole) {
-    why_not = "--deterministic does not go with compressed pages that are read in place";
-    return false;
+void add_pages(SupplyJob& job, const RowBlock& block, Supply<CompressedRows>& supply,
+               std::vector<CompressedRows>& to) {
+  const bool     weighted = job.needs.facts.weighted;
+  RunStatistics& so_far   = job.supplied.so_far;
+  auto           pages    = job.device_graph.pages_in_place(block, weighted);
+  for (const auto& held : supply.held)  // by this run
+    if (const auto* const other = static_cast<const PagesInPlace*>(held.get());
+        other->is_of(block.pages, weighted))
+      return to.push_back(other->rows());
+  if (!pages) {
+    refuse_long_rows(block);
+    job.device_graph.drop_pages(block);  // without weights
+    job.device().require(
+        job.needs.state_bytes(edges_in_place()) + job.topology.vertices * sizeof(CompressedRows::RowSlice),
+        "the state of the vertices and the places of their rows");
+    pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, weighted, job.supplied.options,
+                                           job.graph.budget());
+    // Others may need the memory, unless more such runs are to come.
+    if (job.supplied.options.runs > 1) job.device_graph.keep(pages);
+    so_far.pages_read += pages->pages(), so_far.bytes_read += pages->bytes();
   }
+  supply.on_host += pages->bytes();
+  so_far.pages_wanted += pages->pages(), so_far.pages_in_place += pages->pages();
+  so_far.page_io = pages->reader();
+  to.push_back(pages->rows());
+  supply.held.push_back(std::move(pages));
+}
+
+}  // namespace
+
+std::optional<Error> supply_pages_in_place(SupplyJob& job) {
+  if (job.needs.form == RowForm::whole)
+    return Error{ExitCode::usage, "--deterministic does not go with compressed pages that are read in place"};
   for (const auto* side : {&job.topology.push, &job.topology.pull})
     for (const RowBlock& block : *side)
-      if (!(why_not = PagesInPlace::why_not(*block.pages)).empty()) return false;
-  const bool             weighted = job.needs.facts.weighted;
+      if (const std::string why = PagesInPlace::why_not(*block.pages); !why.empty())
+        return Error{ExitCode::usage, why};
   Supply<CompressedRows> supply;
-  RunStatistics&         so_far = job.supplied.so_far;
   try {
-    const std::uint64_t state = job.needs.state_bytes(edges_in_place());
-    job.device().require(state, "the state of the vertices");
     Charge to_come{job.graph.budget(), "the result"};
     to_come.raise_to(job.needs.answer_bytes);
-    const auto add = [&](const RowBlock& block, std::vector<CompressedRows>& to) {
-      auto pages = job.device_graph.pages_in_place(block, weighted);
-      if (!pages) {
-        refuse_long_rows(block);
-        job.device().require(state + job.topology.vertices * sizeof(CompressedRows::RowSlice),
-                             "the state of the vertices and the places of their rows");
-        pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, weighted, job.supplied.options,
-                                               job.graph.budget());
-        job.device_graph.keep(pages);
-        so_far.pages_read += pages->pages();
-        so_far.bytes_read += pages->bytes();
-      }
-      const bool counted = std::ranges::find(supply.held, std::shared_ptr<const void>{pages}) != supply.held.end();
-      if (!counted) {
-        supply.on_host += pages->bytes();
-        so_far.pages_wanted += pages->pages(), so_far.pages_in_place += pages->pages();
-        so_far.page_io = pages->reader();
-        supply.held.push_back(pages);
-      }
-      to.push_back(pages->rows());
-    };
-    for (const RowBlock& block : job.topology.push) add(block, supply.push);
-    for (const RowBlock& block : job.topology.pull) add(block, supply.pull);
+    for (const RowBlock& block : job.topology.push) add_pages(job, block, supply, supply.push);
+    for (const RowBlock& block : job.topology.pull) add_pages(job, block, supply, supply.pull);
   } catch (const Error& error) {
     if (error.code() != ExitCode::does_not_fit) throw;
-    why_not = error.what();
-    so_far  = {};
-    return false;
+    job.supplied.so_far = {};
+    return Error{error.code(), error.what()};
   }
-  job.supplied.rows           = std::move(supply);
-  job.supplied.options.method = edges_in_place();
-  so_far.compressed           = true;
-  return true;
+  job.supplied.rows              = std::move(supply);
+  job.supplied.options.method    = edges_in_place();
+  job.supplied.so_far.compressed = true;
+  return std::nullopt;
 }
 
 }  // namespace spillway::cuda

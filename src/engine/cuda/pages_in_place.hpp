@@ -20,6 +20,8 @@ class PagesInPlace {
 
   /// Why pages like these cannot be read in place; empty: they can.
   static std::string why_not(const store::PagedRows& rows);
+  /// Host memory that they take: pages, rows that are joined, and what joining the longest takes.
+  static std::uint64_t host_bytes(const store::PagedRows& rows);
 
   CompressedRows   rows() const { return {slices_.data(), readable_.as<std::uint32_t>(), 0, weight_bits_}; }
   bool             is_of(const store::PagedRows* pages, bool weighted) const;
@@ -31,7 +33,7 @@ class PagesInPlace {
   using RowSlice = CompressedRows::RowSlice;
 
   void read(bool weighted, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
-  void join_large_rows(const std::shared_ptr<MemoryBudget>& budget);
+  void join_large_rows();
   void find_rows(Device& device, int threads);
 
   std::uint32_t*             words() const { return reinterpret_cast<std::uint32_t*>(kept_.memory.page(0)); }

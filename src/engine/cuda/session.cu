@@ -74,25 +74,57 @@ struct Session::State {
     return {.device = "cuda:" + std::to_string(device_graph->device().index()), .method = options.method};
   }
 
-  /// What pages are to a price: of rows that are pulled or pushed.
+  /// What pages are to a price: of rows that are pulled or pushed, or of all that are read in place.
   PagedFacts paged_facts() const {
-    const bool  pulls  = needs.facts.pulls_windows(topology, options.direction);
-    const auto& blocks = pulls || topology.push.empty() ? topology.pull : topology.push;
-    PagedFacts  facts{.in_place = options.supply.pages_in_place == InPlace::on ||
-                                 (needs.facts.voting && options.supply.pages_in_place != InPlace::off),
-                      .starts_gpu = !is_started()};
-    for (const RowBlock& block : blocks) {
+    const ProgramFacts& program = needs.facts;
+    const bool          pulls   = program.pulls_windows(topology, options.direction);
+    const InPlace       asked   = options.supply.pages_in_place;
+    PagedFacts          facts{.in_place = asked == InPlace::on || (program.voting && asked == InPlace::automatic),
+                              .starts_gpu = !is_started()};
+    facts.in_place &= needs.form != RowForm::whole;
+    std::vector<const store::PagedRows*> all;
+    double                               kept = 0;
+    for (const auto* blocks : {&topology.push, &topology.pull})
+      for (const RowBlock& block : *blocks) {
+        if (std::ranges::find(all, block.pages) != all.end()) continue;
+        all.push_back(block.pages);
+        facts.in_place &= PagesInPlace::why_not(*block.pages).empty();
+        if (device_graph->pages_in_place(block, program.weighted))
+          kept += static_cast<double>(block.pages->bytes());
+      }
+    for (const RowBlock& block : pulls || topology.push.empty() ? topology.pull : topology.push)
       facts.bytes += static_cast<double>(block.pages->bytes());
-      facts.in_place &= PagesInPlace::why_not(*block.pages).empty();
-    }
     const auto&         budget = graph.budget();
-    const std::uint64_t room   = budget->limit() - std::min(budget->limit(), budget->used() + needs.answer_bytes);
-    const std::uint64_t state  = needs.state_bytes_in_chunks(1) + (topology.vertices + 1) * sizeof(EdgeIndex);
-    const std::uint64_t there  = device_graph->room(true);
-    facts.host_kept            = std::min(facts.bytes, static_cast<double>(room));
-    facts.device_kept          = std::min(facts.bytes, static_cast<double>(there - std::min(there, state)));
-    facts.in_place &= facts.host_kept >= facts.bytes;
+    const std::uint64_t used   = budget->used() + needs.answer_bytes;
+    const double        room   = static_cast<double>(budget->limit() - std::min(budget->limit(), used)) + kept;
+    double              both   = 0;
+    for (const store::PagedRows* each : all) both += static_cast<double>(PagesInPlace::host_bytes(*each));
+    facts.in_place &= room >= both;
+    facts.is_kept               = facts.in_place && kept >= facts.bytes;
+    const std::uint64_t there   = device_graph->room(true);
+    facts.chunks                = paged_chunks(needs, topology, options, there);
+    const Device::Bytes state   = needs.state_bytes_in_chunks(facts.chunks);
+    const std::uint64_t offsets = facts.chunks == 1 ? (topology.vertices + 1) * sizeof(EdgeIndex) : 0;
+    facts.state_over_bus        = static_cast<double>(state.host);
+    facts.host_kept             = std::min(facts.bytes, std::max(0.0, room - static_cast<double>(state.host)));
+    facts.device_kept =
+        std::min(facts.bytes, static_cast<double>(there - std::min(there, state.device + offsets)));
     return facts;
+  }
+
+  /// Why a GPU cannot; empty: it can, for all that is known.
+  std::string excluded() const {
+    const auto leaves_out = [](const RowBlock& block) { return block.pages->leaves_out(); };
+    if (std::ranges::any_of(topology.push, leaves_out))
+      return "loops and parallel arcs are left out on the CPU only";
+    if (topology.push.empty() && !needs.facts.pulls_windows(topology, options.direction))
+      return "a GPU pushes along pages, which needs those of in-edges for this";
+    const Device::Bytes state =
+        needs.state_bytes_in_chunks(paged_chunks(needs, topology, options, device_graph->room(true)));
+    if (state.device > device_graph->room(true)) return "the state of the vertices does not fit the GPU";
+    if (!graph.budget()->has_room(state.host + needs.answer_bytes))
+      return "chunks of the state do not fit host memory";
+    return {};
   }
 
   /// On a GPU if that is asked for, or else where pages are processed sooner.
@@ -102,6 +134,10 @@ struct Session::State {
     Placement      placed{.rates  = known_rates_of(device_graph->device(), thread_count(options.threads)),
                           .priced = true};
     placed.candidates = priced_pages(run, placed.rates, paged_facts(), streamed().device);
+    for (PlanCandidate& each : placed.candidates)
+      if (!each.on_cpu()) each.excluded = excluded();
+    std::ranges::stable_sort(placed.candidates, {},
+                             [](const PlanCandidate& each) { return !each.excluded.empty(); });
     return placed;
   }
 
@@ -159,9 +195,12 @@ Plan Session::plan_of_pages(const State& state) {
   }
   if (state.choice->candidates.size() > 1) {
     const PlanCandidate &best = state.choice->candidates[0], &next = state.choice->candidates[1];
-    plan.why.push_back(fmt::format("edges are in pages on disk: {} is predicted to take {:.3g} ms, {} {:.3g}",
-                                   on_cpu ? "the CPU" : gpu, best.total_ms, on_cpu ? gpu : "the CPU",
-                                   next.total_ms));
+    if (next.excluded.empty())
+      plan.why.push_back(fmt::format("edges are in pages on disk: {} is predicted to take {:.3g} ms, {} {:.3g}",
+                                     on_cpu ? "the CPU" : gpu, best.total_ms, on_cpu ? gpu : "the CPU",
+                                     next.total_ms));
+    else
+      plan.why.push_back(fmt::format("edges are in pages on disk, and not for {}: {}", gpu, next.excluded));
   }
   if (on_cpu) return plan;
   plan.room = state.device_graph->device().room();
@@ -171,8 +210,8 @@ Plan Session::plan_of_pages(const State& state) {
     plan.why.emplace_back("host memory holds all of the compressed pages: the GPU reads them there");
     return plan;
   }
-  plan.state_bytes =
-      state.needs.state_bytes_in_chunks(std::max<std::uint64_t>(state.options.supply.state_chunks, 1));
+  plan.state_chunks        = paged.chunks;
+  plan.state_bytes         = state.needs.state_bytes_in_chunks(paged.chunks).device;
   const std::uint64_t held = plan.state_bytes + (plan.vertices + 1) * sizeof(EdgeIndex) * blocks.size();
   const std::uint64_t left = plan.room - std::min(plan.room, held);
   plan.resident_bytes      = std::min({plan.edge_bytes, left, state.options.supply.resident.value_or(left)});
@@ -216,8 +255,8 @@ SuppliedRows Session::rows() {
   made.so_far.prepare_ms += state.choosing_ms;
   made.so_far.candidates = candidates();
   if (chosen.method->all_resident) return made;
-  made.so_far.method     = chosen.method->name;
-  made.so_far.compressed = chosen.compressed;
+  made.so_far.method = chosen.method->name;
+  made.so_far.compressed |= chosen.compressed;
   return made;
 }
 

@@ -50,8 +50,13 @@ Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, c
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state);
 
-/// Compressed pages that the host keeps, all of them, read there; false: they are not for that, and why.
-bool supply_pages_in_place(struct SupplyJob& job, std::string& why_not);
+/// Chunks that the state of a run over pages is cut into, on a device with so much room: as many as are asked for,
+/// or as few as let it, offsets and two pages be there.
+std::uint64_t paged_chunks(const ProgramNeeds& needs, const Topology& topology, const RunOptions& options,
+                           std::uint64_t room);
+
+/// Compressed pages that the host keeps, all of them, read there; none: they are not for that, and why.
+std::optional<Error> supply_pages_in_place(struct SupplyJob& job);
 
 /// What a supply is made with, and what it makes (supply/methods.hpp).
 struct SupplyJob {

@@ -60,7 +60,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.window_width     = BucketWidth::of(wider * delta);
     view_.max_iterations   = max_iterations;
     view_.fixed            = options.deterministic;
-    if (takes_windows && options.method->streams_pages)
+    if (takes_windows && options.method->streams_pages && n_ > 0)
       chunks_ = StateChunks{std::max<std::uint64_t>(options.supply.state_chunks, 1), n_};
     if (chunks_.count > 1) {
       const std::uint64_t a_chunk = (n_ + chunks_.count - 1) / chunks_.count;
@@ -122,7 +122,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<Vertex> in_order(const Schedule& schedule, const KeptFrontiers* kept, const VertexMap* order) {
     const auto          what  = "the recorded frontiers";
     const std::uint64_t count = schedule.starts().back();  // what is recorded may have room for more
-    DeviceArray<Vertex> vertices{device_, std::max<std::uint64_t>(count, 1), what};
+    DeviceArray<Vertex> vertices{device_, std::max<std::uint64_t>(count, 1), what, memory_of_state()};
     if (kept && kept->order)
       look_up(kept->order->original, kept->vertices, count, vertices);
     else if (kept)
@@ -130,7 +130,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     else
       device_.upload(vertices.data(), schedule.vertices().data(), count * sizeof(Vertex));
     if (!order) return vertices;
-    DeviceArray<Vertex> places{device_, std::max<std::uint64_t>(count, 1), what};
+    DeviceArray<Vertex> places{device_, std::max<std::uint64_t>(count, 1), what, memory_of_state()};
     look_up(order->place, vertices, count, places);
     return places;
   }
@@ -140,7 +140,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     SPILLWAY_LAUNCH(permute, grid_of(count), block_threads, table.data(), in.data(), count, to.data());
   }
   static void copy(const DeviceArray<Vertex>& from, std::uint64_t count, DeviceArray<Vertex>& to) {
-    check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDeviceToDevice, nullptr),
+    check(cudaMemcpyAsync(to.data(), from.data(), count * sizeof(Vertex), cudaMemcpyDefault, nullptr),
           "reading recorded frontiers");
   }
 

@@ -35,11 +35,15 @@ class Device {
   std::uint64_t stated() const { return stated_; }
   std::uint64_t peak();
   std::uint64_t room();  ///< what is left of the budget
+  /// Bytes there, and of the host for kernels to use.
+  struct Bytes {
+    std::uint64_t device = 0, host = 0;
+  };
   /// What `allocating` would take, at most.
   template <class Allocating>
-  static std::uint64_t measured(Allocating&& allocating) {
-    std::uint64_t bytes = 0;
-    measuring()         = &bytes;
+  static Bytes measured(Allocating&& allocating) {
+    Bytes bytes;
+    measuring() = &bytes;
     try {
       allocating();
     } catch (...) {
@@ -71,7 +75,7 @@ class Device {
 
  private:
   /// Where this thread adds up what it would take; null while it takes it.
-  static std::uint64_t*& measuring();
+  static Bytes*& measuring();
 
   bool stages(std::uint64_t bytes);
   void refuse_beyond_limit(std::uint64_t bytes, std::string_view what) const;

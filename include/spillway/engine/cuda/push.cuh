@@ -23,7 +23,7 @@ template <class Team>
 __device__ void Machine<P, Rows>::push_slice(const Rows& rows, Vertex v, RowSlice slice, unsigned at) {
   if (slice.length() == 0) return;
   const Message message = sent_by(v);
-  if (Team::rank() == 0) mine_.looked_at += slice.length();
+  if (Team::rank() == 0) note_looked_at(slice.length());
   unsigned lead = 0;
   if constexpr (Rows::line_edges > 0) {
     lead  = rows.lead(slice);
@@ -73,7 +73,7 @@ __device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, RowSli
   const Message  message = mine ? sent_by(v) : Message{};
   const unsigned before  = warp_exclusive_sum(length);
   const unsigned all     = __shfl_sync(all_lanes, before + length, warp_lanes - 1);
-  mine_.looked_at += length;
+  note_looked_at(length);
   for (unsigned step = 0; step < all; step += push_batch * warp_lanes) {
     Sent  sent[push_batch];
     Apart edges;

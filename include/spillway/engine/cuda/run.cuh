@@ -29,30 +29,31 @@ __global__ void make_column(P program, const ValueOf<P>* values, const Vertex* p
     column[v] = program.template column<i>(values[places ? places[v] : v]);
 }
 
-/// What a run needs on the device beside the rows, if edges reach it by this method.
+/// What a run needs beside the rows, if edges reach it by this method, and its state is in so many chunks.
 template <class P>
-std::uint64_t state_bytes(Device& device, const RunRequest<P>& request, double delta, Method method,
+Device::Bytes state_bytes(Device& device, const RunRequest<P>& request, double delta, Method method,
                           std::uint64_t chunks = 1) {
   constexpr std::uint64_t bits_and_pieces = 1u << 16;  // rounding of what is allocated
   RunOptions              options         = request.options;
   options.method                          = method;
   options.supply.state_chunks             = chunks;
-  const auto all                          = Device::measured([&] {
+  Device::Bytes all                       = Device::measured([&] {
     const DeviceInputs<P>      inputs{device, request.program};
     CudaExecutor<P, PlainRows> executor{device,  request.program, request.topology,
                                         options, delta,           request.max_iterations};
     if (request.continuation.record || request.continuation.replay) executor.record();
-    executor.start_afresh();
+    if (!request.continuation.resident) executor.start_afresh();
   });
-  if (method->streams_pages) return all + bits_and_pieces;
-  return all + request.topology.vertices * sizeof(ValueOf<P>) + bits_and_pieces;  // once more in another order
+  all.device += bits_and_pieces;
+  if (!method->streams_pages) all.device += request.topology.vertices * sizeof(ValueOf<P>);  // in another order
+  return all;
 }
 
 /// Values that a run is to go on from, brought to the device; none if it starts afresh or they lie there already.
 template <class Value>
-DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values) {
+DeviceArray<Value> uploaded(Device& device, const Buffer<Value>& values, ArrayMemory memory) {
   if (values.size() == 0) return {};
-  DeviceArray<Value> there{device, values.size(), "the values of the vertices"};
+  DeviceArray<Value> there{device, values.size(), "the values of the vertices", memory};
   there.upload(values.data());
   return there;
 }
@@ -244,8 +245,10 @@ class CudaDevice final : public RunDevice<P> {
   std::unique_ptr<PreparedRun<P>> prepare() override {
     SuppliedRows    supplied = session_.rows();
     const Stopwatch clock;
-    auto            values = uploaded(device(), request_.continuation.values);
-    auto            inputs = with_room(session_, [&] { return DeviceInputs<P>{device(), request_.program}; });
+    const bool      chunks = supplied.options.method->streams_pages && supplied.options.supply.state_chunks > 1;
+    auto            values =
+        uploaded(device(), request_.continuation.values, chunks ? ArrayMemory::host : ArrayMemory::device);
+    auto inputs = with_room(session_, [&] { return DeviceInputs<P>{device(), request_.program}; });
     inputs.upload(request_.program);
     if (values.size() > 0 || has_inputs<P>) supplied.so_far.transfer_ms += clock.milliseconds();
     return std::visit(
@@ -272,26 +275,27 @@ class CudaDevice final : public RunDevice<P> {
     const auto&       from    = request_.continuation;
     const RunOptions& options = request_.options;
     const bool        pages   = options.method->streams_pages && options.device.kind.automatic() &&
-                       options.supply.pages_in_place == InPlace::automatic && !options.supply.resident;
+                       options.supply.pages_in_place != InPlace::on && !options.supply.resident;
     return (leaves_device_open(options) || pages || from.instead) && !from.resident && !from.replay;
   }
 
   ProgramNeeds needs() const {
     const bool same_bits = request_.options.deterministic && T::order_sensitive;
-    return {.facts          = request_.facts,
-            .program        = typeid(P).name(),
-            .form           = same_bits ? RowForm::whole : RowForm::any,
-            .prioritised    = Prioritises<P>,
-            .may_reorder    = Machine<P, PlainRows>::may_reorder,
-            .may_use_cpu    = may_use_cpu(),
-            .max_iterations = request_.max_iterations,
-            .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
-            .answer_bytes   = answer_bytes(),
-            .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method); },
-            .state_bytes_in_chunks =
-                [this](std::uint64_t chunks) {
-                  return state_bytes(device(), request_, delta_, pages_from_disk(), chunks);
-                }};
+    return {
+        .facts          = request_.facts,
+        .program        = typeid(P).name(),
+        .form           = same_bits ? RowForm::whole : RowForm::any,
+        .prioritised    = Prioritises<P>,
+        .may_reorder    = Machine<P, PlainRows>::may_reorder,
+        .may_use_cpu    = may_use_cpu(),
+        .max_iterations = request_.max_iterations,
+        .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
+        .answer_bytes   = answer_bytes(),
+        .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method).device; },
+        .state_bytes_in_chunks =
+            [this](std::uint64_t chunks) {
+              return state_bytes(device(), request_, delta_, pages_from_disk(), chunks);
+            }};
   }
 
   std::uint64_t answer_bytes() const {

@@ -48,7 +48,7 @@ struct ProgramNeeds {
   /// Device memory of the vertex state, if edges are supplied by this method.
   std::function<std::uint64_t(Method)> state_bytes;
   /// And if they are in pages, of state in so many chunks.
-  std::function<std::uint64_t(std::uint64_t)> state_bytes_in_chunks = {};
+  std::function<Device::Bytes(std::uint64_t)> state_bytes_in_chunks = {};
 };
 
 /// What every run on a GPU says of its rows.

@@ -93,7 +93,7 @@ __device__ void Machine<P, Rows>::push_by_groups(const WindowBlock& window, cons
     const bool          mine    = own.slice.length() > 0 && wants(own.vertex);
     const unsigned      length  = mine ? own.slice.length() : 0;
     const Message       message = mine ? sent_by(own.vertex) : Message{};
-    if (rank == 0) mine_.looked_at += length;
+    if (rank == 0) note_looked_at(length);
     for (unsigned step = 0; __any_sync(all_lanes, step < length); step += push_batch * width) {
       Sent  sent[push_batch];
       Apart edges;
