@@ -10,11 +10,13 @@
 #include <spillway/array.hpp>
 #include <spillway/ids.hpp>
 #include <spillway/options.hpp>
+#include <spillway/split.hpp>
 #include <spillway/types.hpp>
 
 namespace spillway {
 
 class MemoryBudget;
+class SplitRows;
 
 namespace store {
 class PagedRows;
@@ -74,6 +76,10 @@ class Graph {
   /// returns can be indexed with, and throws Error{bad_input} if it cannot.
   const Csr& out() const;
 
+  /// Rows of the graph with its vertices split, which runs walk instead of `out` and `in`; those are the graph's own
+  /// still, built at the first call. Null: there are none.
+  const std::shared_ptr<const SplitRows>& split() const;
+
   /// Edges that rest in pages on disk, from where runs stream them; `out`, `in` and `simple` are
   /// Error{does_not_fit} then. Null: edges are in memory. `in_pages` of a symmetric graph are its pages.
   const std::shared_ptr<const store::PagedRows>& pages() const;
@@ -117,6 +123,7 @@ struct Graph::Parts {
   Csr                                     out;
   Csr                                     in;
   std::shared_ptr<const store::PagedRows> pages = {}, in_pages = {};  ///< instead; `out` has offsets then
+  std::shared_ptr<const SplitRows>        split = {};                 ///< instead; `out` and `in` are empty then
   IdMap                                   ids;
   WeightType                              weight_type = WeightType::none;
   bool                                    symmetric   = false;
@@ -145,6 +152,10 @@ Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets
 Graph with_unit_weights(const Graph& graph, int threads = 0);
 Graph with_random_weights(const Graph& graph, std::uint64_t seed, std::uint32_t least = 1, std::uint32_t most = 64,
                           int threads = 0);
+
+/// The same graph, its vertices of many edges split (Tigr, section 3): programs run on the split rows and answer for
+/// the graph's own vertices.
+Graph split(const Graph& graph, SplitForm form, int threads = 0, Progress* progress = nullptr);
 
 /// Writes in the format that the suffix (or `format`) names, beside `path` and then renamed.
 /// Returns notes: what the format could not hold.

@@ -199,6 +199,13 @@ concept ComputesFromBoth = requires(const P p, const MessageOf<P>& message, cons
 template <class P>
 concept Computes = ComputesFromEdge<P> || ComputesFromMessage<P> || ComputesFromBoth<P>;
 
+/// `neutral(message, edge)`: the update that an arc carries which connects the parts of a split vertex (Tigr), and is
+/// no arc of the graph.
+template <class P>
+concept SaysNeutral = requires(const P p, const MessageOf<P>& message, const EdgeOf<P>& edge) {
+  { p.neutral(message, edge) } -> std::convertible_to<UpdateOf<P>>;
+};
+
 template <class P>
 concept AppliesWithStep = requires(const P p, ValueOf<P>& value, const UpdateOf<P>& update,
                                    const StepOf<P>& step) {
@@ -329,8 +336,16 @@ struct Traits {
     return Publishes<P>;
   }();
 
-  /// An edge of this weight changes nothing (Tigr splits vertices into trees with it).
-  static constexpr bool has_neutral_weight = requires { P::neutral_weight; };
+  /// An edge of this weight changes nothing: what the arcs of a split (Tigr) have.
+  static constexpr bool has_neutral_weight = weighted && requires { P::neutral_weight; };
+  /// Edges hand messages on as they are, so that arcs of a split are edges like any other.
+  static constexpr bool relays = [] {
+    if constexpr (requires { P::relays; }) return static_cast<bool>(P::relays);
+    return false;
+  }();
+  /// Arcs of a split are told from the graph's own.
+  static constexpr bool heeds_trees    = !relays && (has_neutral_weight || SaysNeutral<P>);
+  static constexpr bool survives_split = relays || heeds_trees;
 
   static constexpr bool no_message = std::is_same_v<Message, NoMessage>;
   /// Messages are read from the values themselves; otherwise they are published into an array of their own first,

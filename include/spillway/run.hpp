@@ -54,6 +54,17 @@ void refuse_resident();
 /// Refuses frontiers of a larger graph.
 void check_replay(const Schedule* replay, const Graph& graph);
 
+/// What decides whether a program gives on split rows the answer that it gives without.
+struct SplitNeeds {
+  bool  survives;      ///< Traits::survives_split
+  bool  relays;        ///< Traits::relays
+  bool  reads_degree;  ///< of the rows that push
+  bool  counts_paths;  ///< updates that come twice count twice
+  Along along;
+};
+/// Refuses a graph whose vertices are split in a way that changes the answer.
+void check_split(const Graph& graph, const SplitNeeds& needs);
+
 /// Runs the program, or asks what would be done.
 enum class Asked { run, plan };
 
@@ -65,6 +76,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   using T                  = Traits<P>;
   const RunOptions options = options_for(graph, given);
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
+  if (graph.split()) check_split(graph, {T::survives_split, T::relays, T::reads_degree, !T::Combine::idempotent, T::along});
   check_given_values(continuation.values.size(), graph);
   for_each_input(program, [&](const auto& input) { check_input(input.size(), input.per_vertex(), graph); });
   check_replay(continuation.replay, graph);

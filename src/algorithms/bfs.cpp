@@ -6,6 +6,7 @@
 #include "algorithms/programs/bfs.hpp"
 #include "algorithms/registry.hpp"
 #include "algorithms/tree_checks.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/run.hpp>
 
@@ -14,7 +15,8 @@ namespace {
 
 template <class P>
 Result search(const P& program, const Graph& graph, const RunOptions& options) {
-  auto   outcome = run(program, graph, options);
+  auto outcome = run(program, graph, options);
+  name_originals(graph, std::get<1>(outcome.columns).span(), outcome.threads);
   Result result;
   result.columns.push_back(outcome.template column<0>("level"));
   result.columns.push_back(outcome.template column<1>("parent"));
@@ -24,18 +26,23 @@ Result search(const P& program, const Graph& graph, const RunOptions& options) {
   return result;
 }
 
+/// Levels are iterations, unless those of different parts of the graph do not wait for one another, or a split makes
+/// some ways longer.
+bool is_loose(const Graph& graph, const RunOptions& options) {
+  return graph.split() || goes_asynchronously(options, graph.vertex_count(), graph.arc_count());
+}
+
 Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Vertex source = Parameters{"bfs", values}.vertex(graph);
-  if (goes_asynchronously(options, graph.vertex_count(), graph.arc_count()))
+  if (is_loose(graph, options))
     return search(LooseBfs{source}, graph, options);
   return search(Bfs{source}, graph, options);
 }
 
 Plan plan_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Vertex source = Parameters{"bfs", values}.vertex(graph);
-  return goes_asynchronously(options, graph.vertex_count(), graph.arc_count())
-             ? plan_run(LooseBfs{source}, graph, options)
-             : plan_run(Bfs{source}, graph, options);
+  return is_loose(graph, options) ? plan_run(LooseBfs{source}, graph, options)
+                                  : plan_run(Bfs{source}, graph, options);
 }
 
 /// The oracle: a queue.

@@ -51,7 +51,10 @@ const Form& form_of(const Graph& graph, const ParameterValues& values, const Run
   for (const Form& form : forms) names.emplace_back(form.name);
   const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
   const bool         transfers = options.method->transfers;
-  if (chosen == "auto") return transfers || graph.pages() ? propagate : afforest;
+  if (chosen == "auto") return transfers || graph.pages() || graph.split() ? propagate : afforest;
+  if (graph.split() && chosen == afforest.name)
+    throw usage_error("cc: --form {} is no vertex program, and only these run on split vertices; use --form {}",
+                      afforest.name, propagate.name);
   if (transfers && chosen == afforest.name)
     throw usage_error("cc: --form {} hooks edges where they lie, and --method {} transfers them; use --form {}",
                       afforest.name, options.method->name, propagate.name);
@@ -333,6 +336,7 @@ Algorithm cc_algorithm() {
           .columns        = {{"component", "the smallest vertex of the component", ColumnOrder::by_group}},
           .on_gpu         = gpu::built,
           .vertex_program = false,
+          .survives_split = true,
           .run            = run_cc,
           .plan           = plan_cc,
           .verify         = verify_cc,

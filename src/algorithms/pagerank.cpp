@@ -4,6 +4,8 @@
 
 #include "algorithms/pagerank_settings.hpp"
 #include "algorithms/registry.hpp"
+#include "base/fail.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/run.hpp>
 
@@ -19,7 +21,9 @@ using Settings = PageRankSettings;
 Fact converged_fact(bool converged) { return {"converged", std::string{converged ? "yes" : "no"}}; }
 
 Restart restart_of(const Graph& graph, Vertex source) {
-  return {source, 1.0 / static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1))};
+  return {.source   = source,
+          .share    = 1.0 / static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1)),
+          .vertices = graph.split() ? static_cast<Vertex>(graph.vertex_count()) : no_vertex};
 }
 
 PageRank pulled_form(const Graph& graph, Vertex source, const Settings& settings) {
@@ -43,7 +47,8 @@ Result pull(const Graph& graph, Vertex source, const Settings& settings, const R
 /// A residual that a vertex may keep. Below the smallest normal float no product is sure to shrink, and mass could
 /// go round in a cycle for ever.
 double kept_residual(const Graph& graph, const Settings& settings) {
-  const auto n = static_cast<double>(std::max<std::uint64_t>(graph.vertex_count(), 1));
+  const std::uint64_t rows = graph.split() ? graph.split()->vertex_count() : graph.vertex_count();
+  const auto          n    = static_cast<double>(std::max<std::uint64_t>(rows, 1));
   return std::max<double>(settings.tolerance * (1 - settings.damping) / n, std::numeric_limits<float>::min());
 }
 
@@ -70,19 +75,24 @@ Result accumulate(const Graph& graph, Vertex source, const Settings& settings, c
       most = std::max(most, value.residual);
     }
   });
+  // What tree vertices hold is not among the values: no more than they may keep, where the run ended by itself.
+  const bool ended = !graph.split() || outcome.statistics.iterations < settings.iterations;
+  if (graph.split())
+    held += settings.damping * static_cast<double>(program.smallest) *
+            static_cast<double>(graph.split()->tree_vertices());
   const double scale = settings.drop_dangling || sum == 0 ? 1 : 1 / sum;
   Result       result;
   result.columns.push_back(outcome.column("rank", [&](const Value& value) {
     return static_cast<float>((static_cast<double>(value.rank) + static_cast<double>(value.residual)) * scale);
   }));
-  result.facts      = {{"residual", held}, converged_fact(most <= program.smallest)};
+  result.facts      = {{"residual", held}, converged_fact(ended && most <= program.smallest)};
   result.statistics = std::move(outcome.statistics);
   return result;
 }
 
 }  // namespace
 
-PageRankSettings pagerank_settings(const char* name, const ParameterValues& values) {
+PageRankSettings pagerank_settings(const char* name, const Graph& graph, const ParameterValues& values) {
   const Parameters parameters{name, values};
   Settings         settings{};
   settings.damping       = parameters.real("damping", 0, 0.999999);
@@ -90,6 +100,7 @@ PageRankSettings pagerank_settings(const char* name, const ParameterValues& valu
   settings.residual_form = parameters.choice("form", {"pull", "residual"}) == "residual";
   const bool fixed       = parameters.text("iterations") != "auto";
   settings.iterations    = fixed ? parameters.number("iterations", 1, 1u << 30) : default_iterations;
+  if (graph.split()) settings.iterations *= 1 + graph.split()->most_hops();
   const bool stated      = parameters.text("tolerance") != "auto";
   settings.runs_all      = fixed && !stated && !settings.residual_form;
   settings.tolerance     = stated                            ? parameters.real("tolerance", 0, 2)
@@ -98,16 +109,31 @@ PageRankSettings pagerank_settings(const char* name, const ParameterValues& valu
   return settings;
 }
 
+namespace {
+
+/// Trees take iterations of their own, more or fewer by how high they are.
+void refuse_counted_iterations(const char* name, const Graph& graph, const ParameterValues& values) {
+  if (graph.split() && Parameters{name, values}.text("iterations") != "auto")
+    throw usage_error(
+        "{}: the vertices of {} are split, and so many iterations are not those of the graph; leave out --iterations, "
+        "or convert it with --split none",
+        name, graph.name());
+}
+
+}  // namespace
+
 Result run_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,
                     const RunOptions& options) {
-  const Settings settings = pagerank_settings(name, values);
+  refuse_counted_iterations(name, graph, values);
+  const Settings settings = pagerank_settings(name, graph, values);
   return settings.residual_form ? accumulate(graph, source, settings, options)
                                 : pull(graph, source, settings, options);
 }
 
 Plan plan_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,
                    const RunOptions& options) {
-  const Settings settings = pagerank_settings(name, values);
+  refuse_counted_iterations(name, graph, values);
+  const Settings settings = pagerank_settings(name, graph, values);
   return settings.residual_form ? plan_run(residual_form(graph, source, settings), graph, options)
                                 : plan_run(pulled_form(graph, source, settings), graph, options);
 }

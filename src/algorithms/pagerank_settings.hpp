@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <spillway/graph.hpp>
 #include <spillway/parameters.hpp>
 
 namespace spillway {
@@ -14,6 +15,6 @@ struct PageRankSettings {
   bool          runs_all;  ///< so many exactly, whatever they change
 };
 
-PageRankSettings pagerank_settings(const char* name, const ParameterValues& values);
+PageRankSettings pagerank_settings(const char* name, const Graph& graph, const ParameterValues& values);
 
 }  // namespace spillway

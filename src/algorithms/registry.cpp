@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/split.hpp"
 
 namespace spillway {
 
@@ -12,13 +13,29 @@ namespace {
 /// Adding must not move what others hold a reference to, hence the room.
 constexpr std::size_t most_algorithms = 1024;
 
-/// Algorithms that do not leave it to a program say where they do not run.
+/// Where what is a neighbour's neighbour matters, or what a vertex has of them.
+void refuse_split(const Algorithm& algorithm, const Graph& graph) {
+  if (graph.split() && !algorithm.survives_split)
+    throw usage_error(
+        "{}: the vertices of {} are split ({}), and {} depends on who is whose neighbour; convert it with --split "
+        "none",
+        algorithm.name, graph.name(), text_of(graph.split()->form()), algorithm.name);
+}
+
+/// Algorithms that do not leave it to a program say where they do not run, and on which graphs.
 void check_devices(Algorithm& algorithm) {
   algorithm.run = [run = std::move(algorithm.run), facts = Algorithm{algorithm}](
                       const Graph& graph, const ParameterValues& values, const RunOptions& options) {
     refuse_device(facts, options);
+    refuse_split(facts, graph);
     return run(graph, values, options);
   };
+  if (algorithm.plan)
+    algorithm.plan = [plan = std::move(algorithm.plan), facts = Algorithm{algorithm}](
+                         const Graph& graph, const ParameterValues& values, const RunOptions& options) {
+      refuse_split(facts, graph);
+      return plan(graph, values, options);
+    };
 }
 
 std::vector<Algorithm>& registry() {

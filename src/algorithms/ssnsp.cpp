@@ -21,13 +21,13 @@ constexpr const char* accumulative = "accumulative";
 struct Choice {
   Vertex source;
   bool   accumulates;
-  bool   by_itself;  ///< since only that form runs asynchronously
+  bool   by_itself;  ///< since only that form runs asynchronously, or on split vertices
 };
 
 Choice choice_of(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Parameters   parameters{"ssnsp", values};
   const std::string& form      = parameters.choice("form", {"auto", "levels", accumulative});
-  const bool         by_itself = form == "auto" && options.supply.async == Async::on;
+  const bool         by_itself = form == "auto" && (options.supply.async == Async::on || graph.split());
   return {parameters.vertex(graph), by_itself || form == accumulative, by_itself};
 }
 
@@ -56,8 +56,8 @@ Plan plan_ssnsp(const Graph& graph, const ParameterValues& values, const RunOpti
   Plan         plan   = choice.accumulates ? plan_run(AccumulativePathCounts{choice.source}, graph, options)
                                            : plan_run(PathCounts<PathCount>{choice.source}, graph, options);
   if (choice.by_itself)
-    plan.why.push_back(
-        fmt::format("--async on needs a form that any order of updates suits: the form is {}", accumulative));
+    plan.why.push_back(fmt::format("{} a form that any order of updates suits: the form is {}",
+                                   graph.split() ? "split vertices need" : "--async on needs", accumulative));
   return plan;
 }
 

@@ -35,9 +35,9 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
 
 /// A search for parents looks at about half of the edges once more, which takes longer than what wider values cost
 /// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md). In pages it would
-/// be another pass over all of them.
+/// be another pass over all of them; where vertices are split, parents may be parts of them.
 bool carries_parents(const Parameters& parameters, const Graph& graph) {
-  return parameters.choice("parents", {"carry", "search"}) == "carry" || graph.pages();
+  return parameters.choice("parents", {"carry", "search"}) == "carry" || graph.pages() || graph.split();
 }
 
 /// Where the choice is free, it stays so: the CPU runs the same program.
@@ -115,7 +115,7 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   };
   const auto on_cpu = [&] { return run_on(gpu::without(options)); };
   return gpu::or_else(
-      graph, options, [&] { return graph.pages() ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
+      graph, options, [&] { return graph.pages() || graph.split() ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
       on_cpu);
 }
 
@@ -146,7 +146,7 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
     if (!real && carries_parents(parameters, graph))
       return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     OtherDevice cpu;
-    if (real && graph.pages()) return plan_run(RealSssp{source, delta}, graph, options);
+    if (real && (graph.pages() || graph.split())) return plan_run(RealSssp{source, delta}, graph, options);
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
                 : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
   };

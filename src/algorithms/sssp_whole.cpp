@@ -1,6 +1,7 @@
 #include "algorithms/sssp_whole.hpp"
 
 #include "algorithms/programs/sssp.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/run.hpp>
 
@@ -11,7 +12,8 @@ Plan plan_paths_with_parents(const Graph& graph, Vertex source, double delta, co
 }
 
 Result paths_with_parents(const Graph& graph, Vertex source, double delta, const RunOptions& options) {
-  auto   outcome = run(Paths{source, delta}, graph, options);
+  auto outcome = run(Paths{source, delta}, graph, options);
+  name_originals(graph, std::get<1>(outcome.columns).span(), outcome.threads);
   Result result;
   result.columns.push_back(outcome.column<0>("distance"));
   result.columns.push_back(outcome.column<1>("parent"));

@@ -8,6 +8,7 @@
 #include "algorithms/registry.hpp"
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/run.hpp>
 
@@ -22,6 +23,7 @@ Result run_with(const Graph& graph, Vertex source, const RunOptions& options) {
   refuse_negative_weights(graph, "sswp", options);
   auto outcome = run(Sswp<W>{source}, graph, options);
 
+  name_originals(graph, std::get<1>(outcome.columns).span(), outcome.threads);
   std::get<0>(outcome.columns)[source] = highest<Width<W>>();
   Result result;
   result.columns.push_back(outcome.template column<0>("width"));

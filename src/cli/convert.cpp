@@ -17,6 +17,7 @@
 #include "cli/interrupt_watch.hpp"
 #include "cli/overwriting.hpp"
 #include "graph/arc_collector.hpp"
+#include "graph/split.hpp"
 #include "io/format.hpp"
 
 #include <spillway/version.hpp>
@@ -33,12 +34,15 @@ struct ConvertArguments {
   std::optional<std::string> temporary;
   std::string                checkpoint_every = "10";
   bool                       in_edges         = false;
+  std::optional<std::string> split;
+
+  bool splits() const { return split && *split != "none"; }
 };
 
 /// Both arcs of an edge that may be listed twice are made of rows in memory.
 bool can_stream(const ConvertArguments& arguments) {
   const Transform& transform = arguments.load.transform;
-  return !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
+  return !arguments.splits() && !(transform.symmetrize && !transform.dedup) && arguments.output != "-";
 }
 
 bool streams(const ConvertArguments& arguments) {
@@ -57,7 +61,9 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (arguments.in_edges && !lower_case(arguments.output).ends_with(".spill") && arguments.to != "spill")
     throw usage_error("--in-edges is for .spill files; {} stores none", arguments.output);
   format_to_write(arguments.output, arguments.to);
-  arguments.layout.pages(arguments.output, arguments.to);
+  if (arguments.splits()) split_form(*arguments.split);
+  if (arguments.layout.pages(arguments.output, arguments.to) && arguments.splits())
+    throw usage_error("--split makes rows; it does not go with --layout pages");
   if (arguments.temporary && !is_folder(*arguments.temporary))
     throw usage_error("--temporary {}: there is no such folder; make it first", printable(*arguments.temporary));
   if (arguments.temporary && !streams(arguments) && !may_stream(arguments))
@@ -297,6 +303,25 @@ bool comes_by_arcs(const std::string& format) {
   return std::ranges::any_of(formats(), [&](const Format& each) { return each.name == format && each.by_arcs; });
 }
 
+/// With its vertices split, or no longer, and with the in-edges that are to be written.
+Graph split_as_asked(Graph graph, const ConvertArguments& arguments, const Common& common, ProgressBar& bar) {
+  const int threads = thread_count(common.threads);
+  if (arguments.splits())
+    graph = split(graph, split_form(*arguments.split), threads, &bar);
+  else if (arguments.split && graph.split())
+    graph = without_split(graph, threads);
+  if (!graph.split()) {
+    if (arguments.in_edges) graph.in();
+    return graph;
+  }
+  if (arguments.in_edges) graph.split()->in();
+  if (arguments.splits() && graph.split()->tree_vertices() == 0)
+    note(common, fmt::format("no vertex has more than {} {}: nothing was split",
+                             with_commas(graph.split()->form().degree_bound),
+                             graph.split()->form().in_edges ? "in-edges" : "edges"));
+  return graph;
+}
+
 /// The graph, or why memory does not hold it.
 std::variant<Graph, LoadRefusal> loaded(const ConvertArguments& arguments, const std::optional<Graph>& read,
                                         const Common& common, ProgressBar& bar) {
@@ -304,8 +329,7 @@ std::variant<Graph, LoadRefusal> loaded(const ConvertArguments& arguments, const
   try {
     Graph graph = read ? *read : open(arguments.load.path, arguments.load.options(common, bar));
     if (graph.pages()) graph = store::in_memory(graph, thread_count(common.threads), bar);
-    if (arguments.in_edges) graph.in();
-    return graph;
+    return split_as_asked(std::move(graph), arguments, common, bar);
   } catch (const LoadRefusal& refusal) {
     return refusal;
   }
@@ -384,6 +408,9 @@ void add_convert(Command& app, Context& context) {
                  "kill; longer where saving takes long (default: 10)");
   command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
   arguments->layout.add_to(command);
+  command.option("--split", arguments->split,
+                 ".spill: split vertices of many edges (Tigr): KIND[:K][:in], KIND udt, star, circular or clique, K the "
+                 "most edges of one (default: from the largest degree), in: in-edges, for pagerank; none: undo it");
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
   add_common_options(command, context.common);
   command.on_parsed(

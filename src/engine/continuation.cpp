@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/run.hpp>
 
@@ -31,6 +32,22 @@ void detail::refuse_frontiers(bool all_active, bool prioritised) {
 
 void detail::refuse_resident() {
   throw usage_error("values or frontiers lie on a GPU, and this program was compiled for the CPU alone");
+}
+
+void detail::check_split(const Graph& graph, const SplitNeeds& needs) {
+  const SplitForm& form   = graph.split()->form();
+  const auto       refuse = [&](const std::string& why) {
+    throw usage_error("{}: its vertices are split ({}), and {}; convert it with --split none", graph.name(),
+                            text_of(form), why);
+  };
+  if (!needs.survives || needs.along == Along::simple || (needs.along == Along::both && !needs.relays))
+    refuse("this program depends on who is whose neighbour");
+  if (needs.reads_degree && form.in_edges == (needs.along == Along::in))
+    refuse(needs.along == Along::in ? "this program reads in-degrees, which a split of in-edges changes"
+                                    : "this program reads out-degrees, which only a split of in-edges (--split "
+                                      "KIND:K:in) leaves as they are");
+  if (needs.counts_paths && form.kind == SplitKind::clique)
+    refuse("this program counts every way to a vertex, of which a clique has several");
 }
 
 void detail::check_replay(const Schedule* replay, const Graph& graph) {

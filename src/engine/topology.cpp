@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "engine/building.hpp"
 #include "engine/rows.hpp"
+#include "graph/split.hpp"
 #include "store/paged_rows.hpp"
 
 #include <spillway/engine/executor.hpp>
@@ -58,7 +59,34 @@ Topology paged_topology(const Graph& graph, Along along, NeededRows needed, cons
   return topology;
 }
 
+/// Of rows whose vertices are split: the graph's own vertices are the first of them.
+Topology split_topology(const SplitRows& split, Along along, NeededRows needed) {
+  Topology topology{.vertices = split.vertex_count(),
+                    .arcs     = split.arc_count() * (along == Along::both ? 2 : 1),
+                    .push     = {},
+                    .pull     = {},
+                    .answers  = split.originals(),
+                    .tree     = {.first   = static_cast<Vertex>(split.originals()),
+                                 .by_from = split.form().in_edges != (along == Along::in)}};
+  // Rows that the file does not have are built where they are needed.
+  const bool has_both  = split.has_transposed();
+  const bool needs_out = along == Along::in ? needed.pull : needed.push;
+  const bool needs_in  = along == Along::in ? needed.push : needed.pull;
+  const bool has_out = has_both || !split.form().in_edges, has_in = has_both || split.form().in_edges;
+  auto&      by_out = along == Along::in ? topology.pull : topology.push;
+  auto&      by_in  = along == Along::in ? topology.push : topology.pull;
+  if (along == Along::both) {
+    topology.push = topology.pull = {block_of(split.out()), block_of(split.in())};
+    return topology;
+  }
+  if (has_out || needs_out) by_out = {block_of(split.out())};
+  if (has_in || needs_in) by_in = {block_of(split.in())};
+  return topology;
+}
+
 }  // namespace
+
+const Csr& walked_rows(const Graph& graph) { return graph.split() ? graph.split()->out() : graph.out(); }
 
 RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (!graph.pages()) {
@@ -92,6 +120,7 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
   if (graph.pages()) return paged_topology(graph, along, needed, options);
+  if (graph.split()) return split_topology(*graph.split(), along, needed);
   if (along == Along::simple) {
     const Csr& simple = graph.simple();
     return {.vertices = graph.vertex_count(),
@@ -131,8 +160,8 @@ double mean_weight(const Graph& graph) {
                ? std::exp2(static_cast<double>(format.weight_bits) - 1)
                : 0;
   }
-  const Csr& out = graph.out();
-  if (out.weights.empty()) return 0;
+  if (graph.weight_type() == WeightType::none) return 0;
+  const Csr&          out = walked_rows(graph);  // filler of tree arcs counts as weights of 0: few of many
   double              sum    = 0;
   const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);
   std::uint64_t       count  = 0;

@@ -10,6 +10,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 #include "store/paged_rows.hpp"
 
 namespace spillway {
@@ -21,6 +22,8 @@ struct Graph::State {
   std::atomic<bool>                       ids_checked{false};
   std::atomic<bool>                       out_checked{false};
   std::atomic<bool>                       in_ready{false};
+  std::uint64_t                           vertices = 0;
+  EdgeIndex                               arcs     = 0;
   Csr                                     simple;
   std::atomic<bool>                       simple_ready{false};
   std::shared_ptr<const store::PagedRows> simple_pages;
@@ -34,8 +37,12 @@ Graph::Graph(Parts parts) : state_(std::make_shared<State>()) {
   if (!parts.budget) parts.budget = std::make_shared<MemoryBudget>();
   static constexpr EdgeIndex no_rows[1] = {0};
   if (parts.out.offsets.empty()) parts.out.offsets = Array<EdgeIndex>{no_rows, nullptr};
+  state_->vertices    = parts.split ? parts.split->originals() : parts.out.vertex_count();
+  state_->arcs        = parts.split   ? parts.split->original_arcs()
+                        : parts.pages ? parts.out.offsets[state_->vertices]
+                                      : parts.out.arc_count();
   state_->ids_checked = parts.trusted;
-  state_->out_checked = parts.trusted;
+  state_->out_checked = parts.trusted && !parts.split;
   state_->in_given    = !parts.in.offsets.empty();
   state_->in_ready    = parts.trusted && !parts.in.offsets.empty();
   state_->parts       = std::move(parts);
@@ -53,14 +60,13 @@ void Graph::attach(const std::string& device, std::shared_ptr<Attachment> attach
   std::swap(state_->attachments[device], attachment);
 }
 
-std::uint64_t Graph::vertex_count() const { return state_->parts.out.vertex_count(); }
-EdgeIndex     Graph::arc_count() const {
-      const Csr& out = state_->parts.out;
-      return pages() ? out.offsets[out.vertex_count()] : out.arc_count();
-}
+std::uint64_t     Graph::vertex_count() const { return state_->vertices; }
+EdgeIndex         Graph::arc_count() const { return state_->arcs; }
 WeightType        Graph::weight_type() const { return state_->parts.weight_type; }
 bool              Graph::symmetric() const { return state_->parts.symmetric; }
 const LoadReport& Graph::report() const { return state_->parts.report; }
+
+const std::shared_ptr<const SplitRows>& Graph::split() const { return state_->parts.split; }
 
 const std::shared_ptr<const store::PagedRows>& Graph::pages() const { return state_->parts.pages; }
 const std::shared_ptr<const store::PagedRows>& Graph::in_pages() const {
@@ -102,7 +108,10 @@ const Csr& Graph::out() const {
   if (!state.out_checked.load(std::memory_order_acquire)) {
     const std::scoped_lock lock{state.mutex};
     if (!state.out_checked) {
-      check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
+      if (state.parts.split)
+        state.parts.out = state.parts.split->original_rows(thread_count());
+      else
+        check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
       state.out_checked.store(true, std::memory_order_release);
     }
   }

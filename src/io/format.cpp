@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 #include "graph/symmetry.hpp"
 #include "io/byte_stream.hpp"
 #include "io/header_words.hpp"
@@ -323,6 +324,7 @@ Graph made_graph(ReadGraph read, const std::string& path) {
   parts.in          = std::move(read.result.in);
   parts.pages       = std::move(read.result.pages);
   parts.in_pages    = std::move(read.result.in_pages);
+  parts.split       = std::move(read.result.split);
   parts.ids         = std::move(read.result.ids);
   parts.weight_type = read.result.weight_type;
   parts.symmetric   = read.result.symmetric;
@@ -410,7 +412,17 @@ std::vector<std::string> save(const Graph& graph, const std::string& path, const
 std::vector<std::string> write_graph(const Graph& graph, const Format& format, OutputFile& file,
                                      Progress& progress) {
   std::vector<std::string> notes;
-  format.write(graph, file, progress, notes);
+  if (graph.split() && format.name != "spill") {
+    notes.push_back(fmt::format(
+        "the split graph is written: {} of its {} vertices and {} of its {} arcs are what vertices were split into, "
+        "with ids behind the last{}; --split none writes the graph as it was",
+        with_commas(graph.split()->tree_vertices()), with_commas(graph.split()->vertex_count()),
+        with_commas(graph.split()->tree_arcs()), with_commas(graph.split()->arc_count()),
+        graph.weight_type() == WeightType::none ? "" : " and weights of 0"));
+    format.write(transformed(graph), file, progress, notes);
+  } else {
+    format.write(graph, file, progress, notes);
+  }
   check_mapped_files();
   return notes;
 }

@@ -65,6 +65,7 @@ struct ReadResult {
   Csr                                     csr;
   Csr                                     in;
   std::shared_ptr<const store::PagedRows> pages = {}, in_pages = {};
+  std::shared_ptr<const SplitRows>        split = {};
   IdMap                                   ids;
   WeightType                              weight_type = WeightType::none;
   bool                                    symmetric   = false;

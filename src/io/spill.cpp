@@ -24,6 +24,11 @@ Format spill_format() {
                   "{}: its edges are in pages, which --undirected, --symmetrize, --dedup and --drop-loops do not "
                   "change; convert what it was made from with them, or it with --layout rows first",
                   job.path());
+            if (parts.split && job.options.transform.any())
+              throw usage_error(
+                  "{}: its vertices are split, which --undirected, --symmetrize, --dedup and --drop-loops would undo; "
+                  "convert it with --split none first",
+                  job.path());
             if (job.options.transform.any()) {
               const Graph stored{std::move(parts)};  // checks what is about to be indexed with
               return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);
@@ -33,6 +38,7 @@ Format spill_format() {
             result.in          = std::move(parts.in);
             result.pages       = std::move(parts.pages);
             result.in_pages    = std::move(parts.in_pages);
+            result.split       = std::move(parts.split);
             result.ids         = std::move(parts.ids);
             result.weight_type = parts.weight_type;
             result.symmetric   = parts.symmetric;

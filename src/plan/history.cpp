@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "engine/rows.hpp"
 #include "plan/cache_file.hpp"
 #include "store/paged_rows.hpp"
 
@@ -76,7 +77,7 @@ void keep(const std::string& key, const std::string& program, const std::vector<
 std::uint64_t checksum_of(const Graph& graph) {
   if (graph.pages()) return graph.pages()->checksum();
   constexpr std::uint64_t    places = 256;
-  const Csr&                 out    = graph.out();
+  const Csr&                 out    = walked_rows(graph);
   std::vector<std::uint64_t> seen{out.vertex_count(), out.arc_count(), graph.symmetric(),
                                   static_cast<std::uint64_t>(graph.weight_type())};
   for (std::uint64_t i = 0; i < places; ++i) {

@@ -21,6 +21,8 @@ inline constexpr std::uint32_t       most_sections     = 64;
 /// A flag in `id_kind`, where older readers refuse it: a section they do not know they would skip, and misname
 /// vertices.
 inline constexpr std::uint32_t ordered_ids = 4;
+/// Likewise: rows are of vertices that are split (graph/split.hpp), and more than there are ids.
+inline constexpr std::uint32_t split_rows = 8;
 
 enum class SectionKind : std::uint32_t {
   out_offsets = 1,
@@ -41,6 +43,7 @@ enum class SectionKind : std::uint32_t {
   in_degrees    = 21,
   order         = 22,  ///< u32 a vertex: its place among the ids
   stripes       = 23,  ///< instead of 17 and 19: files that have the pages (store/stripes.hpp)
+  split         = 24,  ///< a SplitHeader, and u32 a tree vertex: the vertex that it is part of
 };
 
 std::string_view to_string(SectionKind kind);
@@ -69,6 +72,16 @@ struct Header {
   std::uint64_t       checksum      = 0;  ///< XXH3 of header and section table, with this field zero
 };
 static_assert(sizeof(Header) == 72);
+
+/// Before the roots of tree vertices. `vertices` and `arcs` of the header are those of the split rows.
+struct SplitHeader {
+  std::uint32_t kind         = 0;  ///< a SplitKind
+  std::uint32_t in_edges     = 0;
+  std::uint64_t degree_bound = 0;
+  std::uint64_t vertices     = 0;  ///< of the graph
+  std::uint64_t arcs         = 0;
+};
+static_assert(sizeof(SplitHeader) == 32);
 
 inline constexpr std::array<char, 8> stripe_magic{'\x89', 'S', 'P', 'S', 'T', 'R', '\r', '\n'};
 inline constexpr std::uint64_t       most_stripes = 64;

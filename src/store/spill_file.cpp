@@ -9,6 +9,7 @@
 #include "base/fail.hpp"
 #include "base/hash.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 
 namespace spillway::store {
 
@@ -46,6 +47,8 @@ std::string_view to_string(SectionKind kind) {
       return "order of the vertices";
     case SectionKind::stripes:
       return "table of stripes";
+    case SectionKind::split:
+      return "table of split vertices";
   }
   return "unknown section";
 }
@@ -122,7 +125,7 @@ void SpillFile::load_header() {
   if (header_.vertex_bytes != 0 && header_.vertex_bytes != sizeof(Vertex))
     throw bad_input("{}: vertices of {} bits; this Spillway computes with {}", path_,
                     8 * std::uint64_t{header_.vertex_bytes}, 8 * sizeof(Vertex));
-  if (header_.vertices > max_vertices || header_.weight_type > 2 || (header_.id_kind & ~ordered_ids) > 2 ||
+  if (header_.vertices > max_vertices || header_.weight_type > 2 || (header_.id_kind & ~(ordered_ids | split_rows)) > 2 ||
       header_.symmetric > 1 ||
       std::any_of(sections_.begin(), sections_.end(), [](const Section& s) { return s.reserved != 0; }))
     throw bad_input("{}: the header holds values that no version writes", path_);
@@ -173,10 +176,15 @@ Graph::Parts SpillFile::parts() const {
   const bool weighted = parts.weight_type != WeightType::none;
   parts.ids           = ids();
   if (is_paged()) {
+    if ((header_.id_kind & split_rows) != 0) throw bad_input("{}: the rows of split vertices are not in pages", path_);
     if (const auto striped = stripes()) striped->check(path_);
     parts.pages       = paged(/*in=*/false);
     parts.out.offsets = parts.pages->offsets();
     if (find(SectionKind::in_page_table)) parts.in_pages = paged(/*in=*/true);
+    return parts;
+  }
+  if ((header_.id_kind & split_rows) != 0) {
+    parts.split = split();
     return parts;
   }
   parts.out.offsets = array<EdgeIndex>(SectionKind::out_offsets, n + 1);
@@ -190,6 +198,57 @@ Graph::Parts SpillFile::parts() const {
   return parts;
 }
 
+std::optional<SplitHeader> SpillFile::split_header() const {
+  if ((header_.id_kind & split_rows) == 0) return std::nullopt;
+  const Section* const section = find(SectionKind::split);
+  if (!section) throw bad_input("{}: the section of {} is missing", path_, to_string(SectionKind::split));
+  SplitHeader split;
+  if (section->bytes < sizeof split)
+    throw bad_input("{}: the {} was cut off", path_, to_string(SectionKind::split));
+  std::memcpy(&split, bytes_of(*section).data(), sizeof split);
+  const bool fits = split.kind >= 1 && split.kind <= 4 && split.in_edges <= 1 && split.degree_bound >= 2 &&
+                    split.vertices <= header_.vertices && split.arcs <= header_.arcs &&
+                    (section->bytes - sizeof split) / sizeof(Vertex) == header_.vertices - split.vertices &&
+                    (section->bytes - sizeof split) % sizeof(Vertex) == 0;
+  if (!fits)
+    throw bad_input("{}: the {} holds values that no version writes", path_, to_string(SectionKind::split));
+  return split;
+}
+
+std::uint64_t SpillFile::vertices() const {
+  const auto split = split_header();
+  return split ? split->vertices : header_.vertices;
+}
+
+/// In-edges of a split of in-edges are what it made; its out-edges, and in-edges of the others, are their transpose.
+std::shared_ptr<const SplitRows> SpillFile::split() const {
+  const SplitHeader   header   = *split_header();
+  const std::uint64_t n        = header_.vertices;
+  const bool          weighted = header_.weight_type != 0, in = header.in_edges != 0;
+  const auto          roots    = bytes_of(*find(SectionKind::split)).subspan(sizeof header);
+  const auto          rows     = [&](bool of_in) {
+    if (!find(of_in ? SectionKind::in_offsets : SectionKind::out_offsets)) return Csr{};
+    Csr csr;
+    csr.offsets = array<EdgeIndex>(of_in ? SectionKind::in_offsets : SectionKind::out_offsets, n + 1);
+    csr.targets = array<Vertex>(of_in ? SectionKind::in_targets : SectionKind::out_targets, header_.arcs);
+    if (weighted)
+      csr.weights = array<std::uint32_t>(of_in ? SectionKind::in_weights : SectionKind::out_weights, header_.arcs);
+    return csr;
+  };
+  SplitRows::Parts parts{.form          = {static_cast<SplitKind>(header.kind), header.degree_bound, in},
+                         .originals     = header.vertices,
+                         .original_arcs = header.arcs,
+                         .roots = {{reinterpret_cast<const Vertex*>(roots.data()), n - header.vertices}, file_},
+                         .split = rows(in),
+                         .transposed  = rows(!in),
+                         .weight_type = static_cast<WeightType>(header_.weight_type),
+                         .name        = path_};
+  if (parts.split.offsets.empty())
+    throw bad_input("{}: the section of {} is missing", path_,
+                    to_string(in ? SectionKind::in_offsets : SectionKind::out_offsets));
+  return std::make_shared<SplitRows>(std::move(parts), budget_, /*trusted=*/false);
+}
+
 IdMap SpillFile::ids() const {
   IdMap ids = ascending_ids();
   if ((header_.id_kind & ordered_ids) == 0) return ids;
@@ -198,8 +257,8 @@ IdMap SpillFile::ids() const {
 }
 
 IdMap SpillFile::ascending_ids() const {
-  const std::uint64_t n = header_.vertices;
-  switch (static_cast<IdMap::Kind>(header_.id_kind & ~ordered_ids)) {
+  const std::uint64_t n = vertices();
+  switch (static_cast<IdMap::Kind>(header_.id_kind & ~(ordered_ids | split_rows))) {
     case IdMap::Kind::numbers:
       return IdMap::numbers(array<std::uint64_t>(SectionKind::id_numbers, n));
     case IdMap::Kind::strings: {
@@ -301,18 +360,41 @@ std::vector<Content> id_contents(const IdMap& ids) {
   return contents;
 }
 
-std::vector<Content> contents_of(const Graph& graph) {
-  const bool           weighted = graph.weight_type() != WeightType::none;
-  std::vector<Content> contents{content(SectionKind::out_offsets, graph.out().offsets),
-                                content(SectionKind::out_targets, graph.out().targets)};
-  if (weighted) contents.push_back(content(SectionKind::out_weights, graph.out().weights));
-  if (!graph.symmetric() && graph.has_in()) {
-    contents.push_back(content(SectionKind::in_offsets, graph.in().offsets));
-    contents.push_back(content(SectionKind::in_targets, graph.in().targets));
-    if (weighted) contents.push_back(content(SectionKind::in_weights, graph.in().weights));
+void add_rows(std::vector<Content>& contents, const Csr& rows, bool in) {
+  contents.push_back(content(in ? SectionKind::in_offsets : SectionKind::out_offsets, rows.offsets));
+  contents.push_back(content(in ? SectionKind::in_targets : SectionKind::out_targets, rows.targets));
+  if (!rows.weights.empty())
+    contents.push_back(content(in ? SectionKind::in_weights : SectionKind::out_weights, rows.weights));
+}
+
+/// `split`: its table as a section, if there is one.
+std::vector<Content> contents_of(const Graph& graph, std::span<const std::byte> split) {
+  std::vector<Content> contents;
+  if (const SplitRows* const rows = graph.split().get()) {
+    contents.push_back({SectionKind::split, split});
+    // What a program would have to build is written, too: in-edges alone are of use to none.
+    const bool in = rows->form().in_edges, both = in || rows->has_transposed();
+    add_rows(contents, rows->out(), false);
+    if (both) add_rows(contents, rows->in(), true);
+  } else {
+    add_rows(contents, graph.out(), false);
+    if (!graph.symmetric() && graph.has_in()) add_rows(contents, graph.in(), true);
   }
   std::ranges::copy(id_contents(graph.ids()), std::back_inserter(contents));
   return contents;
+}
+
+std::vector<std::byte> split_section(const SplitRows& rows) {
+  const SplitHeader      header{.kind         = static_cast<std::uint32_t>(rows.form().kind),
+                                .in_edges     = rows.form().in_edges,
+                                .degree_bound = rows.form().degree_bound,
+                                .vertices     = rows.originals(),
+                                .arcs         = rows.original_arcs()};
+  const auto             roots = std::as_bytes(rows.roots().span());
+  std::vector<std::byte> section(sizeof header + roots.size());
+  std::memcpy(section.data(), &header, sizeof header);
+  std::ranges::copy(roots, section.begin() + sizeof header);
+  return section;
 }
 
 /// Writes one section with all threads; returns its checksum, taken while the bytes are at hand.
@@ -344,6 +426,11 @@ Header header_of(const Graph& graph) {
   header.weight_type = static_cast<std::uint32_t>(graph.weight_type());
   header.symmetric   = graph.symmetric();
   set_ids(header, graph.ids());
+  if (const SplitRows* const rows = graph.split().get()) {
+    header.vertices = rows->vertex_count();
+    header.arcs     = rows->arc_count();
+    header.id_kind |= split_rows;
+  }
   return header;
 }
 
@@ -436,6 +523,9 @@ void hand_over(const Csr& rows, WeightType weight_type, const std::shared_ptr<Me
 
 void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress,
            StripeOutput* stripes) {
+  if (graph.split())
+    throw usage_error("{}: its vertices are split ({}), and the rows of such are not kept in pages; add --split none",
+                      graph.name(), text_of(graph.split()->form()));
   constexpr std::uint64_t waiting = 64u << 20;  // bytes of rows, while they are put in order
   SectionWriter           writer{file, progress, stripes};
   Array<Vertex>           order;
@@ -536,8 +626,9 @@ void commit(OutputFile& file, StripeOutput& stripes, OutputFile* id_map) {
 }
 
 void write(const Graph& graph, OutputFile& file, Progress& progress) {
-  const std::vector<Content> contents = contents_of(graph);
-  Header                     header   = header_of(graph);
+  const std::vector<std::byte> split    = graph.split() ? split_section(*graph.split()) : std::vector<std::byte>{};
+  const std::vector<Content>   contents = contents_of(graph, split);
+  Header                       header   = header_of(graph);
 
   std::vector<Section> sections;
   std::uint64_t        offset = align(sizeof(Header) + contents.size() * sizeof(Section));

@@ -42,6 +42,10 @@ class SpillFile {
   void           check_sections() const;
   IdMap          ids() const;
   IdMap          ascending_ids() const;
+  /// Of the graph, whatever its rows are of.
+  std::uint64_t                    vertices() const;
+  std::optional<SplitHeader>       split_header() const;
+  std::shared_ptr<const SplitRows> split() const;
 
   std::shared_ptr<const PagedRows> paged(bool in) const;
   std::vector<PagedRows::File>     files_of(bool in, const PageTableHeader& table) const;

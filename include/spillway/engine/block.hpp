@@ -26,6 +26,16 @@ struct Rows {
   std::uint64_t         edge_bytes() const { return spillway::edge_bytes(weights != nullptr); }
 };
 
+/// Of split rows (Tigr), the arcs that connect what a vertex was split into. A program's neutral weight, or what it
+/// says is neutral, goes along them.
+struct TreeArcs {
+  Vertex first   = no_vertex;  ///< vertices from here on are tree vertices
+  bool   by_from = false;      ///< tree arcs are those that come from one; else those that go to one
+
+  SPILLWAY_HD bool any() const { return first != no_vertex; }
+  SPILLWAY_HD bool has(Vertex from, Vertex to) const { return (by_from ? from : to) >= first; }
+};
+
 /// Where the edges of a block lie. Staging memory is for another block as soon as this one is processed.
 enum class BlockMemory : std::uint8_t { host, device, staging };
 

@@ -73,6 +73,10 @@ concept FixesReadsDegree = requires {
   typename std::bool_constant<P::reads_degree>;
 };
 template <class P>
+concept FixesRelays = requires {
+  typename std::bool_constant<P::relays>;
+};
+template <class P>
 concept FixesAlong = requires {
   typename std::bool_constant<P::along == Along::out>;
 };
@@ -85,10 +89,12 @@ constexpr bool check_flags() {
   constexpr bool settles    = FixesSettles<P> || !requires { P::settles; };
   constexpr bool degree     = FixesReadsDegree<P> || !requires { P::reads_degree; };
   constexpr bool along      = FixesAlong<P> || !requires { P::along; };
+  constexpr bool relays     = FixesRelays<P> || !requires { P::relays; };
   static_assert(order_free, "order_free must be `static constexpr bool order_free = true;`");
   static_assert(all_active, "all_active must be `static constexpr bool all_active = true;`");
   static_assert(settles, "settles must be `static constexpr bool settles = true;`");
   static_assert(degree, "reads_degree must be `static constexpr bool reads_degree = false;`");
+  static_assert(relays, "relays must be `static constexpr bool relays = true;`");
   static_assert(
       along,
       "along must be `static constexpr Along along = Along::out;`, Along::in, Along::both or Along::simple");
@@ -97,7 +103,7 @@ constexpr bool check_flags() {
     return true;
   }();
   static_assert(simple, "along = Along::simple leaves out weights: the program cannot have a Weight");
-  return order_free && all_active && settles && degree && along && simple;
+  return order_free && all_active && settles && degree && along && relays && simple;
 }
 
 /// `publish` stands before `compute`, whose message is what it returns.
@@ -126,11 +132,15 @@ constexpr bool check_optional_functions() {
   constexpr bool starts    = Starts<P> || !requires { &P::starts; };
   constexpr bool priority  = Prioritises<P> || !requires { &P::priority; };
   constexpr bool converged = Converges<P> || !requires { &P::converged; };
+  constexpr bool neutral   = SaysNeutral<P> || !requires { &P::neutral; };
   static_assert(open, "open must be `bool open(const Value& value) const`");
   static_assert(starts, "starts must be `bool starts(Vertex v) const`, or take `const Value&` as well");
   static_assert(priority, "priority must be `number priority(const Value& value) const`");
   static_assert(converged, "converged must be `bool converged(const Global& global) const`");
-  return open && starts && priority && converged;
+  static_assert(neutral,
+                "neutral must be `Update neutral(message, edge) const`, where edge is `const Edge<Weight>&` and message "
+                "what publish returns, or Value without publish");
+  return open && starts && priority && converged && neutral;
 }
 
 template <class T>

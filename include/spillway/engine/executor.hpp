@@ -31,6 +31,7 @@ struct Topology {
   /// Of the vertices, the first so many are in the answer, or those of a map (cuda::VertexMap); none said: all.
   /// The others are state that a supply has added, such as parts of a hub.
   std::optional<std::uint64_t> answers = {};
+  TreeArcs                     tree    = {};  ///< of split rows
 
   std::uint64_t answer_size() const { return answers.value_or(vertices); }
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <spillway/engine/block.hpp>
 #include <spillway/program.hpp>
 
 namespace spillway {
@@ -58,7 +59,23 @@ struct Operations {
     return open;
   }
 
-  /// to(): the value at the other end, asked only by programs that read it.
+  /// to(): the value at the other end, asked only by programs that read it. `tree`: of the rows that the edge is in.
+  template <class ValueAt>
+  SPILLWAY_HD static Update compute(const P& program, const TreeArcs& tree, const Message& message,
+                                    const EdgeOf<P>& edge, ValueAt&& to) {
+    if constexpr (T::heeds_trees)
+      if (tree.has(edge.source, edge.target)) return neutral(program, message, edge, to);
+    return compute(program, message, edge, to);
+  }
+
+  template <class ValueAt>
+  SPILLWAY_HD static Update neutral(const P& program, const Message& message, const EdgeOf<P>& edge, ValueAt&& to) {
+    if constexpr (SaysNeutral<P>)
+      return program.neutral(message, edge);
+    else
+      return compute(program, message, {edge.source, edge.target, P::neutral_weight}, to);
+  }
+
   template <class ValueAt>
   SPILLWAY_HD static Update compute(const P& program, const Message& message, const EdgeOf<P>& edge,
                                     ValueAt&& to) {

@@ -51,6 +51,7 @@ struct LooseBfs {
   SPILLWAY_HD Value compute(Value from, const Edge<>& edge) const {
     return packed(std::uint64_t{level(from)} + 1, edge.source);
   }
+  SPILLWAY_HD Value neutral(Value from, const Edge<>&) const { return from; }
 
   static constexpr int columns = 2;
   template <int i>

@@ -10,13 +10,20 @@ namespace spillway {
 
 /// Where the walk restarts: at one vertex, or anywhere with equal chance.
 struct Restart {
-  Vertex source = no_vertex;
-  double share  = 0;  ///< of a vertex, when it is anywhere
+  Vertex source   = no_vertex;
+  double share    = 0;          ///< of a vertex, when it is anywhere
+  Vertex vertices = no_vertex;  ///< of the graph: those from here on are tree vertices of a split
 
-  SPILLWAY_HD double at(Vertex v) const { return source == no_vertex ? share : v == source ? 1.0 : 0.0; }
+  SPILLWAY_HD double at(Vertex v) const {
+    if (is_tree(v)) return 0;
+    return source == no_vertex ? share : v == source ? 1.0 : 0.0;
+  }
+  SPILLWAY_HD bool is_tree(Vertex v) const { return v >= vertices; }
 };
 
-/// Every vertex, every iteration, pulled. Mass of vertices without out-edges restarts (or is dropped).
+/// Every vertex, every iteration, pulled. Mass of vertices without out-edges restarts (or is dropped). A tree vertex of
+/// a split of in-edges adds up what it receives and passes all of it on, an iteration later: what it has not passed on
+/// yet counts as a change.
 struct PageRank {
   struct Global {
     double dangling = 0, change = 0;
@@ -30,6 +37,7 @@ struct PageRank {
   using Combine = Sum<float>;
 
   static constexpr bool   all_active = true;
+  static constexpr bool   relays     = true;
   static constexpr double never      = -1;  ///< a tolerance that no change is within
 
   Restart       restart;
@@ -41,6 +49,7 @@ struct PageRank {
   SPILLWAY_HD float init(Vertex v) const { return static_cast<float>(restart.at(v)); }
 
   SPILLWAY_HD float publish(const float& rank, const Step<Global>& step) const {
+    if (restart.is_tree(step.vertex)) return rank;
     if (step.degree > 0) return rank / static_cast<float>(step.degree);
     step.total->dangling += static_cast<double>(rank);
     return 0;
@@ -50,9 +59,12 @@ struct PageRank {
 
   SPILLWAY_HD bool apply(float& rank, float sum, const Step<Global>& step) const {
     const double restarting = 1 - damping + (drop_dangling ? 0 : damping * step.global->dangling);
-    const auto   next =
-        static_cast<float>(restart.at(step.vertex) * restarting + damping * static_cast<double>(sum));
-    const auto change = std::abs(static_cast<double>(next) - static_cast<double>(rank));
+    const bool   is_tree    = restart.is_tree(step.vertex);
+    const auto   next       = is_tree ? sum
+                                      : static_cast<float>(restart.at(step.vertex) * restarting +
+                                                           damping * static_cast<double>(sum));
+    const double change =
+        (is_tree ? damping : 1) * std::abs(static_cast<double>(next) - static_cast<double>(rank));
     step.total->change += change;
     rank = next;
     return change > 0 || tolerance < 0;
@@ -70,6 +82,7 @@ struct AccumulativePageRank {
   using Combine = Sum<float>;
 
   static constexpr bool order_free = true;
+  static constexpr bool relays     = true;
 
   Restart       restart;
   double        damping        = 0.85;
@@ -83,6 +96,7 @@ struct AccumulativePageRank {
     const float passed_on = value.residual;
     value.rank += passed_on;
     value.residual = 0;
+    if (restart.is_tree(step.vertex)) return passed_on;
     return step.degree > 0 ? static_cast<float>(damping) * passed_on / static_cast<float>(step.degree) : 0;
   }
 

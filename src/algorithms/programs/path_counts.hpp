@@ -107,7 +107,8 @@ struct AccumulativePathCounts {
   using Update  = ArrivingPaths;
   using Combine = ShortestPaths;
 
-  static constexpr bool order_free = true;
+  static constexpr bool order_free   = true;
+  static constexpr bool reads_degree = false;
 
   Vertex source;
 
@@ -123,6 +124,10 @@ struct AccumulativePathCounts {
   /// What would be dropped need not be sent.
   SPILLWAY_HD ArrivingPaths compute(const ArrivingPaths& sent, const Edge<>&, const Value& to) const {
     return sent.level > to.level ? ArrivingPaths::none() : sent;
+  }
+  /// To a part of the vertex that they are at.
+  SPILLWAY_HD ArrivingPaths neutral(const ArrivingPaths& sent, const Edge<>&) const {
+    return {sent.paths, sent.level - 1};
   }
 
   SPILLWAY_HD bool apply(Value& value, const ArrivingPaths& arrived) const {

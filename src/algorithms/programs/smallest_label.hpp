@@ -10,6 +10,7 @@ struct SmallestLabel {
   using Combine = Min<Vertex>;
 
   static constexpr bool  order_free = true;
+  static constexpr bool  relays     = true;
   static constexpr Along along      = Along::both;
 
   SPILLWAY_HD Vertex init(Vertex v) const { return v; }

@@ -40,6 +40,8 @@ struct Paths {
   SPILLWAY_HD Value         compute(const Value& from, const Edge<std::uint32_t>& edge) const {
             return {extended(from.distance, edge.weight), edge.source};
   }
+  /// A part of a vertex has the parent of the whole.
+  SPILLWAY_HD Value neutral(const Value& from, const Edge<std::uint32_t>&) const { return from; }
   SPILLWAY_HD bool could_improve(std::uint32_t weight, const Value& to, std::uint32_t start) const {
     return extended(start, weight) < to.distance;
   }

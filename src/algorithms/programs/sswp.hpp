@@ -27,6 +27,8 @@ struct Sswp {
   SPILLWAY_HD Value compute(const Value& from, const Edge<W>& edge) const {
     return {edge.weight < from.width ? edge.weight : from.width, edge.source};
   }
+  /// A part of a vertex has the parent of the whole.
+  SPILLWAY_HD Value neutral(const Value& from, const Edge<W>&) const { return from; }
 
   /// Of whole weights the largest is one like any other, and only the source is wider: the column has room for
   /// both.

@@ -343,7 +343,7 @@ std::shared_ptr<CompressedBlock> DeviceGraph::compressed(const RowBlock& block, 
     if (found != coded_.end()) return *found;
   }
   // Whatever the run, out-edges say who is a hub: both sides are in one order.
-  const RowBlock by    = block_of(graph.out());
+  const RowBlock by    = block_of(walked_rows(graph));
   const auto     rows  = host_rows(block, weighted, graph);
   const auto     among = block.rows.targets == by.rows.targets ? rows : host_rows(by, false, graph);
   drop_idle_prefixes();

@@ -41,6 +41,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
     view_.vertices              = n_;
     view_.arcs                  = topology.arcs;
+    view_.tree                  = topology.tree;
     constexpr EdgeIndex longest = 1u << 26;  // the edges of 32 rows are counted in 32 bits
     view_.sizes                 = {std::clamp<EdgeIndex>(options.cuda.large_degree, 1, longest),
                                    std::max<EdgeIndex>(hub_degree_of(options), 1),

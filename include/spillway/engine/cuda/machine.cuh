@@ -445,7 +445,7 @@ class Machine {
   }
 
   __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {
-    return Operations<P>::compute(view_.program, message, edge, [&]() -> Value {
+    return Operations<P>::compute(view_.program, view_.tree, message, edge, [&]() -> Value {
       if constexpr (T::in_place) return atomics::load(view_.receiving[target]);
       return view_.receiving[target];
     });

@@ -144,11 +144,12 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
 }
 
 /// False only if the program says that nobody of this bucket or a later one improves `all` along an edge like
-/// this.
+/// this. Of split rows, weights say nothing before it is known whose they are.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::could_improve(std::uint32_t weight, const Collected& all) const {
   if constexpr (in_buckets && CouldImprove<P>)
-    return view_.program.could_improve(__builtin_bit_cast(Weight, weight), all,
+    return (T::heeds_trees && view_.tree.any()) ||
+           view_.program.could_improve(__builtin_bit_cast(Weight, weight), all,
                                        Operations<P>::bucket_start(bucket_, view_.bucket_width));
   return true;
 }

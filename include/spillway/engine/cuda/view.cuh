@@ -130,6 +130,7 @@ struct View {
   P             program;
   std::uint64_t vertices;
   EdgeIndex     arcs;
+  TreeArcs      tree;
   Rows          push[most_slices], pull[most_slices];
   int           push_blocks, pull_blocks;
   bool          on_host;  ///< some of them are in host memory, as they are

@@ -549,7 +549,7 @@ class HostExecutor final : public CpuExecutor {
   }
 
   Update compute(const Message& message, const EdgeOf<P>& edge) const {
-    return Operations<P>::compute(program_, message, edge, [&]() -> Value {
+    return Operations<P>::compute(program_, topology_.tree, message, edge, [&]() -> Value {
       if constexpr (T::in_place) return atomics::load(values_[edge.target]);
       return values_[edge.target];
     });

@@ -51,6 +51,7 @@ auto HostExecutor<P, bucketed>::sweep_range(const Rows rows, Vertex first, Verte
   const Message* const messages = messages_.data();
   Message* const       next     = next_messages_.data();
   Value* const         values   = values_.data();
+  const TreeArcs       tree     = topology_.tree;
   const EdgeIndex*     leaving  = topology_.push.size() == 1 ? topology_.push.front().rows.offsets : nullptr;
   Counts               now, ahead;
   EdgeIndex            begin = rows.offsets[first];
@@ -61,7 +62,7 @@ auto HostExecutor<P, bucketed>::sweep_range(const Rows rows, Vertex first, Verte
     const Accumulator sum   = combined(begin, end, [&](EdgeIndex i) {
       const Vertex    u = rows.targets[i];
       const EdgeOf<P> edge{.source = u, .target = v, .weight = weight_at(rows, i)};
-      return Operations<P>::compute(program, messages[u], edge, [&]() -> const Value& { return value; });
+      return Operations<P>::compute(program, tree, messages[u], edge, [&]() -> const Value& { return value; });
     });
     StepOf<P>         step{.vertex = v, .iteration = iteration_, .global = &global, .total = &now.total};
     now.vertices +=
