@@ -42,7 +42,7 @@ double delta_of(const P& program, const Graph& graph, bool on_gpu) {
 }
 
 /// Refuses values that are not one a vertex.
-void check_given_values(std::uint64_t given, const Graph& graph);
+void check_given_values(std::uint64_t given, const Graph& graph, bool whole);
 /// Refuses an input that does not have so many entries for each vertex.
 void check_input(std::uint64_t entries, std::uint32_t per_vertex, const Graph& graph);
 /// Refuses a GPU: this program was compiled without one in mind.
@@ -77,7 +77,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   const RunOptions options = options_for(graph, given);
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
   if (graph.split()) check_split(graph, {T::survives_split, T::relays, T::reads_degree, !T::Combine::idempotent, T::along});
-  check_given_values(continuation.values.size(), graph);
+  check_given_values(continuation.values.size(), graph, continuation.whole);
   for_each_input(program, [&](const auto& input) { check_input(input.size(), input.per_vertex(), graph); });
   check_replay(continuation.replay, graph);
   if (continuation.replay || continuation.record) refuse_frontiers(T::all_active, Prioritises<P>);
@@ -102,7 +102,8 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
     if (asked == Asked::plan && !cuda::wanted<P>(options, continuation)) not_started.clear();  // says why itself
     on_a_gpu = not_started.empty() && cuda::wanted<P>(options, continuation);
   }
-  const Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
+  Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
+  if (continuation.whole) topology.answers.reset();
   const bool     supports_async =
       T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   check_method_options(options);

@@ -16,6 +16,7 @@
 #include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/checkpoint.hpp>
 #include <spillway/run.hpp>
@@ -172,6 +173,7 @@ class Centrality {
  private:
   /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
   void add(Vertex source) {
+    if (graph_.split()) return add_over_split(source);
     if (doubles_count_ && add_counted<double>(source)) return;
     if (!add_counted<Large>(source))
       throw bad_input("bc: there are more shortest paths from vertex {} than 2^8388607",
@@ -218,6 +220,46 @@ class Centrality {
     return true;
   }
 
+  /// What is known of each vertex and each part of one after the way there: in whose turn it tells those before it.
+  Buffer<SplitDependencies::Value> waiting(std::span<const AccumulativePathCounts::Value> counted) const {
+    const SplitRows&     split = *graph_.split();
+    const int            threads = thread_count(options_.threads);
+    const Buffer<Vertex> hops    = split.hops(threads);
+    const std::uint64_t  most    = split.most_hops();
+    std::uint64_t        levels  = 0;
+    for (const auto& value : counted)
+      if (value.level != no_level) levels = std::max<std::uint64_t>(levels, value.level);
+    const std::uint64_t              last = levels * (most + 1) + most;
+    Buffer<SplitDependencies::Value> values{counted.size(), graph_.budget(), "the values of the vertices"};
+    if (last >= no_level)
+      throw does_not_fit("bc: {} levels of trees of {} are more than can be numbered", levels, most);
+    for_each_share(threads, counted.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t v = begin; v < end; ++v) {
+        const std::uint64_t within = split.form().in_edges ? most - hops[v] : hops[v];
+        const std::uint64_t turn   = last - (std::uint64_t{counted[v].level} * (most + 1) + within);
+        values[v] = {counted[v].paths, 0, counted[v].level, static_cast<std::uint32_t>(turn)};
+      }
+    });
+    return values;
+  }
+
+  void add_over_split(Vertex source) {
+    auto forward = run(AccumulativePathCounts{source}, graph_, options_, {.whole = true});
+    add_statistics(statistics_, forward.statistics, keeps_iterations_);
+    for (const auto& value : forward.values.span())
+      if (beyond_count(value.paths))
+        throw bad_input("bc: there are more shortest paths from vertex {} than a 64-bit floating number can count; "
+                        "convert the graph with --split none",
+                        graph_.ids().name(source));
+    auto values    = waiting(forward.values.span());
+    forward.values = {};
+    auto backward  = run(SplitDependencies{static_cast<Vertex>(graph_.vertex_count())}, graph_, options_,
+                         {.values = std::move(values), .whole = true});
+    add_statistics(statistics_, backward.statistics, keeps_iterations_);
+    for (std::uint64_t v = 0; v < of_.size(); ++v)
+      if (v != source) of_[v] += backward.values[v].dependency;
+  }
+
   const Graph&      graph_;
   const RunOptions& options_;
   bool              keeps_iterations_;
@@ -255,6 +297,7 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
 Plan plan_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Sources sources = sources_of(graph, values);
   const Vertex  first   = sources.vertices.empty() ? 0 : sources.vertices.front();
+  if (graph.split()) return plan_run(AccumulativePathCounts{first}, graph, shared_by(options, sources.vertices.size()));
   const auto    plan    = [&]<class Count>(Count) {
     Schedule         levels;
     const RunOptions shared = shared_by(options, sources.vertices.size());

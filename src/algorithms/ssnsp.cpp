@@ -35,8 +35,13 @@ template <class Program>
 Result counted(const Program& program, const Graph& graph, const RunOptions& options) {
   auto   outcome = run(program, graph, options);
   Result result;
-  result.columns.push_back(outcome.template column<0>("level"));
-  result.columns.push_back(outcome.template column<1>("paths"));
+  if constexpr (makes_columns<Program>) {
+    result.columns.push_back(outcome.template column<0>("level"));
+    result.columns.push_back(outcome.template column<1>("paths"));
+  } else {
+    result.columns.push_back(outcome.column("level", [](const auto& value) { return value.level; }));
+    result.columns.push_back(outcome.column("paths", [](const auto& value) { return value.paths; }));
+  }
   refuse_too_many_paths("ssnsp", graph, column_of<double>(result, 1).span());
   result.columns[0].missing = Missing::blank;
   result.statistics         = std::move(outcome.statistics);

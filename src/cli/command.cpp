@@ -8,6 +8,7 @@
 
 #include <spillway/engine/memory.hpp>
 
+#include "graph/split.hpp"
 #include "base/fail.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -250,7 +251,8 @@ void save_graph(const Graph& graph, const GraphPlace& place, const Common& commo
     store::write(graph, *place.pages, file, progress, &stripes), check_mapped_files();
   else
     notes = write_graph(graph, format, file, progress);
-  if (id_map) write_id_map(graph.ids(), graph.vertex_count(), *id_map);
+  const Graph named = graph.split() && format.name != "spill" ? transformed(graph) : graph;
+  if (id_map) write_id_map(named.ids(), named.vertex_count(), *id_map);
   store::commit(file, stripes, id_map ? &*id_map : nullptr);
   // With a table of all ids beside it, what the graph's own file leaves out is not lost.
   for (const std::string& text : notes) place.id_map ? note(common, text) : warn(text);
@@ -282,6 +284,12 @@ Json graph_json(const Graph& graph) {
       {"vertex_bits", 8 * sizeof(Vertex)}, {"weights", std::string{to_string(graph.weight_type())}},
       {"symmetric", graph.symmetric()},    {"ids", id_kinds[static_cast<std::size_t>(graph.ids().kind())]},
       {"format", graph.report().format}};
+  if (const SplitRows* const split = graph.split().get())
+    document["split"] = {{"kind", std::string{to_string(split->form().kind)}},
+                         {"degree_bound", split->form().degree_bound},
+                         {"in_edges", split->form().in_edges},
+                         {"vertices", split->vertex_count()},
+                         {"arcs", split->arc_count()}};
   if (graph.report().list) document["read"] = list_json(*graph.report().list);
   return document;
 }

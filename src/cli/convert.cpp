@@ -385,8 +385,12 @@ void convert(const ConvertArguments& arguments, const Common& common) {
                       {"write", write_ms}}},
                     {"memory", memory_json(graph)}});
   } else if (arguments.output != "-" && !common.quiet) {
-    fmt::print("{}: {}, {}; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
+    fmt::print("{}: {}, {}{}; read in {:.2f} s, written in {:.2f} s\n", arguments.output,
                counted(graph.vertex_count(), "vertex", "vertices"), counted(graph.arc_count(), "arc", "arcs"),
+               graph.split() ? fmt::format("; split, {} and {}",
+                                           counted(graph.split()->vertex_count(), "vertex", "vertices"),
+                                           counted(graph.split()->arc_count(), "arc", "arcs"))
+                             : "",
                load_ms / 1000, write_ms / 1000);
   }
 }

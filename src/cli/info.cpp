@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt_watch.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 #include "plan/footprint.hpp"
 
 namespace spillway::cli {
@@ -105,6 +106,16 @@ Json footprints_json(const GraphSize& size) {
   return needs;
 }
 
+/// "udt:10: 1,024 tree vertices and as many tree arcs; largest out-degree 10".
+std::string split_text(const SplitRows& split) {
+  const bool in   = split.form().in_edges;
+  const bool same = split.tree_vertices() == split.tree_arcs();
+  return fmt::format("{}: {} and {}; largest {} {}", text_of(split.form()),
+                     counted(split.tree_vertices(), "tree vertex", "tree vertices"),
+                     same ? "as many tree arcs" : counted(split.tree_arcs(), "tree arc", "tree arcs"),
+                     in ? "in-degree" : "out-degree", with_commas(largest_degree(in ? split.in() : split.out())));
+}
+
 void print_text(const Graph& graph, const GraphStatistics& counts, const std::string& path) {
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<18} {}\n", name, value); };
   line("file", fmt::format("{} ({})", path, graph.report().format));
@@ -112,6 +123,7 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
   line("vertices", with_commas(graph.vertex_count()));
   line("arcs", fmt::format("{}{}", with_commas(graph.arc_count()),
                            graph.symmetric() ? " (symmetric: both arcs of every edge)" : ""));
+  if (graph.split()) line("split", split_text(*graph.split()));
   for (const std::string& stripe : store::stripes_of(path)) line("stripe", stripe);
   line("ids", id_text(graph));
   line("weights", weight_text(graph, counts));

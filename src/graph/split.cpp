@@ -223,6 +223,29 @@ std::uint64_t SplitRows::most_hops() const {
   return SplitFamily::most_hops(form().kind, form().degree_bound, largest);
 }
 
+Buffer<Vertex> SplitRows::hops(int threads) const {
+  const Csr&           rows  = split();
+  const std::uint64_t  n     = originals();
+  const Buffer<Vertex> first = first_tree_vertices(n, roots().span(), budget_, threads);
+  Buffer<Vertex>       hops{rows.vertex_count(), budget_, "the split"};
+  const auto           lead = [&](std::uint64_t row) {
+    const auto neighbors = rows.neighbors(static_cast<Vertex>(row));
+    for (const Vertex child : neighbors.subspan(own_edges(rows, row, n)))
+      if (child != row) hops[child] = hops[row] + 1;
+  };
+  for_each_stretch(threads, n, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      const std::uint64_t tree = n + first[v], last = n + first[v + 1];
+      lead(v);
+      if (form().kind == SplitKind::udt)  // those made last lead to those before
+        for (std::uint64_t row = last; row-- > tree;) lead(row);
+      else if (form().kind == SplitKind::circular)
+        for (std::uint64_t row = tree; row < last; ++row) lead(row);
+    }
+  });
+  return hops;
+}
+
 Csr SplitRows::original_rows(int threads) const {
   const Csr&           rows  = split();
   const std::uint64_t  n     = originals();
@@ -317,14 +340,14 @@ std::uint64_t default_degree_bound(EdgeIndex largest_degree) {
 
 // --- graphs ---
 
-namespace {
-
 EdgeIndex largest_degree(const Csr& rows) {
   EdgeIndex largest = 0;
   for (std::uint64_t v = 0; v < rows.vertex_count(); ++v)
     largest = std::max(largest, rows.degree(static_cast<Vertex>(v)));
   return largest;
 }
+
+namespace {
 
 /// Ids behind the last one, for tree vertices.
 IdMap with_more_ids(const IdMap& ids, std::uint64_t vertices, std::uint64_t more,

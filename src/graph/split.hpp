@@ -12,6 +12,8 @@
 
 #include "graph/arc_collector.hpp"
 
+#include <spillway/engine/memory.hpp>
+
 namespace spillway {
 
 class SplitRows {
@@ -42,6 +44,8 @@ class SplitRows {
   EdgeIndex            tree_arcs() const { return arc_count() - original_arcs(); }
   /// Tree arcs between a vertex and any of its edges, at most.
   std::uint64_t most_hops() const;
+  /// Tree arcs between each vertex of the rows and the vertex that it is part of.
+  Buffer<Vertex> hops(int threads) const;
   /// The vertex that this one is, or is part of.
   Vertex original(Vertex v) const { return v < originals() || v == no_vertex ? v : roots()[v - originals()]; }
 
@@ -76,6 +80,9 @@ std::string text_of(const SplitForm& form);
 
 /// K as the paper chooses it by the largest degree (Table 3).
 std::uint64_t default_degree_bound(EdgeIndex largest_degree);
+
+/// The most edges of any vertex of the rows that were split.
+EdgeIndex largest_degree(const Csr& rows);
 
 /// A graph without a split: tree vertices are vertices like any other, with ids behind the last.
 Graph transformed(const Graph& graph);

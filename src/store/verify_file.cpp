@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/fail.hpp"
+#include "graph/split.hpp"
 #include "graph/symmetry.hpp"
 #include "store/spill_file.hpp"
 
@@ -48,6 +49,18 @@ void verify_pages(const SpillFile& file, std::vector<SectionVerdict>& verdicts, 
   verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
 }
 
+/// That both sides are there is no promise; that one is the other, transposed, is one.
+SectionVerdict verified(const SplitRows& split, Progress& progress) {
+  SectionVerdict verdict{"split", split.arc_count() * sizeof(Vertex), complaint_of([&] {
+                           split.out();
+                           if (split.has_transposed()) split.in();
+                         })};
+  if (verdict.problem.empty() && split.has_transposed() &&
+      !are_transposed(split.out(), split.in(), thread_count(), progress))
+    verdict.problem = "the in-edges are not the out-edges transposed";
+  return verdict;
+}
+
 }  // namespace
 
 std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) {
@@ -72,6 +85,7 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
   }
   const Graph graph{file.parts()};
   verdicts.push_back({"rows", graph.arc_count() * sizeof(Vertex), complaint_of([&] { graph.out(); })});
+  if (graph.split()) verdicts.push_back(verified(*graph.split(), progress));
   verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
   const bool usable =
       std::all_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.problem.empty(); });

@@ -60,7 +60,9 @@ Allowed within(const Tolerance& tolerance) {
   return [tolerance](double right, std::size_t) { return tolerance.at(right); };
 }
 
-PageRankSettings settings_of(const Try& at) { return pagerank_settings(at.algorithm.name.c_str(), at.values); }
+PageRankSettings settings_of(const Try& at) {
+  return pagerank_settings(at.algorithm.name.c_str(), at.graph, at.values);
+}
 
 Vertex restart_of(const Try& at) {
   return at.algorithm.name == "ppr" ? Parameters{"ppr", at.values}.vertex(at.graph) : no_vertex;

@@ -138,8 +138,8 @@ constexpr bool check_optional_functions() {
   static_assert(priority, "priority must be `number priority(const Value& value) const`");
   static_assert(converged, "converged must be `bool converged(const Global& global) const`");
   static_assert(neutral,
-                "neutral must be `Update neutral(message, edge) const`, where edge is `const Edge<Weight>&` and message "
-                "what publish returns, or Value without publish");
+                "neutral must be `Update neutral(message, edge) const` or neutral(message, edge, to), where edge is "
+                "`const Edge<Weight>&` and message what publish returns, or Value without publish");
   return open && starts && priority && converged && neutral;
 }
 

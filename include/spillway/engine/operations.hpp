@@ -70,8 +70,10 @@ struct Operations {
 
   template <class ValueAt>
   SPILLWAY_HD static Update neutral(const P& program, const Message& message, const EdgeOf<P>& edge, ValueAt&& to) {
-    if constexpr (SaysNeutral<P>)
+    if constexpr (SaysNeutralFromMessage<P>)
       return program.neutral(message, edge);
+    else if constexpr (SaysNeutral<P>)
+      return program.neutral(message, edge, to());
     else
       return compute(program, message, {edge.source, edge.target, P::neutral_weight}, to);
   }

@@ -128,6 +128,8 @@ struct Continuation {
   const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
   Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
   bool                      keep = false;  ///< the values may stay on the device: another run goes on from them
+  /// Of split vertices, values of their parts are given and left, too: SplitRows::vertex_count.
+  bool whole = false;
   /// Where the CPU is predicted to be done sooner, this says so, and nothing is run: the caller has a program of
   /// its own for it.
   OtherDevice* instead = nullptr;

@@ -137,15 +137,6 @@ struct AccumulativePathCounts {
     value.pending += arrived.paths;
     return true;
   }
-
-  static constexpr int columns = 2;
-  template <int i>
-  SPILLWAY_HD auto column(const Value& value) const {
-    if constexpr (i == 0)
-      return value.level;
-    else
-      return value.paths;
-  }
 };
 
 SPILLWAY_DEVICE_PROGRAM(PathCounts<PathCount>)
