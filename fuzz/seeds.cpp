@@ -59,6 +59,8 @@ std::vector<Graph> small_graphs() {
     graphs.push_back(
         generate("kron", {{"scale", "3"}, {"degree", "3"}}, {.transform = simple, .weight_type = weights}));
   }
+  graphs.push_back(split(graphs[2], {SplitKind::udt, 2}));
+  graphs.push_back(split(graphs[0], {SplitKind::star, 3, true}));
   return graphs;
 }
 

@@ -13,6 +13,7 @@
 #include "graph/csr.hpp"
 #include "graph/symmetry.hpp"
 #include "io/format.hpp"
+#include "graph/split.hpp"
 #include "store/spill_file.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -105,6 +106,7 @@ void compute(const Graph& graph, const std::string& name, const ParameterValues&
 
 /// A .spill file may say that it is symmetric, or bring in-edges; only `spillway verify` looks whether they fit.
 bool keeps_its_promises(const Graph& graph) {
+  if (graph.split() && !are_transposed(graph.split()->out(), graph.split()->in(), 1, Progress::none())) return false;
   if (graph.symmetric()) return !find_lone_arc(graph.out(), 1, Progress::none()).has_value();
   return are_transposed(graph.out(), graph.in(), 1, Progress::none());
 }
@@ -113,8 +115,8 @@ void compute_all(const Graph& graph) {
   if (graph.vertex_count() > most_to_compute || graph.arc_count() > most_to_compute) return;
   if (!keeps_its_promises(graph)) return;
   compute(graph, "cc", {});
-  compute(graph, "pagerank", {{"iterations", "5"}});
   if (const auto source = plain_name(graph)) compute(graph, "bfs", {{"source", *source}});
+  compute(graph, "pagerank", graph.split() ? ParameterValues{} : ParameterValues{{"iterations", "5"}});
 }
 
 /// Uses everything a graph offers; a reader that let something through shows here.

@@ -108,10 +108,8 @@ const Csr& Graph::out() const {
   if (!state.out_checked.load(std::memory_order_acquire)) {
     const std::scoped_lock lock{state.mutex};
     if (!state.out_checked) {
-      if (state.parts.split)
-        state.parts.out = state.parts.split->original_rows(thread_count());
-      else
-        check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
+      if (state.parts.split) state.parts.out = state.parts.split->original_rows(thread_count());
+      check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
       state.out_checked.store(true, std::memory_order_release);
     }
   }

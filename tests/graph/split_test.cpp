@@ -212,15 +212,20 @@ void expect_split(const Graph& graph, const SplitForm& form, const std::string& 
 }
 
 TEST(Split, OfTheZooAndOfRandomGraphsComesBack) {
-  const auto try_all = [](const Graph& graph, const std::string& what) {
-    for (const SplitKind kind : kinds)
-      for (const std::uint64_t bound : {2u, 5u})
-        for (const bool in : {false, true})
-          // A clique of many parts is as many times as large.
-          if (kind != SplitKind::clique || graph.arc_count() < 2000) expect_split(graph, {kind, bound, in}, what);
+  std::vector<SplitForm> forms;
+  for (const SplitKind kind : kinds)
+    for (const std::uint64_t bound : {2u, 5u})
+      for (const bool in : {false, true}) forms.push_back({kind, bound, in});
+  std::size_t turn     = 0;
+  const auto  try_some = [&](const Graph& graph, const std::string& what) {
+    for (int i = 0; i < 3; ++i) {
+      const SplitForm& form = forms[turn++ % forms.size()];
+      // A clique of many parts is as many times as large.
+      if (form.kind != SplitKind::clique || graph.arc_count() < 2000) expect_split(graph, form, what);
+    }
   };
-  for (const auto& member : zoo()) try_all(member.graph, member.name);
-  for (std::uint64_t seed = 0; seed < 30; ++seed) try_all(random_graph(seed), "random graph " + std::to_string(seed));
+  for (const auto& member : zoo()) try_some(member.graph, member.name);
+  for (std::uint64_t seed = 0; seed < 30; ++seed) try_some(random_graph(seed), "random graph " + std::to_string(seed));
 }
 
 TEST(Split, WithABoundThatNoVertexExceedsChangesNothing) {

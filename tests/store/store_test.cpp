@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "graph/split.hpp"
 #include "store/spill_file.hpp"
 #include "support.hpp"
 #include "zoo.hpp"
@@ -111,6 +112,86 @@ TEST(Store, RefusesToBeCutShort) {
     EXPECT_EQ(failure_of([&] { open(folder.write("cut.spill", bytes.substr(0, size))); }).first,
               ExitCode::bad_input)
         << size;
+}
+
+Graph split_graph(bool in_edges) { return split(small_graph(), {SplitKind::udt, 3, in_edges}); }
+
+TEST(Store, KeepsSplitVertices) {
+  const TemporaryFolder folder;
+  for (const bool in : {false, true}) {
+    const Graph graph = split_graph(in);
+    save(graph, folder / "g.spill");
+    const Graph back = open(folder / "g.spill");
+    ASSERT_TRUE(back.split());
+    EXPECT_EQ(text_of(back.split()->form()), in ? "udt:3:in" : "udt:3");
+    EXPECT_EQ(back.vertex_count(), 256u);
+    EXPECT_EQ(back.split()->has_transposed(), in) << "what programs walk is there";
+    for (const auto& [was, is] : {std::pair{graph.split()->out(), back.split()->out()},
+                                  std::pair{graph.split()->in(), back.split()->in()},
+                                  std::pair{small_graph().out(), back.out()}}) {
+      EXPECT_TRUE(std::ranges::equal(was.targets, is.targets));
+      EXPECT_TRUE(std::ranges::equal(was.weights, is.weights));
+    }
+    for (const auto& verdict : store::verify(folder / "g.spill", Progress::none()))
+      EXPECT_EQ(verdict.problem, "") << verdict.section;
+    save(open(folder / "g.spill"), folder / "again.spill");
+    EXPECT_TRUE(read_file(folder / "again.spill") == read_file(folder / "g.spill"));
+  }
+}
+
+/// Whatever a file says of splits, rows are what its form makes of some graph, or refused.
+TEST(Store, BelievesNothingOfSplitVertices) {
+  const TemporaryFolder folder;
+  const std::string     bytes    = saved(folder, split_graph(false));
+  const auto            sections = sections_of(bytes);
+  const auto            section  = [&](store::SectionKind kind) {
+    return *std::ranges::find(sections, kind, &store::Section::kind);
+  };
+  const auto use = [&](const std::string& forgery) {
+    return failure_of([&] {
+             const Graph graph = open(folder.write("forged.spill", forgery));
+             (void)graph.split()->out();
+             (void)graph.out();
+           })
+        .first;
+  };
+  const auto poke = [&](store::SectionKind kind, std::size_t at, std::uint64_t value, std::size_t width) {
+    std::string forgery = bytes;
+    std::memcpy(forgery.data() + section(kind).offset + at, &value, width);
+    return forgery;
+  };
+  using enum store::SectionKind;
+  constexpr std::size_t header = sizeof(store::SplitHeader);
+  EXPECT_EQ(use(bytes), ExitCode::done);
+  for (const std::uint64_t kind : {0u, 2u, 3u, 4u, 5u})
+    EXPECT_EQ(use(poke(store::SectionKind::split, 0, kind, 4)), ExitCode::bad_input) << "kind " << kind;
+  EXPECT_EQ(use(poke(store::SectionKind::split, 4, 1, 4)), ExitCode::bad_input) << "in-edges, of which there are none";
+  for (const std::uint64_t bound : {0u, 1u, 2u, 4u})
+    EXPECT_EQ(use(poke(store::SectionKind::split, 8, bound, 8)), ExitCode::bad_input) << "K " << bound;
+  for (const std::uint64_t vertices : {std::uint64_t{255}, std::uint64_t{257}, UINT64_MAX})
+    EXPECT_EQ(use(poke(store::SectionKind::split, 16, vertices, 8)), ExitCode::bad_input) << vertices << " vertices";
+  EXPECT_EQ(use(poke(store::SectionKind::split, 24, 5, 8)), ExitCode::bad_input) << "other arcs";
+  EXPECT_EQ(use(poke(store::SectionKind::split, header, 255, 4)), ExitCode::bad_input) << "roots that do not ascend";
+  EXPECT_EQ(use(poke(store::SectionKind::split, section(store::SectionKind::split).bytes - 4, 256, 4)),
+            ExitCode::bad_input)
+      << "a root that is no vertex";
+  const Graph whole = split_graph(false);
+  const Csr&  rows  = whole.split()->out();
+  std::size_t tree  = 0;  // the first tree arc
+  while (rows.targets[tree] < 256) ++tree;
+  EXPECT_EQ(use(poke(out_targets, tree * 4, rows.targets[tree] + 1, 4)), ExitCode::bad_input)
+      << "a tree arc to another tree vertex";
+  EXPECT_EQ(use(poke(out_targets, tree * 4, 255, 4)), ExitCode::bad_input) << "a tree arc to a vertex";
+  // A flag alone, and a section alone.
+  store::Header plain = header_of(bytes);
+  plain.id_kind       = 0;
+  EXPECT_EQ(failure_of([&] { (void)open(folder.write("forged.spill", forged(bytes, plain, sections))).ids(); }).first,
+            ExitCode::done)
+      << "a section that nobody asked for is passed over";
+  const std::string unsplit = saved(folder, small_graph());
+  store::Header     flagged = header_of(unsplit);
+  flagged.id_kind |= store::split_rows;
+  EXPECT_EQ(use(forged(unsplit, flagged, sections_of(unsplit))), ExitCode::bad_input);
 }
 
 TEST(Store, NeverIndexesWithForgedOffsetsTargetsOrSections) {
