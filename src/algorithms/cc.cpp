@@ -43,6 +43,9 @@ constexpr Form  forms[]   = {{"afforest", components_by_sampling, plan_sampling}
 constexpr auto& afforest  = forms[0];
 constexpr auto& propagate = forms[1];
 
+/// Where the method transfers no edges.
+const Form& form_for(const Graph& graph) { return graph.pages() || graph.split() ? propagate : afforest; }
+
 /// The form is left to the method: one that transfers edges needs a program, for whose frontiers it does.
 bool is_left_to_method(const ParameterValues& values) { return Parameters{"cc", values}.text("form") == "auto"; }
 
@@ -51,7 +54,7 @@ const Form& form_of(const Graph& graph, const ParameterValues& values, const Run
   for (const Form& form : forms) names.emplace_back(form.name);
   const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
   const bool         transfers = options.method->transfers;
-  if (chosen == "auto") return transfers || graph.pages() || graph.split() ? propagate : afforest;
+  if (chosen == "auto") return transfers ? propagate : form_for(graph);
   if (graph.split() && chosen == afforest.name)
     throw usage_error("cc: --form {} is no vertex program, and only these run on split vertices; use --form {}",
                       afforest.name, propagate.name);
@@ -98,6 +101,14 @@ std::uint64_t largest_by_tally(std::span<const Vertex> labels, const Graph& grap
 }
 
 }  // namespace
+
+Components weak_components(const Graph& graph, const RunOptions& options) {
+  return form_for(graph).run(graph, options);
+}
+
+Plan plan_weak_components(const Graph& graph, const RunOptions& options) {
+  return form_for(graph).plan(graph, options);
+}
 
 /// One label is often that of half the vertices or more: then it is the largest, and no tally is needed.
 ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& graph, int threads) {

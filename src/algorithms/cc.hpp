@@ -28,6 +28,10 @@ struct ComponentSizes {
 /// Of labels that are vertices of their components.
 ComponentSizes component_sizes(std::span<const Vertex> labels, const Graph& graph, int threads);
 
+/// By whatever is fastest for this graph; and what that would be.
+Components weak_components(const Graph& graph, const RunOptions& options);
+Plan       plan_weak_components(const Graph& graph, const RunOptions& options);
+
 Components components_by_afforest(const Graph& graph, const RunOptions& options);
 Components components_by_propagation(const Graph& graph, const RunOptions& options);
 Plan       plan_propagation(const Graph& graph, const RunOptions& options);

@@ -29,7 +29,7 @@ Components on_cpu(const Graph& graph, const RunOptions& options) {
   return components;
 }
 
-Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+Components of_a_directed_graph(const Graph& graph, const RunOptions& options) {
   Stopwatch clock;
   graph.out();
   build_in_edges(graph, options, gpu::wanted(options, graph));
@@ -37,18 +37,25 @@ Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& opt
   Components   found    = gpu::or_else(
            graph, options, [&] { return work_of_strong_components(graph); },
            [&] { return gpu::strong_components(graph, options); }, [&] { return on_cpu(graph, options); });
-  clock.lap();
+  found.statistics.prepare_ms += prepared;
+  return found;
+}
+
+/// Where every arc has its reverse, weak components are strong.
+Result run_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  Components found = graph.symmetric() ? weak_components(graph, options) : of_a_directed_graph(graph, options);
+  Stopwatch  clock;
   const auto sizes = component_sizes(found.labels.span(), graph, thread_count(options.threads));
   Result     result;
   result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
   result.statistics = std::move(found.statistics);
-  result.statistics.prepare_ms += prepared;
   result.statistics.run_ms += clock.milliseconds();
   result.columns.push_back({.name = "component", .values = std::move(found.labels).freeze(), .vertices = true});
   return result;
 }
 
 Plan plan_scc(const Graph& graph, const ParameterValues&, const RunOptions& options) {
+  if (graph.symmetric()) return plan_weak_components(graph, options);
   return gpu::planned(graph, options, [&] {
     build_in_edges(graph, options, /*on_gpu=*/true);
     return work_of_strong_components(graph);
