@@ -76,6 +76,8 @@ TEST_F(Json, IsDocumented) {
   run("info", "info g.spill");
   run("convert", "convert g.txt s.spill --layout pages --stripe .,.");
   run("info", "info s.spill");
+  run("convert", "convert g.txt v.spill --split udt:2");
+  run("info", "info v.spill");
   run("generate", "generate star --vertices 5 p.spill");
   run("verify", "verify g.spill");
   run("algorithms", "algorithms");
