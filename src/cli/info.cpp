@@ -134,7 +134,7 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
     line("largest out-degree", fmt::format("{} (vertex {})", with_commas(counts.max_degree),
                                            printable(graph.ids().name(counts.max_degree_vertex))));
   if (graph.vertex_count() > 0) print_histogram(counts);
-  print_footprints(size_of(graph));
+  print_footprints(size_of_rows(graph));
 }
 
 Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, double count_ms) {
@@ -151,7 +151,7 @@ Json to_json(const Graph& graph, const GraphStatistics& counts, double load_ms, 
                 {"max_out_degree", counts.max_degree},
                 {"out_degrees", bins},
                 {"stripes", store::stripes_of(graph.name())},
-                {"memory_to_run", footprints_json(size_of(graph))},
+                {"memory_to_run", footprints_json(size_of_rows(graph))},
                 {"time_ms", {{"load", load_ms}, {"count", count_ms}}},
                 {"memory", memory_json(graph)}};
   if (graph.weight_type() != WeightType::none && graph.arc_count() > 0)

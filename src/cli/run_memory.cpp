@@ -1,6 +1,7 @@
 #include "cli/run_memory.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include <spillway/engine/parallel.hpp>
@@ -102,14 +103,26 @@ MemoryRefusal explained(const LoadRefusal& refusal, const RunArguments& argument
       .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }
 
-MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& values,
+namespace {
+
+/// The form that runs where vertices are split, which values leave open.
+ParameterValues with_form_for(const Graph& graph, const std::string& algorithm, ParameterValues values) {
+  static const std::map<std::string, const char*> forms{
+      {"bc", "split"}, {"cc", "propagate"}, {"ssnsp", "accumulative"}};
+  if (const auto form = forms.find(algorithm); graph.split() && form != forms.end()) values["form"] = form->second;
+  return values;
+}
+
+}  // namespace
+
+MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& given,
                         const Graph& graph, std::uint64_t held, const Common& common, Weights weights) {
-  if (graph.pages()) return of_pages(refusal, arguments, values, graph, common);
-  GraphSize size = size_of(graph);
-  size.has_in    = graph.has_in();
+  if (graph.pages()) return of_pages(refusal, arguments, given, graph, common);
+  const ParameterValues values = with_form_for(graph, arguments.algorithm->name, given);
+  GraphSize size = size_of_rows(graph);
   if (weights == Weights::to_come) held += add_asked_weights(arguments, size);
-  const RunMemory run = memory_of_run(arguments.algorithm->name, values, size, &graph,
-                                      thread_count(common.threads), pulls(arguments));
+  const RunMemory run = memory_of_run(arguments.algorithm->name, values, size,
+                                      graph.split() ? nullptr : &graph, thread_count(common.threads), pulls(arguments));
   return raised(refusal, arguments, held + run.peak)
       .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graph/build_size.hpp"
+#include "graph/split.hpp"
 
 namespace spillway {
 namespace {
@@ -37,6 +38,7 @@ constexpr double sssp_bins = 2.25 * (1u << 20), kcore_bins = 0.75 * (1u << 20);
 // clang-format off
 constexpr std::array demands{
     Demand{"bc",                Rows::in,          60.5, 0, 0, false, 36},
+    Demand{"bc split",          Rows::in,          68.5, 0, kcore_bins},
     Demand{"bfs",               Rows::as_they_are, 16.5, 0, 0, true},
     Demand{"bp",                Rows::simple,      48,   16, 0, false, 16},
     Demand{"bp vertex",         Rows::simple,      48,   0, 0, false, 16},
@@ -109,6 +111,17 @@ GraphSize size_of(const Graph& graph) {
           .has_in      = graph.has_in(),
           .estimated   = false,
           .format      = graph.report().format};
+}
+
+GraphSize size_of_rows(const Graph& graph) {
+  GraphSize size = size_of(graph);
+  if (const SplitRows* const split = graph.split().get()) {
+    size.vertices  = split->vertex_count();
+    size.arcs      = split->arc_count();
+    size.symmetric = false;
+    size.has_in    = split->has_transposed();
+  }
+  return size;
 }
 
 RunMemory memory_of_run(const std::string& algorithm, const ParameterValues& values, const GraphSize& size,

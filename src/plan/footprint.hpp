@@ -24,6 +24,8 @@ std::vector<Footprint> footprints(const GraphSize& size);
 
 /// What is known of a graph that is loaded.
 GraphSize size_of(const Graph& graph);
+/// Likewise of the rows that runs walk: of split vertices there are more.
+GraphSize size_of_rows(const Graph& graph);
 
 /// Host memory that a run on the CPU holds at its peak beside the graph.
 struct RunMemory {
