@@ -342,6 +342,31 @@ TEST(GpuPages, ThatStayAreHit) {
   EXPECT_EQ(hits(PageCache::lru, all / 2), 0u);
 }
 
+/// What the device keeps, host memory does not: together they hold more than either.
+TEST(GpuPages, ThatStayOnTheDeviceLeaveHostMemoryToOthers) {
+  const TemporaryFolder folder;
+  const Graph           graph = some_graph("11", "6");
+  const std::string     path  = in_pages(graph, folder / "g.spill", {.page_bytes = 4096});
+  const Algorithm&      ranks = algorithm_named("pagerank");
+  const auto            values  = completed_parameters(ranks, {{"iterations", "3"}, {"tolerance", "0"}});
+  const std::uint64_t   all     = open(path).pages()->bytes();
+  const auto            of_disk = [&](std::uint64_t resident) {
+    const Graph paged       = open(path, {.host_memory = (384u << 10) + 2 * all});
+    RunOptions  options     = on_gpu();
+    options.supply.resident = resident;
+    const Result result     = ranks.run(paged, values, options);
+    EXPECT_EQ(ranks.verify(graph, values, result, {}).problem, "");
+    EXPECT_EQ(result.statistics.per_iteration.at(0).bytes_read, all);
+    EXPECT_EQ(result.statistics.per_iteration.at(1).bytes_read, result.statistics.per_iteration.at(2).bytes_read);
+    return result.statistics.per_iteration.at(2).bytes_read;
+  };
+  const std::uint64_t missing = of_disk(0), part = missing / 8192 * 4096;
+  ASSERT_GT(missing, all / 8) << "host memory holds too much of them";
+  ASSERT_LT(missing, all / 2) << "or too little";
+  EXPECT_EQ(of_disk(part), missing - part) << "of " << all;
+  EXPECT_EQ(of_disk(missing), 0u) << "of " << all;
+}
+
 /// One after the other, each with what it needs of them.
 TEST(GpuPages, ReadInPlaceServeSeveralRuns) {
   const TemporaryFolder folder;

@@ -110,6 +110,8 @@ class DevicePageCache {
         used_(slots) {}
 
   std::uint64_t bytes() const { return memory_.size() * sizeof(std::uint32_t); }
+  /// Pages that come to stay here, for good.
+  std::uint64_t keeps() const { return policy_ == PageCache::first ? page_in_.size() : 0; }
   bool          has_room() const { return filled_ < page_in_.size(); }
 
   /// Where a page is, from now on among those that were used last; null: it is not there.
@@ -240,6 +242,7 @@ class GpuPages final : public EdgeSupply {
   void bring(PagedSide& side, IterationStatistics& made, RunStatistics& statistics) {
     std::vector<Wanted>        wanted;
     std::vector<std::uint64_t> missing;
+    std::vector<bool>          stay_there;  // of those missing: the host need not keep what the device does
     std::uint64_t              in_place = 0;
     for (std::uint64_t i = 0; i < side.table().size(); ++i) {
       if (side.laid[i].edges == side.laid[i + 1].edges) continue;
@@ -253,9 +256,10 @@ class GpuPages final : public EdgeSupply {
       }
       missing.push_back(i);
       page.to = side.cache.place(i);
+      stay_there.push_back(page.to != nullptr && side.cache.keeps() > 0);
     }
     const std::uint64_t read = side.stream->pages_read(), bytes = side.table().format().page_bytes;
-    side.stream->begin(missing, {});
+    side.stream->begin(missing, {}, std::move(stay_there));
     for (std::uint64_t first = 0; first < wanted.size();) {
       const std::uint64_t last = batch_end(side, wanted, first);
       bring_batch(side, std::span<const Wanted>{wanted}.subspan(first, last - first));
@@ -579,7 +583,8 @@ class PagesBuilder {
 
   void open(PagedSide& side, unsigned shares) {
     const auto& budget = job_.graph.budget();
-    const auto  sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
+    auto        sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
+    sizes.kept_pages   = std::min(sizes.kept_pages, side.table().size() - side.cache.keeps());
     side.stream = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget, options_.trace);
     side.ring   = PinnedRange{side.stream->ring().all()};
     side.kept   = PinnedRange{side.stream->kept().all()};
