@@ -27,6 +27,7 @@ namespace spillway::cuda {
 namespace {
 
 constexpr auto what_pages = "pages of edges";
+constexpr auto what_state = "the state of the vertices and pages of edges";
 
 /// Host memory that the bus reads at its full speed, as long as this lives. Where that is refused, copies are
 /// slower.
@@ -500,6 +501,7 @@ class PagesBuilder {
 
   Supply<PlainRows> build() {
     const auto [state, on_host] = job_.needs.state_bytes_in_chunks(chunks_);
+    device_.require(least_paged_bytes(job_.needs, job_.topology, chunks_), what_state);
     if (job_.topology.push.empty() && !pulls_)
       throw DeviceError{ExitCode::does_not_fit,
                         "a GPU pushes along pages, which needs those of in-edges for this; convert the graph with "
@@ -612,7 +614,7 @@ class PagesBuilder {
     };
     while (taken() > room && sizes.batch_pages > 1) sizes.batch_pages /= 2;
     while (taken() > room && sizes.streams > 1) --sizes.streams;
-    device_.require(state + taken(), "the state of the vertices and pages of edges");
+    device_.require(state + taken(), what_state);
     const std::uint64_t left = resident_bytes(device_.room(), state + taken(), options_.supply.resident);
     sizes.cached             = std::min<std::uint64_t>(all, left / page);
     return sizes;
@@ -639,26 +641,46 @@ class PagesBuilder {
 
 }  // namespace
 
+std::vector<const store::PagedRows*> pages_of(const Topology& topology) {
+  std::vector<const store::PagedRows*> all;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const RowBlock& block : *blocks)
+      if (std::ranges::find(all, block.pages) == all.end()) all.push_back(block.pages);
+  return all;
+}
+
+Device::Bytes paged_offset_bytes(const Topology& topology, std::uint64_t chunks) {
+  const std::uint64_t bytes = pages_of(topology).size() * (topology.vertices + 1) * sizeof(EdgeIndex);
+  return chunks > 1 ? Device::Bytes{.host = bytes} : Device::Bytes{.device = bytes};
+}
+
+std::uint64_t least_paged_bytes(const ProgramNeeds& needs, const Topology& topology, std::uint64_t chunks) {
+  constexpr std::uint64_t slack = 32u << 10, a_page = sizeof(EdgeIndex) + sizeof(PartAt) + sizeof(Vertex);
+  std::uint64_t           pages = 0, tables = 0;
+  for (const store::PagedRows* rows : pages_of(topology)) {
+    const store::PageTable& table = rows->table();
+    const std::uint64_t     two   = 2 * std::uint64_t{table.format().page_bytes};
+    pages                         = std::max(pages, two + table.most_edges() * edge_bytes(needs.facts.weighted));
+    tables += table.size() * a_page;
+  }
+  return needs.state_bytes_in_chunks(chunks).device + paged_offset_bytes(topology, chunks).device + pages +
+         tables + slack;
+}
+
 std::uint64_t paged_chunks(const ProgramNeeds& needs, const Topology& topology, const RunOptions& options,
                            std::uint64_t room) {
   constexpr std::uint64_t smallest = 1u << 12;  // vertices: with fewer, all time goes into pages
-  constexpr std::uint64_t slack = 32u << 10, a_page = sizeof(EdgeIndex) + sizeof(PartAt) + sizeof(Vertex);
   if (options.supply.state_chunks > 0) return options.supply.state_chunks;
-  std::uint64_t pages = 0, tables = 0, offsets = 0;
-  for (const auto* blocks : {&topology.push, &topology.pull})
-    for (const RowBlock& block : *blocks) {
-      const store::PageTable& table = block.pages->table();
-      pages =
-          std::max(pages, 2 * table.format().page_bytes + table.most_edges() * edge_bytes(needs.facts.weighted));
-      tables += table.size() * a_page;
-      offsets += (topology.vertices + 1) * sizeof(EdgeIndex);
-    }
-  for (std::uint64_t chunks = 1; chunks * smallest < std::max(topology.vertices, 2 * smallest); chunks *= 2) {
-    const std::uint64_t beside = pages + tables + slack + (chunks == 1 ? offsets : 0);
-    if (needs.state_bytes_in_chunks(chunks).device + beside <= room) return chunks;
-    if (options.direction == Direction::pull) break;  // chunks are pushed to
+  const auto fit = [&](std::uint64_t chunks) { return least_paged_bytes(needs, topology, chunks) <= room; };
+  if (fit(1) || options.direction == Direction::pull) return 1;  // chunks are pushed to
+  const std::uint64_t most = std::max<std::uint64_t>(topology.vertices / smallest, 1);
+  std::uint64_t       few = 1, enough = std::min<std::uint64_t>(2, most);
+  while (enough < most && !fit(enough)) few = enough, enough = std::min(2 * enough, most);
+  while (few + 1 < enough) {
+    const std::uint64_t middle   = few + (enough - few) / 2;
+    (fit(middle) ? enough : few) = middle;
   }
-  return 1;
+  return enough;
 }
 
 namespace {

@@ -58,36 +58,32 @@ std::string PagesInPlace::why_not(const store::PagedRows& rows) {
   return {};
 }
 
-PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, bool weighted, const RunOptions& options,
+PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, const RunOptions& options,
                            const std::shared_ptr<MemoryBudget>& budget)
     : pages_(&rows),
-      weighted_(weighted),
       weight_bits_(rows.table().format().weight_bits),
       slices_(device, rows.offsets().size() - 1, "the places of the rows") {
   {
     Charge joining{budget, "a row of several pages"};
     joining.raise_to(joining_bytes(rows.table()));
-    read(weighted, options, budget);
+    read(options, budget);
     join_large_rows();
   }
   readable_ = {words(), kept_.memory.size() * rows.table().format().page_bytes, budget, what_kept};
   find_rows(device, thread_count(options.threads));
 }
 
-bool PagesInPlace::is_of(const store::PagedRows* pages, bool weighted) const {
-  return pages_ == pages && (weighted_ || !weighted);
-}
-
-void PagesInPlace::read(bool weighted, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
+/// Weights are checked with the targets, which alone are decoded.
+void PagesInPlace::read(const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
   const store::PageTable& table   = pages_->table();
   const int               threads = thread_count(options.threads);
-  PageStreamSizes         sizes   = PageStreamSizes::of(*pages_, threads, weighted, std::nullopt, 1, *budget);
+  PageStreamSizes         sizes   = PageStreamSizes::of(*pages_, threads, false, std::nullopt, 1, *budget);
   const std::uint64_t     all     = table.size() + large_pages(table);
   const std::uint64_t     page    = table.format().page_bytes;
   sizes.kept_pages                = all;
-  budget->expect((all + sizes.ring_pages) * page + PageStreamSizes::decoded_bytes(*pages_, threads, weighted),
+  budget->expect((all + sizes.ring_pages) * page + PageStreamSizes::decoded_bytes(*pages_, threads, false),
                  what_kept);
-  PageStream                 stream{*pages_, threads, weighted, sizes, budget, options.trace};
+  PageStream                 stream{*pages_, threads, false, sizes, budget, options.trace};
   std::vector<std::uint64_t> each(table.size());
   for (std::uint64_t i = 0; i < each.size(); ++i) each[i] = i;
   stream.begin(std::move(each), {});
@@ -173,21 +169,17 @@ namespace {
 /// One for each set of pages, which both directions may share.
 void add_pages(SupplyJob& job, const RowBlock& block, Supply<CompressedRows>& supply,
                std::vector<CompressedRows>& to) {
-  const bool     weighted = job.needs.facts.weighted;
-  RunStatistics& so_far   = job.supplied.so_far;
-  auto           pages    = job.device_graph.pages_in_place(block, weighted);
+  RunStatistics& so_far = job.supplied.so_far;
+  auto           pages  = job.device_graph.pages_in_place(block.pages);
   for (const auto& held : supply.held)  // by this run
-    if (const auto* const other = static_cast<const PagesInPlace*>(held.get());
-        other->is_of(block.pages, weighted))
+    if (const auto* const other = static_cast<const PagesInPlace*>(held.get()); other->is_of(block.pages))
       return to.push_back(other->rows());
   if (!pages) {
     refuse_long_rows(block);
-    job.device_graph.drop_pages(block);  // without weights
     job.device().require(
         job.needs.state_bytes(edges_in_place()) + job.topology.vertices * sizeof(CompressedRows::RowSlice),
         "the state of the vertices and the places of their rows");
-    pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, weighted, job.supplied.options,
-                                           job.graph.budget());
+    pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, job.supplied.options, job.graph.budget());
     // Others may need the memory, unless more such runs are to come.
     if (job.supplied.options.runs > 1) job.device_graph.keep(pages);
     so_far.pages_read += pages->pages(), so_far.bytes_read += pages->bytes();

@@ -13,9 +13,9 @@ namespace spillway::cuda {
 /// all pages.
 class PagesInPlace {
  public:
-  /// Reads all pages, and decodes them once: kernels trust what they read. Throws Error{does_not_fit} where memory
-  /// is too small for all of them.
-  PagesInPlace(Device& device, const store::PagedRows& rows, bool weighted, const RunOptions& options,
+  /// Reads all pages, and decodes them once: kernels trust what they read. Weights are there, if there are any.
+  /// Throws Error{does_not_fit} where memory is too small for all of them.
+  PagesInPlace(Device& device, const store::PagedRows& rows, const RunOptions& options,
                const std::shared_ptr<MemoryBudget>& budget);
 
   /// Why pages like these cannot be read in place; empty: they can.
@@ -24,7 +24,7 @@ class PagesInPlace {
   static std::uint64_t host_bytes(const store::PagedRows& rows);
 
   CompressedRows   rows() const { return {slices_.data(), readable_.as<std::uint32_t>(), 0, weight_bits_}; }
-  bool             is_of(const store::PagedRows* pages, bool weighted) const;
+  bool             is_of(const store::PagedRows* pages) const { return pages_ == pages; }
   std::uint64_t    pages() const { return pages_->table().size(); }
   std::uint64_t    bytes() const { return pages_->bytes(); }
   std::string_view reader() const { return reader_; }
@@ -32,7 +32,7 @@ class PagesInPlace {
  private:
   using RowSlice = CompressedRows::RowSlice;
 
-  void read(bool weighted, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
+  void read(const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
   void join_large_rows();
   void find_rows(Device& device, int threads);
 
@@ -48,7 +48,6 @@ class PagesInPlace {
   };
 
   const store::PagedRows* pages_;
-  bool                    weighted_;
   unsigned                weight_bits_;
   std::string             reader_;
   KeptPages               kept_;

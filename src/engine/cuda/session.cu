@@ -82,23 +82,19 @@ struct Session::State {
     PagedFacts          facts{.in_place = asked == InPlace::on || (program.voting && asked == InPlace::automatic),
                               .starts_gpu = !is_started()};
     facts.in_place &= needs.form != RowForm::whole;
-    std::vector<const store::PagedRows*> all;
-    double                               kept = 0;
-    for (const auto* blocks : {&topology.push, &topology.pull})
-      for (const RowBlock& block : *blocks) {
-        if (std::ranges::find(all, block.pages) != all.end()) continue;
-        all.push_back(block.pages);
-        facts.in_place &= PagesInPlace::why_not(*block.pages).empty();
-        if (device_graph->pages_in_place(block, program.weighted))
-          kept += static_cast<double>(block.pages->bytes());
-      }
+    double kept = 0;
+    for (const store::PagedRows* each : pages_of(topology)) {
+      facts.in_place &= PagesInPlace::why_not(*each).empty();
+      if (device_graph->pages_in_place(each)) kept += static_cast<double>(each->bytes());
+    }
     for (const RowBlock& block : pulls || topology.push.empty() ? topology.pull : topology.push)
       facts.bytes += static_cast<double>(block.pages->bytes());
     const auto&         budget = graph.budget();
     const std::uint64_t used   = budget->used() + needs.answer_bytes;
     const double        room   = static_cast<double>(budget->limit() - std::min(budget->limit(), used)) + kept;
     double              both   = 0;
-    for (const store::PagedRows* each : all) both += static_cast<double>(PagesInPlace::host_bytes(*each));
+    for (const store::PagedRows* each : pages_of(topology))
+      both += static_cast<double>(PagesInPlace::host_bytes(*each));
     facts.in_place &= room >= both;
     facts.is_kept               = facts.in_place && kept >= facts.bytes;
     const std::uint64_t there   = device_graph->room(true);
