@@ -100,7 +100,7 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
     options.cuda.page_cache = way.cache, options.cuda.balance = way.balance;
     options.cuda.virtual_warp = way.virtual_warp;
     try {
-      const Result         result     = algorithm_.run(paged, *values, options);
+      const Result         result     = run(paged, *values, options);
       const RunStatistics& statistics = result.statistics;
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm_.verify(graph, *values, result, {.by = by}).problem, "")
@@ -119,6 +119,20 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
       EXPECT_NE(std::string{error.what()}.find("in-edges"), std::string::npos) << error.what() << " on " << what;
       EXPECT_FALSE(way.in_edges || graph.symmetric()) << error.what();
     }
+  }
+
+  /// Programs that are pushed refuse to be pulled, and then go where they like.
+  Result run(const Graph& paged, const ParameterValues& values, RunOptions options) {
+    try {
+      return algorithm_.run(paged, values, options);
+    } catch (const Error& error) {
+      const bool        pulled = GetParam() == "bp";  // others have forms that are pushed
+      const std::string said   = error.what();
+      if (options.direction != Direction::pull || said.find("--direction pull") == std::string::npos) throw;
+      EXPECT_FALSE(pulled) << said;
+      options.direction = Direction::automatic;
+    }
+    return algorithm_.run(paged, values, options);
   }
 
   const Algorithm&      algorithm_ = algorithm_named(GetParam());
@@ -219,11 +233,32 @@ TEST(GpuPages, AreOfGraphsThatHaveThem) {
   RunOptions in_place = on_gpu();
   in_place.method     = edges_in_place();
   EXPECT_EQ(said(paged, "sssp", in_place), "");
+  in_place.supply.state_chunks = 2;
+  EXPECT_NE(said(paged, "sssp", in_place).find("--state-chunks"), std::string::npos);
+  in_place.supply.state_chunks = 0;
+  RunOptions pulled            = on_gpu();
+  pulled.direction             = Direction::pull;
+  pulled.method                = pages_from_disk();
+  EXPECT_NE(said(paged, "sssp", pulled).find("leave out --direction pull"), std::string::npos);
   const Graph plain = open(in_pages(weighted, folder / "p.spill", {.page_bytes = 4096}));
   EXPECT_NE(said(plain, "sssp", in_place).find("record ids are not read in place"), std::string::npos);
   RunOptions same    = on_gpu();
   same.deterministic = true;
   EXPECT_NE(said(paged, "pagerank", same).find("--device cpu"), std::string::npos);
+}
+
+/// Chunks of the state are of pages that are sent: those that would be read in place are sent, then.
+TEST(GpuPages, AreSentWhereChunksAreAskedFor) {
+  const TemporaryFolder folder;
+  const Graph           graph = some_graph("6");
+  const Graph paged   = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  RunOptions  options = on_gpu();
+  EXPECT_EQ(levels(paged, options).statistics.pages_sent, 0u);
+  options.supply.state_chunks = 2;
+  const Result result         = levels(paged, options);
+  EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
+  EXPECT_EQ(result.statistics.state_chunks, 2u);
+  EXPECT_GT(result.statistics.pages_sent, 0u);
 }
 
 /// Pages that stay take what memory is left, but for the answer.

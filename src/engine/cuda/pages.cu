@@ -496,6 +496,7 @@ class PagesBuilder {
         pulls_(chunks_ == 1 && facts_.pulls_windows(job.topology, options_.direction)) {
     if (chunks_ > 1 && options_.direction == Direction::pull)
       throw DeviceError{ExitCode::usage, "state in chunks is pushed to; leave out --direction pull"};
+    if (!pulls_ && options_.direction == Direction::pull) throw DeviceError{ExitCode::usage, why_not_pulled};
     job.supplied.options.supply.state_chunks = chunks_;
   }
 
@@ -640,6 +641,10 @@ class PagesBuilder {
 };
 
 }  // namespace
+
+const char* const why_not_pulled =
+    "a GPU pulls along pages of in-edges for programs that have all vertices active, and pushes for others; leave "
+    "out --direction pull, or use --device cpu";
 
 std::vector<const store::PagedRows*> pages_of(const Topology& topology) {
   std::vector<const store::PagedRows*> all;

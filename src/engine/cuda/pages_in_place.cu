@@ -196,6 +196,9 @@ void add_pages(SupplyJob& job, const RowBlock& block, Supply<CompressedRows>& su
 std::optional<Error> supply_pages_in_place(SupplyJob& job) {
   if (job.needs.form == RowForm::whole)
     return Error{ExitCode::usage, "--deterministic does not go with compressed pages that are read in place"};
+  if (job.supplied.options.supply.state_chunks > 1)
+    return Error{ExitCode::usage,
+                 "--state-chunks is for pages that are sent, not for those that are read in place"};
   for (const auto* side : {&job.topology.push, &job.topology.pull})
     for (const RowBlock& block : *side)
       if (const std::string why = PagesInPlace::why_not(*block.pages); !why.empty())

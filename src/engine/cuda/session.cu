@@ -81,7 +81,7 @@ struct Session::State {
     const InPlace       asked   = options.supply.pages_in_place;
     PagedFacts          facts{.in_place = asked == InPlace::on || (program.voting && asked == InPlace::automatic),
                               .starts_gpu = !is_started()};
-    facts.in_place &= needs.form != RowForm::whole;
+    facts.in_place &= needs.form != RowForm::whole && options.supply.state_chunks <= 1;
     double kept = 0;
     for (const store::PagedRows* each : pages_of(topology)) {
       facts.in_place &= PagesInPlace::why_not(*each).empty();

@@ -50,6 +50,8 @@ Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, c
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state);
 
+/// Of pages that are sent.
+extern const char* const why_not_pulled;
 /// Pages of the rows to push and of those to pull, each once.
 std::vector<const store::PagedRows*> pages_of(const Topology& topology);
 /// Offsets of these rows, on the device or, where state is in chunks, in host memory.
