@@ -16,9 +16,6 @@ constexpr std::uint64_t least_under_way = 4;  // pages, whatever the budget
 constexpr std::uint64_t least_slack     = 64u << 10;
 constexpr std::uint64_t slack_share     = 256;  // of the budget, for what is noted of many iterations
 
-/// Pages that are read and processed at once.
-std::uint64_t least_ring(int threads) { return static_cast<std::uint64_t>(threads) + least_under_way; }
-
 }  // namespace
 
 PageMemory::PageMemory(std::uint64_t pages, std::uint64_t page_bytes, const std::shared_ptr<MemoryBudget>& budget,
@@ -32,6 +29,10 @@ PageMemory::PageMemory(std::uint64_t pages, std::uint64_t page_bytes, const std:
 
 std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int threads, bool weighted) {
   return static_cast<std::uint64_t>(threads) * rows.table().most_edges() * edge_bytes(weighted);
+}
+
+std::uint64_t PageStreamSizes::least_ring(int threads) {
+  return static_cast<std::uint64_t>(threads) + least_under_way;
 }
 
 std::uint64_t PageStreamSizes::least_bytes(const store::PagedRows& rows, int threads, bool weighted) {

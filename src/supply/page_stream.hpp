@@ -48,6 +48,8 @@ struct PageStreamSizes {
                             const std::optional<std::uint64_t>& resident, unsigned shares,
                             const MemoryBudget& budget);
   static std::uint64_t   decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
+  /// Pages that are read and processed at once.
+  static std::uint64_t least_ring(int threads);
   /// Without which it is refused.
   static std::uint64_t least_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };

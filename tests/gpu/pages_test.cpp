@@ -247,6 +247,86 @@ TEST(GpuPages, AreOfGraphsThatHaveThem) {
   EXPECT_NE(said(paged, "pagerank", same).find("--device cpu"), std::string::npos);
 }
 
+/// Where no device is asked for, pages go to the one that is predicted to be done sooner, if it can.
+class PagesOfAuto : public ::testing::Test {
+ protected:
+  struct Went {
+    std::string device, note, plan, why;
+  };
+
+  /// Where a run goes, and why; it is planned as it is done.
+  Went went(const Graph& paged, const char* name, const RunOptions& options, bool planned = true) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = testing::filled(algorithm, paged, {}).value();
+    const Result     result    = algorithm.run(paged, values, options);
+    const Plan       plan      = plan_of(algorithm, paged, values, options);
+    EXPECT_EQ(algorithm.verify(paged, values, result, {}).problem, "") << name;
+    if (planned) {
+      EXPECT_EQ(plan.device, result.statistics.device) << name;
+    }
+    return {result.statistics.device, result.statistics.device_note, plan.device,
+            plan.why.empty() ? "" : plan.why[0]};
+  }
+
+  static RunOptions with(double edges_on_cpu, double gpu_step) {
+    Rates rates;
+    rates.host_visited_far = edges_on_cpu, rates.step = gpu_step;
+    return {.supply = {.rates = rates}};
+  }
+
+  Graph paged(const Graph& graph, std::uint64_t host_memory = 0, bool compressed = false) {
+    return open(in_pages(graph, folder_ / "g.spill", {.page_bytes = 4096, .compressed = compressed}),
+                {.host_memory = host_memory});
+  }
+
+  TemporaryFolder  folder_;
+  const RunOptions for_gpu = with(1e3, 1e-6), for_cpu = with(1e12, 10);
+};
+
+TEST_F(PagesOfAuto, GoWhereTheyAreDoneSooner) {
+  const Graph graph = paged(some_graph("6"));
+  for (const char* name : {"pagerank", "bfs", "cc"}) {
+    const Went gpu = went(graph, name, for_gpu);
+    EXPECT_EQ(gpu.device, "cuda:0") << name;
+    EXPECT_NE(gpu.why.find("cuda:0 is predicted to take"), std::string::npos) << gpu.why;
+    const Went cpu = went(graph, name, for_cpu);
+    EXPECT_EQ(cpu.device, "cpu") << name;
+    EXPECT_NE(cpu.note.find("computed on the CPU: predicted"), std::string::npos) << cpu.note;
+    EXPECT_NE(cpu.why.find("the CPU is predicted to take"), std::string::npos) << cpu.why;
+  }
+}
+
+TEST_F(PagesOfAuto, StayWithTheCpuWhereAGpuCannot) {
+  const Graph one      = some_graph("6");
+  const auto  expected = [&](const Graph& graph, const char* name, const RunOptions& options,
+                            const std::string& reason, bool planned = true) {
+    const Went found = went(graph, name, options, planned);
+    EXPECT_EQ(found.device, "cpu") << name;
+    EXPECT_NE(found.note.find("computed on the CPU: pages " + reason), std::string::npos) << found.note;
+    if (planned) {
+      EXPECT_NE(found.why.find("pages " + reason), std::string::npos) << found.why;
+    }
+  };
+  RunOptions pulled = for_gpu, small = for_gpu;
+  pulled.direction = Direction::pull, small.device.memory = 4096;
+  expected(paged(one), "bfs", pulled, "are pushed by a GPU in this program");
+  expected(paged(one), "pagerank", small, "need ");
+  const std::vector<Vertex> from{0, 1, 2, 2}, to{1, 2, 2, 0};
+  const Graph loops = from_arcs(from, to, {}, WeightType::none, 0, {.transform = {.undirected = true}});
+  // That there are loops is seen when the pages are gone over, which planning does not.
+  expected(paged(loops), "kcore", for_gpu, "with loops or parallel arcs", /*planned=*/false);
+}
+
+/// Chunks of the state that the GPU does not hold must find room in host memory; the CPU's rest on disk.
+TEST_F(PagesOfAuto, StayWithTheCpuWhereHostMemoryHoldsNoChunks) {
+  const Graph graph     = paged(some_graph("14", "1"), 400u << 10);
+  RunOptions  options   = for_gpu;
+  options.device.memory = 930u << 10;
+  const Went found      = went(graph, "pagerank", options);
+  EXPECT_EQ(found.device, "cpu");
+  EXPECT_NE(found.note.find("of host memory for chunks of the state"), std::string::npos) << found.note;
+}
+
 /// Chunks of the state are of pages that are sent: those that would be read in place are sent, then.
 TEST(GpuPages, AreSentWhereChunksAreAskedFor) {
   const TemporaryFolder folder;

@@ -42,9 +42,10 @@ std::uint64_t joining_bytes(const store::PageTable& table) {
 
 }  // namespace
 
-std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows) {
+std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows, int threads) {
   const store::PageTable& table = rows.table();
-  return (table.size() + large_pages(table)) * table.format().page_bytes + joining_bytes(table);
+  return (table.size() + large_pages(table)) * table.format().page_bytes + joining_bytes(table) +
+         PageStreamSizes::least_bytes(rows, threads, false);
 }
 
 std::string PagesInPlace::why_not(const store::PagedRows& rows) {
@@ -80,7 +81,12 @@ void PagesInPlace::read(const RunOptions& options, const std::shared_ptr<MemoryB
   PageStreamSizes         sizes   = PageStreamSizes::of(*pages_, threads, false, std::nullopt, 1, *budget);
   const std::uint64_t     all     = table.size() + large_pages(table);
   const std::uint64_t     page    = table.format().page_bytes;
-  sizes.kept_pages                = all;
+  // Of what all pages leave, the ring takes as much as is usual.
+  const std::uint64_t free  = budget->limit() - std::min(budget->limit(), budget->used());
+  const std::uint64_t least = all * page + PageStreamSizes::least_bytes(*pages_, threads, false);
+  sizes.kept_pages          = all;
+  sizes.ring_pages =
+      std::min(sizes.ring_pages, PageStreamSizes::least_ring(threads) + (free - std::min(free, least)) / page);
   budget->expect((all + sizes.ring_pages) * page + PageStreamSizes::decoded_bytes(*pages_, threads, false),
                  what_kept);
   PageStream                 stream{*pages_, threads, false, sizes, budget, options.trace};

@@ -20,8 +20,9 @@ class PagesInPlace {
 
   /// Why pages like these cannot be read in place; empty: they can.
   static std::string why_not(const store::PagedRows& rows);
-  /// Host memory that they take: pages, rows that are joined, and what joining the longest takes.
-  static std::uint64_t host_bytes(const store::PagedRows& rows);
+  /// Host memory that they take at least: pages, rows that are joined, what joining the longest takes, and what
+  /// so many threads read and decode them with.
+  static std::uint64_t host_bytes(const store::PagedRows& rows, int threads);
 
   CompressedRows   rows() const { return {slices_.data(), readable_.as<std::uint32_t>(), 0, weight_bits_}; }
   bool             is_of(const store::PagedRows* pages) const { return pages_ == pages; }
