@@ -3,6 +3,7 @@
 // should be.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <fstream>
@@ -108,6 +109,10 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
       if (statistics.device == "cpu" || statistics.pages_wanted == 0) return;
       EXPECT_EQ(statistics.method, "pages");
       EXPECT_EQ(statistics.state_chunks > 1, way.chunks > 1 && graph.vertex_count() > 32);
+      if (way.in_place == InPlace::on) {
+        EXPECT_EQ(statistics.pages_in_place, statistics.pages_wanted) << what;
+        EXPECT_EQ(statistics.pages_sent, 0u) << what;
+      }
       ++right_;
       sent_ += statistics.pages_sent,
           hits_ += statistics.pages_wanted - statistics.pages_sent - statistics.pages_in_place;
@@ -201,6 +206,37 @@ TEST(GpuPages, ThatAreDamagedEndTheRun) {
       EXPECT_EQ(error.code(), ExitCode::bad_input);
       EXPECT_NE(std::string{error.what()}.find("page 3"), std::string::npos) << error.what();
     }
+}
+
+/// Whoever changes a page may change its checksum, too: the device looks for itself.
+TEST(GpuPages, ThatLeadNowhereEndTheRun) {
+  for (const bool compressed : {false, true}) {
+    const TemporaryFolder folder;
+    const std::string     path =
+        in_pages(some_graph("8"), folder / "g.spill", {.page_bytes = 4096, .compressed = compressed});
+    std::string         bytes = testing::read_file(path);
+    const Graph         whole = open(path);
+    const auto&         table = whole.pages()->table();
+    const std::uint64_t at    = whole.pages()->place_of(1).offset;
+    const std::uint64_t slots = table.format().slot_bytes() * (table.vertices(1).last - table.vertices(1).first);
+    const std::uint64_t old   = table.checksum(1);
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4096 - slots, '\xff');
+    const std::uint64_t made  = XXH3_64bits(bytes.data() + at, 4096);
+    const std::size_t   entry = bytes.find(std::string_view{reinterpret_cast<const char*>(&old), sizeof old});
+    ASSERT_NE(entry, std::string::npos);
+    bytes.replace(entry, sizeof made, std::string_view{reinterpret_cast<const char*>(&made), sizeof made});
+    folder.write("h.spill", bytes);
+    const Graph harmful = open(folder / "h.spill");
+    RunOptions  options = on_gpu();
+    options.method      = pages_from_disk();
+    try {
+      algorithm_named("cc").run(harmful, completed_parameters(algorithm_named("cc"), {{"form", "propagate"}}), options);
+      FAIL() << "page 1 was taken as it was";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::bad_input);
+      EXPECT_NE(std::string{error.what()}.find("h.spill: a page has edges"), std::string::npos) << error.what();
+    }
+  }
 }
 
 /// Rows in memory are not streamed, and what is for the CPU says so.
@@ -341,6 +377,30 @@ TEST(GpuPages, AreSentWhereChunksAreAskedFor) {
   EXPECT_GT(result.statistics.pages_sent, 0u);
 }
 
+/// Whatever a run says of its memory, the emulator counts for itself.
+class CountedMemory {
+ public:
+#if defined(SPILLWAY_EMULATED)
+  CountedMemory() {
+    cuda::IdleRings::instance().clear();
+    emulator::begin_peaks();
+    before_ = emulator::peaks();
+  }
+  /// Beside `device` and the budget: staging buffers of a few words, which are in none.
+  void expect_within(std::uint64_t device, std::uint64_t host) const {
+    constexpr std::uint64_t few = 4096;
+    EXPECT_LE(emulator::peaks().device - before_.device, device);
+    EXPECT_LE(emulator::peaks().pinned - before_.pinned, host + few);
+    EXPECT_GT(emulator::peaks().pinned, before_.pinned);
+  }
+
+ private:
+  emulator::Peaks before_;
+#else
+  void expect_within(std::uint64_t, std::uint64_t) const {}
+#endif
+};
+
 /// Pages that stay take what memory is left, but for the answer.
 TEST(GpuPages, LeaveRoomForTheAnswer) {
   const TemporaryFolder   folder;
@@ -350,7 +410,10 @@ TEST(GpuPages, LeaveRoomForTheAnswer) {
   const Graph             paged = open(path, {.host_memory = limit});
   RunOptions              many  = on_gpu();
   many.cuda.streams             = 8;  // what they are told of pages is pinned, too
-  const Result result           = levels(paged, many);
+  const CountedMemory counted;
+  const std::uint64_t given     = paged.budget()->used();
+  const Result        result    = levels(paged, many);
+  counted.expect_within(result.statistics.device_bytes, limit - given);
   EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
   EXPECT_LE(paged.budget()->peak(), limit);
   EXPECT_GT(paged.pages()->bytes(), limit / 4);
@@ -402,8 +465,10 @@ TEST(GpuPages, HaveStateInChunksWhereItDoesNotFit) {
     EXPECT_EQ(whole.state_chunks, 1u) << name;
     RunStatistics cut     = whole;
     options.device.memory = whole.device_bytes;
+    const CountedMemory counted;
     // Buffers for pages become smaller first.
     while (cut.state_chunks == 1) options.device.memory -= options.device.memory / 4, cut = run();
+    counted.expect_within(whole.device_bytes, paged.budget()->peak());
     EXPECT_GT(cut.state_chunks, 1u) << name;
     EXPECT_LE(cut.device_bytes, options.device.memory) << name;
   }
@@ -419,7 +484,10 @@ TEST(GpuPages, LeaveRoomForStateInChunks) {
   RunOptions              options = on_gpu();
   options.method                  = pages_from_disk();
   options.supply.state_chunks     = 2;
-  const Result result             = levels(paged, options);
+  const CountedMemory counted;
+  const std::uint64_t given  = paged.budget()->used();
+  const Result        result = levels(paged, options);
+  counted.expect_within(result.statistics.device_bytes, limit - given);
   EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
   EXPECT_LE(paged.budget()->peak(), limit);
   EXPECT_EQ(result.statistics.state_chunks, 2u);
@@ -455,6 +523,28 @@ TEST(GpuPages, ThatStayAreHit) {
   EXPECT_EQ(hits(PageCache::first, all / 2), 3 * (pages / 2));
   EXPECT_EQ(hits(PageCache::lru, all), 3 * pages);
   EXPECT_EQ(hits(PageCache::lru, all / 2), 0u);
+}
+
+/// Rows of out-edges and of in-edges may take very different numbers of pages: both stay where there is room.
+TEST(GpuPages, OfBothSidesStay) {
+  const TemporaryFolder folder;
+  std::vector<Vertex>   sources, targets;
+  for (Vertex v = 1; v <= 3000; ++v) sources.push_back(v / 300), targets.push_back(v);
+  const Graph graph = from_arcs(sources, targets);
+  graph.in();
+  const Graph paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const auto  out = paged.pages()->bytes(), in = paged.in_pages()->bytes();
+  const auto& algorithm   = algorithm_named("cc");
+  const auto  values      = completed_parameters(algorithm, {{"form", "propagate"}});
+  RunOptions  options     = on_gpu();
+  options.supply.resident = out + in;
+  options.method          = pages_from_disk();
+  ASSERT_NE(out, in);
+  const Result result = algorithm.run(paged, values, options);
+  EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
+  EXPECT_LE(result.statistics.pages_sent, (out + in) / 4096) << "some more than once";
+  EXPECT_GT(result.statistics.pages_wanted, result.statistics.pages_sent);
+  EXPECT_EQ(result.statistics.edges_resident, out + in);
 }
 
 /// No more than memory needs, and a number of them that nothing else suggests; less of it is refused with what
@@ -545,52 +635,62 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
   std::mt19937_64 random{7};
   cuda::Device    device{0, 0};
   device.enter();
-  constexpr std::uint64_t vertices = 300, edges = 40 * vertices, words = 1024;
-  std::vector<EdgeIndex>  offsets;
-  for (std::uint64_t v = 0; v <= vertices; ++v) offsets.push_back(v * edges / vertices);
-  std::vector<ChunkDescriptor> entries;
-  for (Vertex v = 0; v < vertices; ++v) entries.push_back({v, 0});
-  const std::vector<Vertex> starts(8, 250);
+  constexpr std::uint64_t vertices = 80, most = 300, begun = 3;  // edges of the first row are in the page before
+  const std::vector<Vertex> starts(8, 70);
   const auto                there = [&]<class T>(const std::vector<T>& here) {
     cuda::DeviceArray<T> array{device, here.size(), "a test"};
     array.upload(here.data());
     device.wait();
     return array;
   };
-  const auto on_device = there(offsets);
-  const auto chunks    = there(entries);
-  const auto first     = there(starts);
-  bool       told      = false;
+  const auto first = there(starts);
+  bool       told  = false;
   for (int round = 0; round < 40; ++round) {
+    // Rows of one group, near and far, and of several; those that are longer than a chunk have two.
+    std::vector<EdgeIndex>       offsets{0}, begins;
+    std::vector<ChunkDescriptor> entries;
+    for (Vertex v = 0; v < vertices; ++v) {
+      const EdgeIndex degree = 1 + begun + random() % (v % 2 == 0 ? 28 : most);
+      for (unsigned chunk = 0; chunk * 256 < degree; ++chunk)
+        entries.push_back({v, chunk}), begins.push_back(offsets.back() + chunk * 256);
+      offsets.push_back(offsets.back() + degree);
+    }
+    const EdgeIndex edges = offsets.back();
+    begins.push_back(edges);
+    const std::uint64_t        words = round % 8 == 7 ? 1u << 17 : 1024;  // places of codes have three bytes then
     std::vector<std::uint32_t> bytes(words);
     const unsigned             mask = round % 2 == 0 ? ~0u : 0x00FF00FFu;
     std::ranges::generate(bytes, [&] { return static_cast<std::uint32_t>(random()) & mask; });
-    const auto                       page = there(bytes);
+    const auto page = there(bytes);
+    const auto on_device = there(offsets), laid = there(begins);
+    const auto chunks = there(entries);
     cuda::DeviceArray<Vertex>        targets{device, edges, "a test"};
     cuda::DeviceArray<std::uint32_t> weights{device, edges, "a test"};
     cuda::DeviceArray<unsigned>      damaged{device, 1, "a test"};
-    const std::vector<cuda::PageJob> job{{page.data(), 0, edges, 0, vertices, 0, edges, 0, 0}};
-    const auto                       jobs = there(job);
-    const store::PageFormat          format{.ids         = {2, 2},
-                                            .page_bytes  = 4 * words,
-                                            .compressed  = round % 4 < 2,
-                                            .weight_bits = round % 4 < 2 ? 7u : 32u};
-    cuda::PageCode                   code = cuda::PageCode::of(format);
+    const std::vector<cuda::PageJob> job{
+        {page.data(), begun, edges - begun, 0, entries.size(), begun, edges - begun, 0, 0}};
+    const auto                jobs  = there(job);
+    const std::uint8_t        width = static_cast<std::uint8_t>(2 + round / 4 % 3);
+    const store::PageFormat   format{.ids         = {width, width},
+                                     .page_bytes  = static_cast<std::uint32_t>(4 * words),
+                                     .compressed  = round % 4 < 2,
+                                     .weight_bits = round % 4 < 2 ? 7u : 32u};
+    cuda::PageCode            code = cuda::PageCode::of(format);
     code.starts = first.data(), code.pages = starts.size(), code.vertices = vertices;
     damaged.clear();
     cuda::decode_pages(code,
                        {.jobs    = jobs.data(),
                         .count   = 1,
                         .teams   = job.front().teams(),
-                        .from    = 0,
-                        .layout  = {chunks.data(), on_device.data(), vertices, 256},
+                        .from    = begun,
+                        .layout  = {chunks.data(), laid.data(), entries.size(), 256},
                         .offsets = on_device.data()},
                        targets.data(), weights.data(), damaged.data());
     std::vector<Vertex> decoded(edges);
     targets.download(decoded.data());
     unsigned said = 0;
     damaged.download(&said);
-    EXPECT_LT(*std::ranges::max_element(decoded), vertices);
+    EXPECT_LT(*std::ranges::max_element(decoded.begin(), decoded.end() - 2 * begun), vertices);
     told |= said != 0;
   }
   EXPECT_TRUE(told);
@@ -627,8 +727,15 @@ TEST(GpuPages, AnyCallMayFail) {
     emulator::fail_at(0);
     EXPECT_EQ(held(), before) << "after call " << n << ", " << which;
     if (!which.empty()) continue;
-    if (options.method == edges_in_place()) break;
-    options.method = edges_in_place(), n = 0, step = 1;
+    if (options.supply.state_chunks > 1) break;
+    n = 0, step = 1;
+    if (options.method == pages_from_disk()) {
+      options.method = edges_in_place();
+      continue;
+    }
+    options.method = pages_from_disk();  // in chunks, with places that others take, and fewer calls
+    options.supply.state_chunks = 2, options.supply.resident = 8192, options.cuda.page_cache = PageCache::lru;
+    step = 5;
   }
   EXPECT_GT(failed, 20u);
   EXPECT_GT(right, 0u);

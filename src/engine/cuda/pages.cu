@@ -457,7 +457,8 @@ class GpuPages final : public EdgeSupply {
     unsigned damaged = 0;
     damaged_.download(&damaged);
     if (damaged)
-      throw bad_input("{}: a record is not the code of its row; the file is damaged", sides_.front().rows->path());
+      throw bad_input("{}: a page has edges to vertices that there are not; the file is damaged, `spillway verify` says where",
+                      sides_.front().rows->path());
   }
 
   void wait_for_streams() const {
@@ -510,11 +511,7 @@ class PagesBuilder {
     add(job_.topology.push, supply_.push, !pulls_);
     add(job_.topology.pull, supply_.pull, pulls_);
     const PageSizes sizes = sizes_within(device_.room() - std::min(device_.room(), state), state);
-    for (PagedSide& side : sides_) {
-      side.cache = {device_, sizes.cached / sides_.size(), side.page_words(), side.table().size(),
-                    options_.cuda.page_cache};
-      supply_.resident += side.cache.bytes();
-    }
+    make_caches(sizes.cached);
     // Pages that stay leave room for it, for staged jobs, and for state that the device does not hold.
     Charge to_come{job_.graph.budget(), "the result"};
     to_come.raise_to(job_.needs.answer_bytes * (chunks_ > 1 ? 2 : 1) + answer_rounding + sizes.staged_bytes() +
@@ -536,6 +533,19 @@ class PagesBuilder {
       const EdgeIndex* const offsets = offsets_of(block);
       to.push_back({offsets, offsets + 1, nullptr, nullptr});
       if (streamed) add_side(block, offsets);
+    }
+  }
+
+  /// Each side has a share by its pages; all of them together have so many places, at most one a page.
+  void make_caches(std::uint64_t places) {
+    std::uint64_t all = 0, before = 0, given = 0;
+    for (const PagedSide& side : sides_) all += side.table().size();
+    for (PagedSide& side : sides_) {
+      before += side.table().size();
+      const std::uint64_t share = all > 0 ? places * before / all - given : 0;
+      given += share;
+      side.cache = {device_, share, side.page_words(), side.table().size(), options_.cuda.page_cache};
+      supply_.resident += side.cache.bytes();
     }
   }
 
