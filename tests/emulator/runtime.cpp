@@ -192,7 +192,7 @@ class Machine {
     };
     peaks = {std::max(peaks.device, held(device)), std::max(peaks.pinned, held(pinned))};
   }
-  void* take(std::size_t bytes);
+  void*  take(std::size_t bytes);
   void   give(void* data);
 
  private:

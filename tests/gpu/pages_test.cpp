@@ -3,7 +3,6 @@
 // should be.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "algorithms/trying.hpp"
+#include "base/hash.hpp"
 #include "engine/cuda/pages.hpp"
 #include "store/paged_rows.hpp"
 #include "store/spill_file.hpp"
@@ -230,7 +230,8 @@ TEST(GpuPages, ThatLeadNowhereEndTheRun) {
     RunOptions  options = on_gpu();
     options.method      = pages_from_disk();
     try {
-      algorithm_named("cc").run(harmful, completed_parameters(algorithm_named("cc"), {{"form", "propagate"}}), options);
+      algorithm_named("cc").run(harmful, completed_parameters(algorithm_named("cc"), {{"form", "propagate"}}),
+                                options);
       FAIL() << "page 1 was taken as it was";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::bad_input);
@@ -397,7 +398,7 @@ class CountedMemory {
  private:
   emulator::Peaks before_;
 #else
-  void expect_within(std::uint64_t, std::uint64_t) const {}
+  void       expect_within(std::uint64_t, std::uint64_t) const {}
 #endif
 };
 
@@ -411,8 +412,8 @@ TEST(GpuPages, LeaveRoomForTheAnswer) {
   RunOptions              many  = on_gpu();
   many.cuda.streams             = 8;  // what they are told of pages is pinned, too
   const CountedMemory counted;
-  const std::uint64_t given     = paged.budget()->used();
-  const Result        result    = levels(paged, many);
+  const std::uint64_t given  = paged.budget()->used();
+  const Result        result = levels(paged, many);
   counted.expect_within(result.statistics.device_bytes, limit - given);
   EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
   EXPECT_LE(paged.budget()->peak(), limit);
@@ -635,7 +636,7 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
   std::mt19937_64 random{7};
   cuda::Device    device{0, 0};
   device.enter();
-  constexpr std::uint64_t vertices = 80, most = 300, begun = 3;  // edges of the first row are in the page before
+  constexpr std::uint64_t   vertices = 80, most = 300, begun = 3;  // edges of the first row are in the page before
   const std::vector<Vertex> starts(8, 70);
   const auto                there = [&]<class T>(const std::vector<T>& here) {
     cuda::DeviceArray<T> array{device, here.size(), "a test"};
@@ -661,21 +662,21 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
     std::vector<std::uint32_t> bytes(words);
     const unsigned             mask = round % 2 == 0 ? ~0u : 0x00FF00FFu;
     std::ranges::generate(bytes, [&] { return static_cast<std::uint32_t>(random()) & mask; });
-    const auto page = there(bytes);
-    const auto on_device = there(offsets), laid = there(begins);
-    const auto chunks = there(entries);
+    const auto                       page      = there(bytes);
+    const auto                       on_device = there(offsets), laid = there(begins);
+    const auto                       chunks = there(entries);
     cuda::DeviceArray<Vertex>        targets{device, edges, "a test"};
     cuda::DeviceArray<std::uint32_t> weights{device, edges, "a test"};
     cuda::DeviceArray<unsigned>      damaged{device, 1, "a test"};
     const std::vector<cuda::PageJob> job{
         {page.data(), begun, edges - begun, 0, entries.size(), begun, edges - begun, 0, 0}};
-    const auto                jobs  = there(job);
-    const std::uint8_t        width = static_cast<std::uint8_t>(2 + round / 4 % 3);
-    const store::PageFormat   format{.ids         = {width, width},
-                                     .page_bytes  = static_cast<std::uint32_t>(4 * words),
-                                     .compressed  = round % 4 < 2,
-                                     .weight_bits = round % 4 < 2 ? 7u : 32u};
-    cuda::PageCode            code = cuda::PageCode::of(format);
+    const auto              jobs  = there(job);
+    const std::uint8_t      width = static_cast<std::uint8_t>(2 + round / 4 % 3);
+    const store::PageFormat format{.ids         = {width, width},
+                                   .page_bytes  = static_cast<std::uint32_t>(4 * words),
+                                   .compressed  = round % 4 < 2,
+                                   .weight_bits = round % 4 < 2 ? 7u : 32u};
+    cuda::PageCode          code = cuda::PageCode::of(format);
     code.starts = first.data(), code.pages = starts.size(), code.vertices = vertices;
     damaged.clear();
     cuda::decode_pages(code,
@@ -733,7 +734,7 @@ TEST(GpuPages, AnyCallMayFail) {
       options.method = edges_in_place();
       continue;
     }
-    options.method = pages_from_disk();  // in chunks, with places that others take, and fewer calls
+    options.method              = pages_from_disk();  // in chunks, with places that others take, and fewer calls
     options.supply.state_chunks = 2, options.supply.resident = 8192, options.cuda.page_cache = PageCache::lru;
     step = 5;
   }

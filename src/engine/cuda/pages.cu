@@ -457,8 +457,9 @@ class GpuPages final : public EdgeSupply {
     unsigned damaged = 0;
     damaged_.download(&damaged);
     if (damaged)
-      throw bad_input("{}: a page has edges to vertices that there are not; the file is damaged, `spillway verify` says where",
-                      sides_.front().rows->path());
+      throw bad_input(
+          "{}: a page has edges to vertices that there are not; the file is damaged, `spillway verify` says where",
+          sides_.front().rows->path());
   }
 
   void wait_for_streams() const {
