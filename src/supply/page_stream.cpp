@@ -36,7 +36,9 @@ std::uint64_t PageStreamSizes::least_ring(int threads) {
 }
 
 std::uint64_t PageStreamSizes::least_bytes(const store::PagedRows& rows, int threads, bool weighted) {
-  return decoded_bytes(rows, threads, weighted) + 3 * rows.table().size() * sizeof(std::uint64_t) + least_slack +
+  // What is noted of each page; of those that a GPU decodes also what is wanted, laid out, cached and in order.
+  const std::uint64_t a_page = threads > 0 ? 24 : 128;
+  return decoded_bytes(rows, threads, weighted) + a_page * rows.table().size() + least_slack +
          least_ring(threads) * rows.table().format().page_bytes;
 }
 

@@ -333,6 +333,14 @@ TEST_F(PagesOfAuto, GoWhereTheyAreDoneSooner) {
   }
 }
 
+/// Whoever says how a GPU is to go about it wants one.
+TEST_F(PagesOfAuto, GoToAGpuThatIsTuned) {
+  const Graph graph   = paged(some_graph("6"));
+  RunOptions  streams = for_cpu, balance = for_cpu;
+  streams.cuda.streams = 2, balance.cuda.balance = Balance::vertex;
+  for (const RunOptions& tuned : {streams, balance}) EXPECT_EQ(went(graph, "pagerank", tuned).device, "cuda:0");
+}
+
 TEST_F(PagesOfAuto, StayWithTheCpuWhereAGpuCannot) {
   const Graph one      = some_graph("6");
   const auto  expected = [&](const Graph& graph, const char* name, const RunOptions& options,
@@ -695,6 +703,36 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
     told |= said != 0;
   }
   EXPECT_TRUE(told);
+}
+
+/// Preparing ends soon, too: the n-th look finds the run cancelled, wherever that is.
+TEST(GpuPages, StopWhereverTheyAreCancelled) {
+  struct Stopping : Progress {
+    explicit Stopping(int n) : left(n) {}
+    bool                     cancelled() const override { return --left < 0; }
+    mutable std::atomic<int> left;
+  };
+  const TemporaryFolder folder;
+  const Graph           paged =
+      open(in_pages(some_graph("6"), folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const std::uint64_t before = paged.budget()->used();
+  for (const Method method : {edges_in_place(), pages_from_disk()}) {
+    int stopped = 0;
+    for (int n = 0; n < 100; ++n) {
+      Stopping   progress{n};
+      RunOptions options = on_gpu();
+      options.method = method, options.progress = &progress;
+      try {
+        levels(paged, options);
+        break;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::interrupted) << error.what();
+        ++stopped;
+      }
+      EXPECT_EQ(paged.budget()->used(), before) << n;
+    }
+    EXPECT_GE(stopped, 3);
+  }
 }
 
 #if defined(SPILLWAY_EMULATED)

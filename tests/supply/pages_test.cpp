@@ -611,6 +611,19 @@ TEST(PageStream, HandsOutPagesInOrder) {
   }
 }
 
+/// Tables of pages are in no array that counts: room is left for them.
+TEST(PageStream, LeavesRoomForWhatIsNotedOfPages) {
+  const TemporaryFolder folder;
+  const std::string     path  = in_pages(some_graph("15"), folder / "g.spill", {.page_bytes = 4096});
+  const std::uint64_t   pages = open(path).pages()->table().size();
+  ASSERT_GT(pages, 700u);
+  const Graph paged = open(path, {.host_memory = 4096 * pages + (512u << 10)});
+  const auto  sizes = PageStreamSizes::of(*paged.pages(), 0, false, std::nullopt, 1, *paged.budget());
+  EXPECT_LT(sizes.kept_pages, pages) << "memory is too large for this";
+  EXPECT_LE(paged.budget()->used() + 4096 * (sizes.ring_pages + sizes.kept_pages) + 128 * pages + (64u << 10),
+            paged.budget()->limit());
+}
+
 /// What another keeps does not take the place of what nobody does.
 TEST(PageStream, KeepsWhatDoesNotLeave) {
   const TemporaryFolder folder;

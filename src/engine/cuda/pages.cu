@@ -34,9 +34,14 @@ constexpr auto what_state = "the state of the vertices and pages of edges";
 class PinnedRange {
  public:
   PinnedRange() = default;
-  explicit PinnedRange(std::span<std::byte> memory) {
+  PinnedRange(std::span<std::byte> memory, Progress* progress) {
     if (memory.empty()) return;
-    touch_pages(memory, thread_count(0));  // by all threads; pinning would ask for one after the other
+    // By all threads, a part after the other; pinning would ask for one page after the other.
+    constexpr std::uint64_t part = 256u << 20;
+    for (std::uint64_t at = 0; at < memory.size(); at += part) {
+      if (progress) check_cancelled(*progress);
+      touch_pages(memory.subspan(at, std::min<std::uint64_t>(part, memory.size() - at)), thread_count(0));
+    }
     constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
     if (cudaHostRegister(memory.data(), memory.size(), flags) == cudaSuccess) {
       memory_     = memory.data();
@@ -168,7 +173,9 @@ struct PagedSide {
   std::uint64_t           page_words() const { return table().format().page_bytes / sizeof(std::uint32_t); }
 
   /// What a page has of the active rows is so little that the device reads just that where the host keeps it,
-  /// rather than having the page sent. A chunk is some requests of whole sectors.
+  /// rather than having the page sent. A chunk is a header and its code, about three sectors of 32 bytes; what is
+  /// read in place comes at two thirds of the rate (`Rates`), and shorter reads at less. Neither was measured by
+  /// itself.
   bool reads_little(std::uint64_t page) const {
     constexpr double sectors = 96, sent_faster = 0.5;
     const EdgeRange  all    = table().edges(page);
@@ -559,6 +566,7 @@ class PagesBuilder {
     // They may be on disk: a part at a time is in memory.
     for (std::uint64_t first = 0; first < count; first += store::evicted_offsets) {
       const std::uint64_t last = std::min(count, first + store::evicted_offsets);
+      if (options_.progress) check_cancelled(*options_.progress);
       device_.upload(there->data() + first, block.rows.offsets + first, (last - first) * sizeof(EdgeIndex));
       for (std::uint64_t v = first; v < last && v + 1 < count; ++v)
         if (block.rows.degree(static_cast<Vertex>(v)) >= longest_row) refuse_long_rows(block);
@@ -600,8 +608,8 @@ class PagesBuilder {
     auto        sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
     sizes.kept_pages   = std::min(sizes.kept_pages, side.table().size() - side.cache.keeps());
     side.stream = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget, options_.trace);
-    side.ring   = PinnedRange{side.stream->ring().all()};
-    side.kept   = PinnedRange{side.stream->kept().all()};
+    side.ring          = PinnedRange{side.stream->ring().all(), options_.progress};
+    side.kept          = PinnedRange{side.stream->kept().all(), options_.progress};
   }
 
   /// As many streams and as large batches as are asked for or usual, or as fit; what is left keeps pages.
@@ -632,8 +640,7 @@ class PagesBuilder {
     return sizes;
   }
 
-  static constexpr std::uint64_t rounding        = 512;         // of what is allocated on the device
-  static constexpr std::uint64_t answer_rounding = 256u << 10;  // of columns, to pages of the system
+  static constexpr std::uint64_t rounding = 512;  // of what is allocated on the device
 
   struct Offsets {
     const store::PagedRows*                 of;

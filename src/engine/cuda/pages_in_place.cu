@@ -15,6 +15,8 @@ namespace {
 
 constexpr auto what_kept = "pages of edges";
 
+constexpr std::uint64_t rows_at_once = 1u << 18;  // of which it is found where they begin, or those of a page
+
 std::uint64_t large_pages(const store::PageTable& table) {
   std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < table.size(); ++i) count += table.is_large(i) ? 1 : 0;
@@ -44,8 +46,9 @@ std::uint64_t joining_bytes(const store::PageTable& table) {
 
 std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows, int threads) {
   const store::PageTable& table = rows.table();
-  return (table.size() + large_pages(table)) * table.format().page_bytes + joining_bytes(table) +
-         PageStreamSizes::least_bytes(rows, threads, false);
+  const std::uint64_t     reading = joining_bytes(table) + PageStreamSizes::least_bytes(rows, threads, false);
+  const std::uint64_t finding = std::min<std::uint64_t>(rows_at_once, rows.offsets().size()) * sizeof(RowSlice);
+  return (table.size() + large_pages(table)) * table.format().page_bytes + std::max(reading, finding);
 }
 
 std::string PagesInPlace::why_not(const store::PagedRows& rows) {
@@ -68,10 +71,10 @@ PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, const R
     Charge joining{budget, "a row of several pages"};
     joining.raise_to(joining_bytes(rows.table()));
     read(options, budget);
-    join_large_rows();
+    join_large_rows(options.progress);
   }
   readable_ = {words(), kept_.memory.size() * rows.table().format().page_bytes, budget, what_kept};
-  find_rows(device, thread_count(options.threads));
+  find_rows(device, options, budget);
 }
 
 /// Weights are checked with the targets, which alone are decoded.
@@ -109,7 +112,7 @@ void PagesInPlace::read(const RunOptions& options, const std::shared_ptr<MemoryB
 }
 
 /// Pages of a row end with whole groups: coded as one it takes no more than they did.
-void PagesInPlace::join_large_rows() {
+void PagesInPlace::join_large_rows(Progress* progress) {
   const store::PageTable&    table  = pages_->table();
   const std::uint64_t        a_page = table.format().page_bytes / sizeof(std::uint32_t);
   std::uint64_t              at     = table.size() * a_page;
@@ -118,6 +121,7 @@ void PagesInPlace::join_large_rows() {
   for (std::uint64_t first = 0, last; first < table.size(); first = last) {
     last = end_of_row(table, first);
     if (!table.is_large(first)) continue;
+    if (progress) check_cancelled(*progress);
     const auto      v     = static_cast<Vertex>(table.vertices(first).first);
     const EdgeIndex begin = table.edges(first).first;
     targets.resize(table.edges(last - 1).last - begin);
@@ -137,12 +141,13 @@ void PagesInPlace::join_large_rows() {
 }
 
 /// Some pages at a time: where the rows of each begin, by their slots.
-void PagesInPlace::find_rows(Device& device, int threads) {
-  constexpr std::uint64_t at_once = 1u << 22;  // vertices
+void PagesInPlace::find_rows(Device& device, const RunOptions& options,
+                             const std::shared_ptr<MemoryBudget>& budget) {
   const store::PageTable& table   = pages_->table();
   const auto&             offsets = pages_->offsets();
   const std::uint64_t     words   = table.format().page_bytes / sizeof(std::uint32_t);
   std::vector<RowSlice>   found;
+  Charge                  held{budget, "the places of the rows"};
   const auto              slice = [&](std::uint64_t v, std::uint64_t at) -> RowSlice {
     const auto edges = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
     return {static_cast<std::uint32_t>(at),
@@ -150,10 +155,12 @@ void PagesInPlace::find_rows(Device& device, int threads) {
   };
   for (std::uint64_t first = 0, last; first < table.size(); first = last) {
     const std::uint64_t from = table.vertices(first).first;
-    for (last = first + 1; last < table.size() && table.vertices(last).last - from <= at_once;) ++last;
+    for (last = first + 1; last < table.size() && table.vertices(last).last - from <= rows_at_once;) ++last;
     const std::uint64_t to = table.vertices(last - 1).last;
+    if (options.progress) check_cancelled(*options.progress);
+    if (to - from > found.capacity()) held.raise_to((to - from) * sizeof(RowSlice)), found.reserve(to - from);
     found.assign(to - from, RowSlice{});
-    for_each_task(threads, last - first, [&](std::uint64_t i, int) {
+    for_each_task(thread_count(options.threads), last - first, [&](std::uint64_t i, int) {
       const std::uint64_t page = first + i;
       if (table.is_large(page)) return;
       const VertexRange   vertices = table.vertices(page);
@@ -212,7 +219,7 @@ std::optional<Error> supply_pages_in_place(SupplyJob& job) {
   Supply<CompressedRows> supply;
   try {
     Charge to_come{job.graph.budget(), "the result"};
-    to_come.raise_to(job.needs.answer_bytes);
+    to_come.raise_to(job.needs.answer_bytes + answer_rounding);
     for (const RowBlock& block : job.topology.push) add_pages(job, block, supply, supply.push);
     for (const RowBlock& block : job.topology.pull) add_pages(job, block, supply, supply.pull);
   } catch (const Error& error) {

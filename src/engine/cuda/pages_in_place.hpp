@@ -34,8 +34,8 @@ class PagesInPlace {
   using RowSlice = CompressedRows::RowSlice;
 
   void read(const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
-  void join_large_rows();
-  void find_rows(Device& device, int threads);
+  void join_large_rows(Progress* progress);
+  void find_rows(Device& device, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget);
 
   std::uint32_t*             words() const { return reinterpret_cast<std::uint32_t*>(kept_.memory.page(0)); }
   std::span<const std::byte> bytes_of(std::uint64_t page) const {

@@ -86,7 +86,7 @@ struct Session::State {
   /// Host memory that pages may take, with those that earlier runs have left there.
   double host_room() const {
     const auto&         budget = graph.budget();
-    const std::uint64_t used   = budget->used() + needs.answer_bytes;
+    const std::uint64_t used   = budget->used() + needs.answer_bytes + answer_rounding;
     double              room   = static_cast<double>(budget->limit() - std::min(budget->limit(), used));
     for (const store::PagedRows* each : pages_of(topology))
       if (device_graph->pages_in_place(each)) room += static_cast<double>(each->bytes());
@@ -159,9 +159,15 @@ struct Session::State {
     return {};
   }
 
+  /// Whoever says how a GPU is to go about it wants one.
+  bool wants_gpu() const {
+    return !needs.may_use_cpu || options.device.kind == cuda_kind() || options.cuda != CudaTuning{} ||
+           options.supply.compress != Compress::automatic;
+  }
+
   /// On a GPU if that is asked for, or else where pages are processed sooner.
   Placement placed_pages() {
-    if (!needs.may_use_cpu || options.device.kind == cuda_kind()) return {.candidates = {streamed()}, .why = {}};
+    if (wants_gpu()) return {.candidates = {streamed()}, .why = {}};
     const RunFacts run = facts();
     const auto     known = [&] { return known_rates_of(device_graph->device(), thread_count(options.threads)); };
     Placement      placed{.rates = options.supply.rates ? *options.supply.rates : known(), .priced = true};

@@ -50,6 +50,8 @@ Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, c
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state);
 
+/// Of columns, to pages of the system; kept free beside the answer.
+inline constexpr std::uint64_t answer_rounding = 256u << 10;
 /// Of pages that are sent.
 extern const char* const why_not_pulled;
 /// Pages of the rows to push and of those to pull, each once.
