@@ -57,8 +57,23 @@ void check_sources(const std::vector<Question>& asked, const Algorithm& algorith
     Parameters{algorithm.name, question.parameters}.vertex(graph, source->name);
 }
 
+/// Why an option for GPUs changed nothing on one; empty: it did, or may have.
+std::string why_idle_on_gpu(const std::string& option, const RunArguments& arguments, const Graph& graph,
+                            const RunStatistics& statistics) {
+  const bool paged = option == "--streams" || option == "--page-cache";
+  if (!graph.pages()) return paged ? "it is for graphs in pages" : "";
+  const bool of_sent = paged || option == "--resident" || option == "--balance" || option == "--virtual-warp";
+  if (of_sent && statistics.pages_wanted > 0 && statistics.pages_in_place == statistics.pages_wanted)
+    return "it is for pages that are sent, and all were read in host memory";
+  if (option == "--compress" && arguments.compress != "auto" &&
+      arguments.compress != (statistics.compressed ? "on" : "off"))
+    return "pages are as the file has them; convert the graph for others";
+  return "";
+}
+
 /// An option that changed nothing is better noted than overlooked.
-void note_idle_options(const Result& result, const RunArguments& arguments, const Common& common) {
+void note_idle_options(const Result& result, const RunArguments& arguments, const Graph& graph,
+                       const Common& common) {
   const RunStatistics& statistics = result.statistics;
   const std::string&   name       = arguments.algorithm->name;
   const bool           on_cpu     = statistics.device == "cpu";
@@ -69,8 +84,15 @@ void note_idle_options(const Result& result, const RunArguments& arguments, cons
     idle("--method " + arguments.method, name + " does not run as a vertex program");
   if (arguments.device_memory && on_cpu && statistics.device_note.empty() && !sends(arguments))
     idle("--device-memory", "it limits GPUs, and methods that transfer edges");
-  if (!arguments.gpu_option.empty() && on_cpu)
-    idle(arguments.gpu_option, "it is for GPUs, and this run was on the CPU");
+  for (const std::string& option : arguments.gpu_options)
+    if (const std::string why = on_cpu ? "it is for GPUs, and this run was on the CPU"
+                                       : why_idle_on_gpu(option, arguments, graph, statistics);
+        !why.empty())
+      idle(option, why);
+  const auto parents = arguments.given.find("parents");
+  if (name == "sssp" && parents != arguments.given.end() && parents->second == "search" && graph.pages() &&
+      graph.weight_type() == WeightType::u32)
+    idle("--parents search", "distances carry parents where edges are in pages");
   const auto followed = [&](const IterationStatistics& iteration) {
     return to_string(iteration.direction) == arguments.direction;
   };
@@ -186,7 +208,7 @@ Answer answer(const Question& question, const Graph& graph, const RunArguments& 
   running.reset();
   check_columns(found.result, graph, arguments.named);
   if (!found.result.statistics.device_note.empty()) note(common, found.result.statistics.device_note);
-  note_idle_options(found.result, arguments, common);
+  note_idle_options(found.result, arguments, graph, common);
   check_mapped_files();
   if (!arguments.verify) return found;
   const InterruptWatch watch{bar};

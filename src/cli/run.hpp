@@ -32,8 +32,8 @@ struct RunArguments {
   unsigned        streams        = CudaTuning{}.streams;
   unsigned        virtual_warp   = CudaTuning{}.virtual_warp;
   std::string     page_cache = "first", balance = "as-one";
-  std::string     word;        ///< that was parsed as the algorithm
-  std::string     gpu_option;  ///< one that was given and concerns GPUs alone; empty: none was
+  std::string              word;         ///< that was parsed as the algorithm
+  std::vector<std::string> gpu_options;  ///< those that were given and concern GPUs alone
   ParameterValues given;       ///< of the algorithm's own parameters
   /// Of parameters that take vertices: every value that was given, and the same with the ids of files in it.
   std::map<std::string, std::vector<std::string>> lists, read_lists;

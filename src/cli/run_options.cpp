@@ -120,9 +120,10 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
 
 /// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
 void check_gpu_options(const RunArguments& arguments) {
-  if (arguments.device == "cpu" && !arguments.gpu_option.empty())
-    throw usage_error("{} is for GPUs{}: leave it out, or do not say --device cpu", arguments.gpu_option,
-                      arguments.gpu_option == "--resident" ? " and methods that transfer edges" : "");
+  if (arguments.device != "cpu" || arguments.gpu_options.empty()) return;
+  const std::string& option = arguments.gpu_options.front();
+  throw usage_error("{} is for GPUs{}: leave it out, or do not say --device cpu", option,
+                    option == "--resident" ? " and methods that transfer edges" : "");
 }
 
 Direction direction_of(const RunArguments& arguments) {
@@ -152,12 +153,12 @@ void add_parameters(Command& command, RunArguments& arguments) {
   }
 }
 
-/// An option that concerns GPUs alone, if one was given.
-void note_gpu_option(const Command& command, RunArguments& arguments) {
+/// Options that concern GPUs alone, if some were given.
+void note_gpu_options(const Command& command, RunArguments& arguments) {
   for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order",
                            "--streams", "--page-cache", "--balance", "--virtual-warp"})
-    if (command.was_given(name)) return static_cast<void>(arguments.gpu_option = name);
-  if (command.was_given("--resident") && !sends(arguments)) arguments.gpu_option = "--resident";
+    if (command.was_given(name)) arguments.gpu_options.emplace_back(name);
+  if (command.was_given("--resident") && !sends(arguments)) arguments.gpu_options.emplace_back("--resident");
 }
 
 /// Where the words name an algorithm, its parameters become options. Returns the words to parse.
@@ -367,7 +368,7 @@ std::vector<std::string> asked_by(Command& command, Context& context,
     if (arguments->word != arguments->named)
       throw usage_error("'{}' was read as the algorithm; put the algorithm before its options",
                         printable(arguments->named));
-    note_gpu_option(command, *arguments);
+    note_gpu_options(command, *arguments);
     context.action = action;
   });
   if (words.empty() || words.front() != command.name()) return words;

@@ -22,6 +22,7 @@ struct Key {
   const char* name;
   double WhatIf::*value;
   double          least;
+  double          most = 1e18;
 };
 
 constexpr std::array known{Key{"vertices", &WhatIf::vertices, 1},
@@ -30,10 +31,11 @@ constexpr std::array known{Key{"vertices", &WhatIf::vertices, 1},
                            Key{"state", &WhatIf::state, 1},
                            Key{"page", &WhatIf::page, 4096},
                            Key{"iterations", &WhatIf::iterations, 1},
-                           Key{"gpus", &WhatIf::gpus, 1},
+                           Key{"gpus", &WhatIf::gpus, 1, 1e6},
                            Key{"gpu-memory", &WhatIf::gpu_memory, 1},
                            Key{"bus-rate", &WhatIf::bus_rate, 1},
                            Key{"copy-rate", &WhatIf::copy_rate, 1},
+                           Key{"edge-rate", &WhatIf::edge_rate, 1},
                            Key{"ssds", &WhatIf::ssds, 0},
                            Key{"ssd-rate", &WhatIf::ssd_rate, 1},
                            Key{"host-memory", &WhatIf::host_memory, 0}};
@@ -86,6 +88,9 @@ WhatIf WhatIf::of(const std::string& text) {
       throw usage_error("--what-if: '{}' is not KEY=NUMBER; keys are {}", printable(word), keys());
     if (!seen.insert(name).second) throw usage_error("--what-if: {} is given twice", name);
     asked.*key->value = number_of(name, word.substr(at + 1));
+    if (asked.*key->value > key->most)
+      throw usage_error("--what-if: {}={} is too large; at most {:g} is possible", name, word.substr(at + 1),
+                        key->most);
     if (asked.*key->value < key->least)
       throw usage_error("--what-if: {}={} is too small; at least {} is needed", name, word.substr(at + 1),
                         key->least);
@@ -95,12 +100,15 @@ WhatIf WhatIf::of(const std::string& text) {
   const Rates usual;
   if (asked.bus_rate == 0) asked.bus_rate = usual.sent;
   if (asked.copy_rate == 0) asked.copy_rate = usual.sent;
+  // Decoded, and pushed to vertices that lie anywhere.
+  if (asked.edge_rate == 0) asked.edge_rate = 1 / (1 / usual.decoded + 1 / usual.atomics_far);
   asked.gpus = std::floor(asked.gpus), asked.ssds = std::floor(asked.ssds);
   return asked;
 }
 
 WhatIfAnswer answer_of(const WhatIf& asked, bool traversal) {
-  constexpr double batch = 8u << 20, call = 20e-6;  // pages that kernels are launched for, and what that takes
+  constexpr double batch = 8u << 20;  // bytes of pages that kernels are launched for: one to decode, one to visit
+  const double     call  = 2 * Rates{}.barrier + Rates{}.latency;
   WhatIfAnswer     answer;
   answer.pages_bytes       = asked.edges * asked.bytes_an_edge + asked.vertices * 6;  // a degree and a slot
   answer.pages             = std::ceil(answer.pages_bytes / asked.page);
@@ -110,6 +118,7 @@ WhatIfAnswer answer_of(const WhatIf& asked, bool traversal) {
   StreamingMachine machine{.gpus          = static_cast<unsigned>(asked.gpus),
                            .chunk_rate    = asked.copy_rate,
                            .stream_rate   = asked.bus_rate,
+                           .edge_rate     = asked.edge_rate,
                            .call          = call,
                            .divides_state = divides};
   const double     room = divides ? asked.gpus * asked.gpu_memory : asked.gpu_memory;
@@ -124,21 +133,36 @@ WhatIfAnswer answer_of(const WhatIf& asked, bool traversal) {
   if (from_disk > 0 && disks == 0)
     throw usage_error("--what-if: host memory holds {:.0f} % of the pages, and there are no ssds for the others",
                       100 * answer.hits);
-  StreamedGraph graph{.written = answer.state_bytes / answer.passes,
-                      .pages   = answer.pages_bytes,
-                      .count   = answer.pages_bytes / batch};
-  const double  shares   = traversal ? 1.47 : 1;  // the levels' sum
-  const double  over_bus = traversal ? traversal_seconds(graph, machine, levels) : scan_seconds(graph, machine);
-  const double  by_disks = from_disk > 0 ? shares * from_disk / disks : 0;
-  answer.iteration_s     = answer.passes * std::max(over_bus, by_disks);
-  answer.total_s         = traversal ? answer.iteration_s : asked.iterations * answer.iteration_s;
-  answer.bound           = by_disks > over_bus ? "the disks" : "the bus";
+  if (from_disk > 0) machine.disk_rate = disks / (1 - answer.hits);
+  // State that stays goes there and back once, chunks of it in every iteration.
+  const StreamedGraph graph{.written = answer.passes > 1 ? answer.state_bytes / answer.passes : 0,
+                            .pages   = answer.pages_bytes,
+                            .count   = answer.pages_bytes / batch,
+                            .edges   = asked.edges};
+  const double        state = answer.passes > 1 ? 0 : 2 * answer.state_bytes / asked.copy_rate;
+  answer.iteration_s =
+      answer.passes * (traversal ? traversal_seconds(graph, machine, levels) : scan_seconds(graph, machine));
+  answer.total_s = state + (traversal ? answer.iteration_s : asked.iterations * answer.iteration_s);
+  switch (bound_of(graph, machine)) {
+    case StreamingBound::buses:
+      answer.bound = "the bus";
+      break;
+    case StreamingBound::disks:
+      answer.bound = "the disks";
+      break;
+    case StreamingBound::kernels:
+      answer.bound = "the kernels";
+      break;
+  }
   return answer;
 }
 
 void tell_what_if(const Algorithm& algorithm, const std::string& text, const Common& common) {
-  const std::set<std::string> searches{"bfs", "sssp", "sswp", "ssnsp", "cc"};
-  const bool                  traversal = searches.contains(algorithm.name);
+  // What starts from somewhere goes level by level, unless it is asked for a number of iterations.
+  const auto has = [&](const char* name) {
+    return std::ranges::find(algorithm.parameters, name, &Parameter::name) != algorithm.parameters.end();
+  };
+  const bool traversal = has("source") && !has("iterations");
   if (!algorithm.vertex_program)
     throw usage_error("{} is not a vertex program: pages are not streamed for it", algorithm.name);
   const WhatIf       asked  = WhatIf::of(text);

@@ -17,7 +17,7 @@ struct WhatIf {
   double state         = 8;    ///< bytes a vertex
   double page          = 256u << 10;
   double iterations    = 10;
-  double gpus = 1, gpu_memory = 80e9, bus_rate = 0, copy_rate = 0;  ///< rates 0: those of an H200
+  double gpus = 1, gpu_memory = 80e9, bus_rate = 0, copy_rate = 0, edge_rate = 0;  ///< rates 0: those of an H200
   double ssds = 1, ssd_rate = 2.5e9;
   double host_memory = 64e9;
 

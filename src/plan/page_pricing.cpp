@@ -6,10 +6,14 @@
 namespace spillway {
 namespace {
 
-constexpr double disk_rate      = 2.5e9;  // bytes a second, of an SSD; both devices wait for the same
-constexpr double decoded_on_cpu = 1.5e9;  // edges a second, by all threads of some ten cores
+// Bytes a second, for both devices: between the 1.6 and the 3.3 GB/s of the two disks in docs/performance.md.
+constexpr double disk_rate = 2.5e9;
+// Edges a second, by all threads: 10.4 ns of CPU time each ("Larger than memory" there) on 16 cores.
+constexpr double decoded_on_cpu = 16 / 10.4e-9;
 
-/// Of the pages, those with a row of so large a share of the edges: a page has many rows.
+/// Of the pages, those with a row of so large a share of the edges: a page has many rows. Where a fiftieth of the
+/// edges is active, a search over kron27 touches half of the pages (docs/performance.md), and programs whose
+/// active vertices lie anywhere more.
 double touched(double active) { return std::min(1.0, 64 * active); }
 
 struct Seconds {
@@ -21,7 +25,8 @@ struct Seconds {
 
 class PagePricing {
  public:
-  PagePricing(const RunFacts& run, const Rates& rates, const PagedFacts& pages) : rates_(rates), pages_(pages) {
+  PagePricing(const RunFacts& run, const Rates& rates, const PagedFacts& pages)
+      : rates_(rates), pages_(pages), runs_(run.options.runs) {
     GraphSample sample;
     if (has_long_paths(run.vertices, run.arcs)) sample.levels = std::sqrt(static_cast<double>(run.vertices));
     activity_ = expected_activity(run, sample);
@@ -31,7 +36,7 @@ class PagePricing {
   void price(PlanCandidate& candidate) const {
     const bool cpu  = candidate.on_cpu();
     double     seen = 0, run = 0, moved = 0;
-    double     prepared = !cpu && pages_.starts_gpu ? rates_.context : 0;
+    double     prepared = 0;
     if (!cpu && pages_.in_place && pages_.is_kept) seen = 1;
     if (!cpu && pages_.in_place && !pages_.is_kept) {  // all are read, decoded once and pinned
       seen = 1;
@@ -48,35 +53,43 @@ class PagePricing {
     }
     candidate.prepare_ms  = 1e3 * prepared;
     candidate.run_ms      = 1e3 * run;
-    candidate.total_ms    = candidate.prepare_ms + candidate.run_ms;
+    candidate.total_ms    = candidate.prepare_ms + std::max(1u, runs_) * candidate.run_ms;
     candidate.transfer_ms = 1e3 * moved / rates_.sent;
     candidate.bus_bytes   = static_cast<std::uint64_t>(moved);
   }
 
  private:
+  /// Pages that come for the first time, and those that no memory keeps, in every pass.
+  double disk_seconds(bool cpu, double share, double fresh) const {
+    const PagedWay& way   = cpu ? pages_.cpu : pages_.gpu;
+    const double    kept  = way.host_kept + (cpu ? 0 : pages_.device_kept);
+    const double    again = std::max(0.0, way.passes * share - fresh);
+    return (fresh * pages_.bytes + again * std::max(0.0, pages_.bytes - kept)) / disk_rate;
+  }
+
   Seconds iteration(bool cpu, double active, double fresh, double& moved) const {
     const double share = touched(active), edges = active * arcs_;
-    Seconds      seconds;
-    const double again = std::max(0.0, share - fresh) * std::max(0.0, pages_.bytes - pages_.host_kept);
-    if (cpu || !pages_.in_place) seconds.disk = (fresh * pages_.bytes + again) / disk_rate;
     if (cpu) {
-      seconds.visits = edges * (1 / rates_.host_visited_far + 1 / decoded_on_cpu) + rates_.host_iteration;
-      return seconds;
+      const double state = pages_.cpu.passes * pages_.cpu.state_each / disk_rate;
+      const double visit = edges * (1 / rates_.host_visited_far + pages_.cpu.passes / decoded_on_cpu);
+      return {.disk = disk_seconds(cpu, share, fresh) + state, .bus = 0, .visits = visit + rates_.host_iteration};
     }
+    Seconds seconds;
+    if (!pages_.in_place) seconds.disk = disk_seconds(cpu, share, fresh);
     const double sent =
         pages_.in_place ? active * pages_.bytes : share * std::max(0.0, pages_.bytes - pages_.device_kept);
-    const double passes = pages_.in_place ? 1 : static_cast<double>(pages_.chunks);
+    const double passes = pages_.in_place ? 1 : pages_.gpu.passes;
     moved += passes * sent;
-    const double state = pages_.in_place ? 0 : pages_.state_over_bus / rates_.read;
+    const double state = pages_.in_place ? 0 : pages_.gpu.state_each / rates_.read;
     seconds.bus        = passes * (sent / (pages_.in_place ? rates_.read : rates_.sent) + state) + rates_.latency;
     seconds.visits =
         passes * (edges / rates_.decoded + edges / rates_.visited_far + (pages_.in_place ? 0 : rates_.step));
-    seconds.disk *= passes;
     return seconds;
   }
 
   const Rates&          rates_;
   const PagedFacts&     pages_;
+  unsigned              runs_;
   std::vector<Activity> activity_;
   double                arcs_ = 0;
 };

@@ -6,16 +6,20 @@
 
 namespace spillway {
 
+/// How a device goes over pages, in bytes.
+struct PagedWay {
+  double host_kept  = 0;  ///< that memory keeps once they are read, beside the state
+  double passes     = 1;  ///< over all pages in an iteration: one for each chunk of the state…
+  double state_each = 0;  ///< …in each of which so much of the state comes from where it rests
+};
+
 /// Pages of the rows that a run walks, in bytes.
 struct PagedFacts {
-  double        bytes          = 0;
-  double        host_kept      = 0;      ///< that memory keeps once they are read, beside the state
-  double        device_kept    = 0;      ///< that the GPU keeps
-  bool          in_place       = false;  ///< a GPU reads them in host memory, all of them…
-  bool          is_kept        = false;  ///< …which are there already
-  bool          starts_gpu     = false;  ///< this process has not used one yet
-  std::uint64_t chunks         = 1;      ///< of the state on a GPU: passes over the pages…
-  double        state_over_bus = 0;      ///< …in each of which it reads so much of the host's
+  double   bytes       = 0;
+  double   device_kept = 0;      ///< that the GPU keeps: others than host memory does
+  bool     in_place    = false;  ///< a GPU reads them in host memory, all of them…
+  bool     is_kept     = false;  ///< …which are there already
+  PagedWay gpu = {}, cpu = {};
 };
 
 /// The GPU and the CPU, the one that is done sooner first.

@@ -13,6 +13,7 @@ struct StreamingMachine {
   double   chunk_rate  = 0;  ///< the paper's c1: large copies, to and from a GPU
   double   stream_rate = 0;  ///< its c2: pages, to each GPU
   double   disk_rate   = 0;  ///< of all disks together; 0: pages are in memory
+  double   edge_rate   = 0;  ///< edges that the kernels of each GPU visit; 0: they are never what is waited for
   double   call        = 0;  ///< of a kernel, for each page or batch of pages
   double   last_kernel = 0;  ///< that no transfer hides
   double   sync        = 0;  ///< of state, among the GPUs
@@ -26,7 +27,12 @@ struct StreamedGraph {
   double read_only = 0;  ///< attributes that travel with the pages (RA)
   double pages     = 0;  ///< of topology (SP and LP), all of them
   double count     = 0;  ///< of pages
+  double edges     = 0;
 };
+
+/// What a pass over all pages waits for.
+enum class StreamingBound { buses, disks, kernels };
+StreamingBound bound_of(const StreamedGraph& graph, const StreamingMachine& machine);
 
 /// Of a pass over all pages, of which a share stays where it is needed (equation 1, which has none).
 double scan_seconds(const StreamedGraph& graph, const StreamingMachine& machine, double hits = 0);

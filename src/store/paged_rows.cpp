@@ -34,7 +34,7 @@ PageFormat format_for(const RowSink::Facts& facts, const PageOptions& options) {
   const std::uint64_t bytes = options.page_bytes > 0 ? options.page_bytes
                               : options.compressed   ? coded_page_bytes
                                                      : plain_page_bytes;
-  if (bytes % disk_block != 0 || bytes > (1u << 30))
+  if (bytes % disk_block != 0 || bytes > PageFormat::most_bytes)
     throw usage_error("pages of {} bytes: a multiple of {} up to 1 GiB is possible", bytes, disk_block);
   format.page_bytes = static_cast<std::uint32_t>(bytes);
   return format;

@@ -47,6 +47,7 @@ struct PageFormat {
   EdgeIndex     edges_of_large_page() const { return (largest_record() - degree_bytes) / edge_bytes(); }
 
   static constexpr std::uint64_t degree_bytes = 4;
+  static constexpr std::uint64_t most_bytes   = 1u << 30;  ///< of a page
 };
 
 /// Pages that so many vertices and edges take, uncompressed, about: all full (tables 3 and 4 of the paper).

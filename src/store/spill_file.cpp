@@ -320,8 +320,9 @@ std::shared_ptr<const PagedRows> SpillFile::paged(bool in) const {
                           .compressed  = header.compressed != 0,
                           .weight_bits = header.weight_bits};
   const bool       weighted = header_.weight_type != 0;
-  const bool       fits     = header.page_bytes >= 64 && header.page_bytes % section_alignment == 0 &&
-                    header.compressed <= 1 && header.weight_bits <= 32 && (header.weight_bits > 0) == weighted &&
+  const bool       fits     = header.page_bytes >= 64 && header.page_bytes <= PageFormat::most_bytes &&
+                    header.page_bytes % section_alignment == 0 && header.compressed <= 1 &&
+                    header.weight_bits <= 32 && (header.weight_bits > 0) == weighted &&
                     (format.compressed || header.weight_bits % 32 == 0) && header.page_id >= 1 &&
                     header.page_id <= 4 && header.slot_id >= 1 && header.slot_id <= 4;
   if (!fits) throw bad_input("{}: the {} holds values that no version writes", path_, to_string(table));

@@ -16,9 +16,6 @@ constexpr std::uint64_t least_under_way = 4;  // pages, whatever the budget
 constexpr std::uint64_t least_slack     = 64u << 10;
 constexpr std::uint64_t slack_share     = 256;  // of the budget, for what is noted of many iterations
 
-/// Pages that are read and processed at once.
-std::uint64_t least_ring(int threads) { return static_cast<std::uint64_t>(threads) + least_under_way; }
-
 }  // namespace
 
 PageMemory::PageMemory(std::uint64_t pages, std::uint64_t page_bytes, const std::shared_ptr<MemoryBudget>& budget,
@@ -34,8 +31,14 @@ std::uint64_t PageStreamSizes::decoded_bytes(const store::PagedRows& rows, int t
   return static_cast<std::uint64_t>(threads) * rows.table().most_edges() * edge_bytes(weighted);
 }
 
+std::uint64_t PageStreamSizes::least_ring(int threads) {
+  return static_cast<std::uint64_t>(threads) + least_under_way;
+}
+
 std::uint64_t PageStreamSizes::least_bytes(const store::PagedRows& rows, int threads, bool weighted) {
-  return decoded_bytes(rows, threads, weighted) + 3 * rows.table().size() * sizeof(std::uint64_t) + least_slack +
+  // What is noted of each page; of those that a GPU decodes also what is wanted, laid out, cached and in order.
+  const std::uint64_t a_page = threads > 0 ? 24 : 128;
+  return decoded_bytes(rows, threads, weighted) + a_page * rows.table().size() + least_slack +
          least_ring(threads) * rows.table().format().page_bytes;
 }
 
@@ -100,11 +103,12 @@ PageStream::~PageStream() {
   thread_.join();
 }
 
-void PageStream::begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row) {
+void PageStream::begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row, std::vector<bool> leave) {
   {
     const std::scoped_lock lock{mutex_};
     wanted_row_ = std::move(row);
     wanted_     = std::move(pages);
+    leave_      = std::move(leave);
     handed_out_ = 0;
     failure_    = nullptr;
     for (Disk& disk : disks_) disk.wanted.clear(), disk.next = 0;
@@ -138,13 +142,14 @@ void PageStream::discard(const Ready& page) {
     kept_at_[wanted_[page.number]] = nowhere;  // nobody has checked it; its place is lost to this run
 }
 
-/// Pages of a disk, from the next on, that lie together.
+/// Pages of a disk, from the next on, that lie together, and all stay or all leave.
 std::uint64_t PageStream::adjoining(const Disk& disk) const {
   const std::uint64_t size   = rows_.table().format().page_bytes;
   const std::uint64_t most   = std::max<std::uint64_t>(read_bytes() / size, 1);
   const auto          offset = [&](std::uint64_t i) { return rows_.place_of(wanted_[disk.wanted[i]]).offset; };
   std::uint64_t       count  = 1;
   while (count < most && disk.next + count < disk.wanted.size() &&
+         leaves(disk, disk.next + count) == leaves(disk, disk.next) &&
          offset(disk.next + count) == offset(disk.next) + count * size)
     ++count;
   return count;
@@ -181,7 +186,7 @@ bool PageStream::take_read(std::uint64_t tag) {
   if (!disk || disk->under_way == reads_per_disk) return false;
   const std::uint64_t lie_together = std::min(adjoining(*disk), ahead(*disk));
   if (lie_together == 0) return false;
-  const bool stays = kept_count_ < kept_.size();
+  const bool stays = kept_count_ < kept_.size() && !leaves(*disk, disk->next);
   // One half of the ring is filled while the other is processed: else places would come free one by one, and reads
   // be as small.
   const std::uint64_t most   = std::max(ring_used_.size() / 2, least_under_way);

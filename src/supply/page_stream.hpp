@@ -48,6 +48,8 @@ struct PageStreamSizes {
                             const std::optional<std::uint64_t>& resident, unsigned shares,
                             const MemoryBudget& budget);
   static std::uint64_t   decoded_bytes(const store::PagedRows& rows, int threads, bool weighted);
+  /// Pages that are read and processed at once.
+  static std::uint64_t least_ring(int threads);
   /// Without which it is refused.
   static std::uint64_t least_bytes(const store::PagedRows& rows, int threads, bool weighted);
 };
@@ -74,8 +76,8 @@ class PageStream final : public PageFeed {
   ~PageStream() override;
 
   /// From now on these come, in about this order; those before have all been taken. Of each, rows that are wanted;
-  /// none said: all.
-  void begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row);
+  /// none said: all. Those that `leave` for where they are kept do not stay here; none said: none does.
+  void begin(std::vector<std::uint64_t> pages, store::PageTable::Wanted row, std::vector<bool> leave = {});
   /// After an error, what is under way ends first.
   void end();
 
@@ -149,6 +151,10 @@ class PageStream final : public PageFeed {
   void discard(const Ready& page);
   /// Pages are handed out as they are, in order.
   bool          raw() const { return decoded_.empty(); }
+  /// Of a disk's pages, the i-th that is wanted.
+  bool          leaves(const Disk& disk, std::uint64_t i) const {
+    return !leave_.empty() && leave_[disk.wanted[i]];
+  }
   std::uint64_t adjoining(const Disk& disk) const;
   std::uint64_t ahead(const Disk& disk) const;
   Places        free_places(std::uint64_t count) const;
@@ -176,6 +182,7 @@ class PageStream final : public PageFeed {
   std::mutex                  mutex_;
   std::condition_variable     ready_changed_, ring_changed_;
   std::vector<std::uint64_t>  wanted_;
+  std::vector<bool>           leave_;  ///< of those wanted; empty: none does
   store::PageTable::Wanted    wanted_row_;
   std::vector<Disk>           disks_;
   std::vector<Read>           reads_;      ///< by tag

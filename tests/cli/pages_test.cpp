@@ -60,6 +60,18 @@ TEST_F(PagesOnTheCommandLine, OfAnyOrderGiveTheSameAnswers) {
   }
 }
 
+TEST_F(PagesOnTheCommandLine, TellOptionsWithoutEffect) {
+  made("generate kron --scale 6 g.spill --layout pages --compress --weights u32 -q");
+  const auto noted = [&](const std::string& arguments, const std::string& text) {
+    const testing::Outcome outcome = spillway("run " + arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.err.find(text) != std::string::npos;
+  };
+  const std::string sssp = "sssp g.spill --source 1 --device cpu";
+  EXPECT_TRUE(noted(sssp + " --parents search", "--parents search had no effect"));
+  EXPECT_FALSE(noted(sssp + " --parents carry", "no effect"));
+}
+
 /// Resident, not only as it is counted: pages, state and answer together are several times the limit.
 TEST_F(PagesOnTheCommandLine, TakeNoMoreMemoryThanTheyMay) {
   made("generate uniform --vertices 2000000 --degree 1 g.spill --layout pages --compress --host-memory 200MiB -q");

@@ -146,6 +146,16 @@ TEST_F(PlanCommand, PredictsWhatIsNotThere) {
   const auto search = planned("bfs --what-if \"" + rmat30 + "host-memory=128G\"");
   EXPECT_GT(search["predicted_s"]["run"], 19.0);
   EXPECT_LT(search["predicted_s"]["run"], 38.0);
+  // One H200, from memory: 1.68 s an iteration, pushed (docs/performance.md).
+  const std::string own  = "vertices=1.07G edges=17.2G bytes-an-edge=3.14 host-memory=128G state=8";
+  const auto        h200 = planned("pagerank --what-if \"" + own + "\"");
+  EXPECT_NEAR(h200["predicted_s"]["iteration"], 1.68, 0.1 * 1.68);
+  EXPECT_EQ(h200["bound"], "the kernels");
+  const double all = h200["predicted_s"]["run"], each = h200["predicted_s"]["iteration"];
+  EXPECT_NEAR(all, 10 * each + 2 * 8 * 1.07 / 55, 0.01) << "state goes there and back once";
+  EXPECT_EQ(planned("pagerank --what-if \"" + own + " edge-rate=100G\"")["bound"], "the bus");
+  // It begins somewhere, but goes over all pages in each iteration.
+  EXPECT_EQ(planned("ppr --what-if \"" + own + "\"")["predicted_s"], h200["predicted_s"]);
   const auto text = spillway("plan pagerank --what-if \"vertices=4G edges=64G gpus=2 ssds=2\"");
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_NE(text.out.find("an iteration"), std::string::npos) << text.out;
@@ -162,6 +172,7 @@ TEST_F(PlanCommand, RefusesFactsThatAreNone) {
   refused("vertices=1G edges=4G edges=5G", "twice");
   refused("vertices=1G edges=4G gpu=2", "keys are vertices");
   refused("vertices=0 edges=4G", "too small");
+  refused("vertices=1G edges=4G gpus=5G", "too large");
   refused("vertices=1G edges=4G ssds=0 host-memory=1G", "no ssds");
   EXPECT_EQ(spillway("plan tc --what-if \"vertices=1G edges=4G\"").code, 2);
 }

@@ -110,6 +110,12 @@ std::string failed_call();
 /// Allocations of the device, pinned ranges, streams and events that the program has not given back, when all that
 /// streams were asked for is done.
 std::uint64_t held();
+/// Bytes that were held at once at most, since it was begun with: of the device's memory, and of pinned memory.
+struct Peaks {
+  std::uint64_t device = 0, pinned = 0;
+};
+Peaks peaks();
+void  begin_peaks();
 
 // --- what a seed decides, and what is told ---
 

@@ -326,6 +326,8 @@ TEST_F(EmulatorDeath, CopiesThatGoAnotherWay) {
   int        value = 0;
   Array<int> out{1};
   EXPECT_DEATH(cudaMemcpyAsync(out.data(), &value, sizeof(int), cudaMemcpyDeviceToHost, nullptr), "another way");
+  int other = 0;
+  EXPECT_DEATH(cudaMemcpyAsync(&other, &value, sizeof(int), cudaMemcpyDefault, nullptr), "neither the device's");
 }
 
 TEST_F(EmulatorDeath, MemoryThatIsFreedTwice) {

@@ -182,6 +182,16 @@ class Machine {
   std::size_t stream_count() const { return streams_.size(); }
 
   Memory device, pinned;
+  Peaks  peaks;
+  /// After something was taken.
+  void note_peaks() {
+    const auto held = [](const Memory& memory) {
+      std::uint64_t bytes = 0;
+      for (const auto& [data, allocation] : memory) bytes += allocation.freed ? 0 : allocation.bytes;
+      return bytes;
+    };
+    peaks = {std::max(peaks.device, held(device)), std::max(peaks.pinned, held(pinned))};
+  }
   void*  take(std::size_t bytes);
   void   give(void* data);
 
@@ -244,6 +254,7 @@ void* Machine::take(std::size_t bytes) {
   if (posix_memalign(&data, aligned, std::max<std::size_t>(bytes, 1)) != 0) return nullptr;
   std::memset(data, 0xA0 | static_cast<int>(choose(16)), bytes);
   device[static_cast<char*>(data)] = {bytes};
+  note_peaks();
   ASAN_POISON_MEMORY_REGION(data, bytes);
   return data;
 }
@@ -276,6 +287,17 @@ std::uint64_t held() {
   const auto alone   = machine.alone();
   machine.wait_for_all();
   return machine.device.size() + machine.pinned.size() + machine.stream_count() + events;
+}
+
+Peaks peaks() {
+  const auto alone = Machine::one().alone();
+  return Machine::one().peaks;
+}
+
+void begin_peaks() {
+  const auto alone     = Machine::one().alone();
+  Machine::one().peaks = {};
+  Machine::one().note_peaks();
 }
 
 Range memory_around(const void* at) {
@@ -472,6 +494,7 @@ cudaError_t cudaMallocHost(void** to, std::size_t bytes) {
   if (*to == nullptr) return ended(cudaErrorMemoryAllocation);
   std::memset(*to, 0xA5, bytes);
   Machine::one().pinned[static_cast<char*>(*to)] = {bytes};
+  Machine::one().note_peaks();
   return cudaSuccess;
 }
 
@@ -496,6 +519,7 @@ cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned) {
       (next != machine.pinned.end() && next->first < begin + bytes))
     return ended(cudaErrorHostMemoryAlreadyRegistered);
   machine.pinned[begin] = {bytes};
+  machine.note_peaks();
   return cudaSuccess;
 }
 
@@ -524,7 +548,11 @@ Side side_of(const void* at) {
 }
 
 void check_sides(const void* to, const void* from, cudaMemcpyKind kind) {
-  if (kind == cudaMemcpyDefault) return;
+  if (kind == cudaMemcpyDefault) {  // by where both are: neither would be a mistake
+    if (side_of(to) == Side::pageable && side_of(from) == Side::pageable)
+      emulator::report("cudaMemcpyAsync between two places that are neither the device's nor pinned");
+    return;
+  }
   if ((side_of(to) == Side::device) != (kind != cudaMemcpyDeviceToHost) ||
       (side_of(from) == Side::device) != (kind != cudaMemcpyHostToDevice))
     emulator::report("cudaMemcpyAsync copies another way than it says");

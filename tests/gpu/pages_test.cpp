@@ -10,6 +10,7 @@
 #include <set>
 
 #include "algorithms/trying.hpp"
+#include "base/hash.hpp"
 #include "engine/cuda/pages.hpp"
 #include "store/paged_rows.hpp"
 #include "store/spill_file.hpp"
@@ -100,7 +101,7 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
     options.cuda.page_cache = way.cache, options.cuda.balance = way.balance;
     options.cuda.virtual_warp = way.virtual_warp;
     try {
-      const Result         result     = algorithm_.run(paged, *values, options);
+      const Result         result     = run(paged, *values, options);
       const RunStatistics& statistics = result.statistics;
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm_.verify(graph, *values, result, {.by = by}).problem, "")
@@ -108,6 +109,10 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
       if (statistics.device == "cpu" || statistics.pages_wanted == 0) return;
       EXPECT_EQ(statistics.method, "pages");
       EXPECT_EQ(statistics.state_chunks > 1, way.chunks > 1 && graph.vertex_count() > 32);
+      if (way.in_place == InPlace::on) {
+        EXPECT_EQ(statistics.pages_in_place, statistics.pages_wanted) << what;
+        EXPECT_EQ(statistics.pages_sent, 0u) << what;
+      }
       ++right_;
       sent_ += statistics.pages_sent,
           hits_ += statistics.pages_wanted - statistics.pages_sent - statistics.pages_in_place;
@@ -119,6 +124,20 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
       EXPECT_NE(std::string{error.what()}.find("in-edges"), std::string::npos) << error.what() << " on " << what;
       EXPECT_FALSE(way.in_edges || graph.symmetric()) << error.what();
     }
+  }
+
+  /// Programs that are pushed refuse to be pulled, and then go where they like.
+  Result run(const Graph& paged, const ParameterValues& values, RunOptions options) {
+    try {
+      return algorithm_.run(paged, values, options);
+    } catch (const Error& error) {
+      const bool        pulled = GetParam() == "bp";  // others have forms that are pushed
+      const std::string said   = error.what();
+      if (options.direction != Direction::pull || said.find("--direction pull") == std::string::npos) throw;
+      EXPECT_FALSE(pulled) << said;
+      options.direction = Direction::automatic;
+    }
+    return algorithm_.run(paged, values, options);
   }
 
   const Algorithm&      algorithm_ = algorithm_named(GetParam());
@@ -189,6 +208,38 @@ TEST(GpuPages, ThatAreDamagedEndTheRun) {
     }
 }
 
+/// Whoever changes a page may change its checksum, too: the device looks for itself.
+TEST(GpuPages, ThatLeadNowhereEndTheRun) {
+  for (const bool compressed : {false, true}) {
+    const TemporaryFolder folder;
+    const std::string     path =
+        in_pages(some_graph("8"), folder / "g.spill", {.page_bytes = 4096, .compressed = compressed});
+    std::string         bytes = testing::read_file(path);
+    const Graph         whole = open(path);
+    const auto&         table = whole.pages()->table();
+    const std::uint64_t at    = whole.pages()->place_of(1).offset;
+    const std::uint64_t slots = table.format().slot_bytes() * (table.vertices(1).last - table.vertices(1).first);
+    const std::uint64_t old   = table.checksum(1);
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4096 - slots, '\xff');
+    const std::uint64_t made  = XXH3_64bits(bytes.data() + at, 4096);
+    const std::size_t   entry = bytes.find(std::string_view{reinterpret_cast<const char*>(&old), sizeof old});
+    ASSERT_NE(entry, std::string::npos);
+    bytes.replace(entry, sizeof made, std::string_view{reinterpret_cast<const char*>(&made), sizeof made});
+    folder.write("h.spill", bytes);
+    const Graph harmful = open(folder / "h.spill");
+    RunOptions  options = on_gpu();
+    options.method      = pages_from_disk();
+    try {
+      algorithm_named("cc").run(harmful, completed_parameters(algorithm_named("cc"), {{"form", "propagate"}}),
+                                options);
+      FAIL() << "page 1 was taken as it was";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::bad_input);
+      EXPECT_NE(std::string{error.what()}.find("h.spill: a page has edges"), std::string::npos) << error.what();
+    }
+  }
+}
+
 /// Rows in memory are not streamed, and what is for the CPU says so.
 TEST(GpuPages, AreOfGraphsThatHaveThem) {
   const auto said = [](const Graph& graph, const char* name, const RunOptions& options) -> std::string {
@@ -219,12 +270,145 @@ TEST(GpuPages, AreOfGraphsThatHaveThem) {
   RunOptions in_place = on_gpu();
   in_place.method     = edges_in_place();
   EXPECT_EQ(said(paged, "sssp", in_place), "");
+  in_place.supply.state_chunks = 2;
+  EXPECT_NE(said(paged, "sssp", in_place).find("--state-chunks"), std::string::npos);
+  in_place.supply.state_chunks = 0;
+  RunOptions pulled            = on_gpu();
+  pulled.direction             = Direction::pull;
+  pulled.method                = pages_from_disk();
+  EXPECT_NE(said(paged, "sssp", pulled).find("leave out --direction pull"), std::string::npos);
   const Graph plain = open(in_pages(weighted, folder / "p.spill", {.page_bytes = 4096}));
   EXPECT_NE(said(plain, "sssp", in_place).find("record ids are not read in place"), std::string::npos);
   RunOptions same    = on_gpu();
   same.deterministic = true;
   EXPECT_NE(said(paged, "pagerank", same).find("--device cpu"), std::string::npos);
 }
+
+/// Where no device is asked for, pages go to the one that is predicted to be done sooner, if it can.
+class PagesOfAuto : public ::testing::Test {
+ protected:
+  struct Went {
+    std::string device, note, plan, why;
+  };
+
+  /// Where a run goes, and why; it is planned as it is done.
+  Went went(const Graph& paged, const char* name, const RunOptions& options, bool planned = true) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = testing::filled(algorithm, paged, {}).value();
+    const Result     result    = algorithm.run(paged, values, options);
+    const Plan       plan      = plan_of(algorithm, paged, values, options);
+    EXPECT_EQ(algorithm.verify(paged, values, result, {}).problem, "") << name;
+    if (planned) {
+      EXPECT_EQ(plan.device, result.statistics.device) << name;
+    }
+    return {result.statistics.device, result.statistics.device_note, plan.device,
+            plan.why.empty() ? "" : plan.why[0]};
+  }
+
+  static RunOptions with(double edges_on_cpu, double gpu_step) {
+    Rates rates;
+    rates.host_visited_far = edges_on_cpu, rates.step = gpu_step;
+    return {.supply = {.rates = rates}};
+  }
+
+  Graph paged(const Graph& graph, std::uint64_t host_memory = 0, bool compressed = false) {
+    return open(in_pages(graph, folder_ / "g.spill", {.page_bytes = 4096, .compressed = compressed}),
+                {.host_memory = host_memory});
+  }
+
+  TemporaryFolder  folder_;
+  const RunOptions for_gpu = with(1e3, 1e-6), for_cpu = with(1e12, 10);
+};
+
+TEST_F(PagesOfAuto, GoWhereTheyAreDoneSooner) {
+  const Graph graph = paged(some_graph("6"));
+  for (const char* name : {"pagerank", "bfs", "cc"}) {
+    const Went gpu = went(graph, name, for_gpu);
+    EXPECT_EQ(gpu.device, "cuda:0") << name;
+    EXPECT_NE(gpu.why.find("cuda:0 is predicted to take"), std::string::npos) << gpu.why;
+    const Went cpu = went(graph, name, for_cpu);
+    EXPECT_EQ(cpu.device, "cpu") << name;
+    EXPECT_NE(cpu.note.find("computed on the CPU: predicted"), std::string::npos) << cpu.note;
+    EXPECT_NE(cpu.why.find("the CPU is predicted to take"), std::string::npos) << cpu.why;
+  }
+}
+
+/// Whoever says how a GPU is to go about it wants one.
+TEST_F(PagesOfAuto, GoToAGpuThatIsTuned) {
+  const Graph graph   = paged(some_graph("6"));
+  RunOptions  streams = for_cpu, balance = for_cpu;
+  streams.cuda.streams = 2, balance.cuda.balance = Balance::vertex;
+  for (const RunOptions& tuned : {streams, balance}) EXPECT_EQ(went(graph, "pagerank", tuned).device, "cuda:0");
+}
+
+TEST_F(PagesOfAuto, StayWithTheCpuWhereAGpuCannot) {
+  const Graph one      = some_graph("6");
+  const auto  expected = [&](const Graph& graph, const char* name, const RunOptions& options,
+                            const std::string& reason, bool planned = true) {
+    const Went found = went(graph, name, options, planned);
+    EXPECT_EQ(found.device, "cpu") << name;
+    EXPECT_NE(found.note.find("computed on the CPU: pages " + reason), std::string::npos) << found.note;
+    if (planned) {
+      EXPECT_NE(found.why.find("pages " + reason), std::string::npos) << found.why;
+    }
+  };
+  RunOptions pulled = for_gpu, small = for_gpu;
+  pulled.direction = Direction::pull, small.device.memory = 4096;
+  expected(paged(one), "bfs", pulled, "are pushed by a GPU in this program");
+  expected(paged(one), "pagerank", small, "need ");
+  const std::vector<Vertex> from{0, 1, 2, 2}, to{1, 2, 2, 0};
+  const Graph loops = from_arcs(from, to, {}, WeightType::none, 0, {.transform = {.undirected = true}});
+  // That there are loops is seen when the pages are gone over, which planning does not.
+  expected(paged(loops), "kcore", for_gpu, "with loops or parallel arcs", /*planned=*/false);
+}
+
+/// Chunks of the state that the GPU does not hold must find room in host memory; the CPU's rest on disk.
+TEST_F(PagesOfAuto, StayWithTheCpuWhereHostMemoryHoldsNoChunks) {
+  const Graph graph     = paged(some_graph("14", "1"), 400u << 10);
+  RunOptions  options   = for_gpu;
+  options.device.memory = 930u << 10;
+  const Went found      = went(graph, "pagerank", options);
+  EXPECT_EQ(found.device, "cpu");
+  EXPECT_NE(found.note.find("of host memory for chunks of the state"), std::string::npos) << found.note;
+}
+
+/// Chunks of the state are of pages that are sent: those that would be read in place are sent, then.
+TEST(GpuPages, AreSentWhereChunksAreAskedFor) {
+  const TemporaryFolder folder;
+  const Graph           graph = some_graph("6");
+  const Graph paged   = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  RunOptions  options = on_gpu();
+  EXPECT_EQ(levels(paged, options).statistics.pages_sent, 0u);
+  options.supply.state_chunks = 2;
+  const Result result         = levels(paged, options);
+  EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
+  EXPECT_EQ(result.statistics.state_chunks, 2u);
+  EXPECT_GT(result.statistics.pages_sent, 0u);
+}
+
+/// Whatever a run says of its memory, the emulator counts for itself.
+class CountedMemory {
+ public:
+#if defined(SPILLWAY_EMULATED)
+  CountedMemory() {
+    cuda::IdleRings::instance().clear();
+    emulator::begin_peaks();
+    before_ = emulator::peaks();
+  }
+  /// Beside `device` and the budget: staging buffers of a few words, which are in none.
+  void expect_within(std::uint64_t device, std::uint64_t host) const {
+    constexpr std::uint64_t few = 4096;
+    EXPECT_LE(emulator::peaks().device - before_.device, device);
+    EXPECT_LE(emulator::peaks().pinned - before_.pinned, host + few);
+    EXPECT_GT(emulator::peaks().pinned, before_.pinned);
+  }
+
+ private:
+  emulator::Peaks before_;
+#else
+  void       expect_within(std::uint64_t, std::uint64_t) const {}
+#endif
+};
 
 /// Pages that stay take what memory is left, but for the answer.
 TEST(GpuPages, LeaveRoomForTheAnswer) {
@@ -235,7 +419,10 @@ TEST(GpuPages, LeaveRoomForTheAnswer) {
   const Graph             paged = open(path, {.host_memory = limit});
   RunOptions              many  = on_gpu();
   many.cuda.streams             = 8;  // what they are told of pages is pinned, too
-  const Result result           = levels(paged, many);
+  const CountedMemory counted;
+  const std::uint64_t given  = paged.budget()->used();
+  const Result        result = levels(paged, many);
+  counted.expect_within(result.statistics.device_bytes, limit - given);
   EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
   EXPECT_LE(paged.budget()->peak(), limit);
   EXPECT_GT(paged.pages()->bytes(), limit / 4);
@@ -287,8 +474,10 @@ TEST(GpuPages, HaveStateInChunksWhereItDoesNotFit) {
     EXPECT_EQ(whole.state_chunks, 1u) << name;
     RunStatistics cut     = whole;
     options.device.memory = whole.device_bytes;
+    const CountedMemory counted;
     // Buffers for pages become smaller first.
     while (cut.state_chunks == 1) options.device.memory -= options.device.memory / 4, cut = run();
+    counted.expect_within(whole.device_bytes, paged.budget()->peak());
     EXPECT_GT(cut.state_chunks, 1u) << name;
     EXPECT_LE(cut.device_bytes, options.device.memory) << name;
   }
@@ -304,7 +493,10 @@ TEST(GpuPages, LeaveRoomForStateInChunks) {
   RunOptions              options = on_gpu();
   options.method                  = pages_from_disk();
   options.supply.state_chunks     = 2;
-  const Result result             = levels(paged, options);
+  const CountedMemory counted;
+  const std::uint64_t given  = paged.budget()->used();
+  const Result        result = levels(paged, options);
+  counted.expect_within(result.statistics.device_bytes, limit - given);
   EXPECT_EQ(algorithm_named("bfs").verify(graph, {{"source", "1"}}, result, {}).problem, "");
   EXPECT_LE(paged.budget()->peak(), limit);
   EXPECT_EQ(result.statistics.state_chunks, 2u);
@@ -342,7 +534,93 @@ TEST(GpuPages, ThatStayAreHit) {
   EXPECT_EQ(hits(PageCache::lru, all / 2), 0u);
 }
 
-/// One after the other, each with what it needs of them.
+/// Rows of out-edges and of in-edges may take very different numbers of pages: both stay where there is room.
+TEST(GpuPages, OfBothSidesStay) {
+  const TemporaryFolder folder;
+  std::vector<Vertex>   sources, targets;
+  for (Vertex v = 1; v <= 3000; ++v) sources.push_back(v / 300), targets.push_back(v);
+  const Graph graph = from_arcs(sources, targets);
+  graph.in();
+  const Graph paged = open(in_pages(graph, folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const auto  out = paged.pages()->bytes(), in = paged.in_pages()->bytes();
+  const auto& algorithm   = algorithm_named("cc");
+  const auto  values      = completed_parameters(algorithm, {{"form", "propagate"}});
+  RunOptions  options     = on_gpu();
+  options.supply.resident = out + in;
+  options.method          = pages_from_disk();
+  ASSERT_NE(out, in);
+  const Result result = algorithm.run(paged, values, options);
+  EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
+  EXPECT_LE(result.statistics.pages_sent, (out + in) / 4096) << "some more than once";
+  EXPECT_GT(result.statistics.pages_wanted, result.statistics.pages_sent);
+  EXPECT_EQ(result.statistics.edges_resident, out + in);
+}
+
+/// No more than memory needs, and a number of them that nothing else suggests; less of it is refused with what
+/// suffices.
+TEST(GpuPages, HaveAsFewChunksAsDo) {
+  const TemporaryFolder folder;
+  const Graph           graph     = some_graph("14", "1");
+  const Graph           paged     = open(in_pages(graph, folder / "g.spill", {.page_bytes = 8192}));
+  const Algorithm&      algorithm = algorithm_named("pagerank");
+  const auto            values    = completed_parameters(algorithm, {{"iterations", "1"}, {"tolerance", "0"}});
+  RunOptions            options   = on_gpu();
+  options.cuda.streams = 1, options.method = pages_from_disk();
+  const auto chunks = [&](std::uint64_t memory) {
+    options.device.memory = memory;
+    return plan_of(algorithm, paged, values, options).state_chunks;
+  };
+  // Offsets are there once, for the rows to push and to pull of a graph that is symmetric.
+  const std::uint64_t whole = 4u << 20;
+  ASSERT_EQ(chunks(whole), 1u);
+  options.device.memory     = 0;
+  const std::uint64_t state = plan_of(algorithm, paged, values, options).state_bytes;
+  EXPECT_EQ(chunks(state + 8 * paged.vertex_count() + (80u << 10)), 1u);
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t memory = whole; memory > 64u << 10; memory -= memory / 16) seen.insert(chunks(memory));
+  EXPECT_TRUE(seen.contains(3)) << *seen.rbegin();
+  EXPECT_TRUE(seen.contains(4)) << "as many as there may be";
+  options.device.memory = 80u << 10;
+  try {
+    algorithm.run(paged, values, options);
+    FAIL() << "does not fit";
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    double            kib  = 0;
+    ASSERT_EQ(std::sscanf(said.substr(said.find("need ")).c_str(), "need %lf KiB", &kib), 1) << said;
+    options.device.memory = static_cast<std::uint64_t>(1024 * (kib + 1));
+  }
+  const Result result = algorithm.run(paged, values, options);
+  EXPECT_EQ(algorithm.verify(graph, values, result, {}).problem, "");
+  EXPECT_EQ(result.statistics.state_chunks, 4u);
+}
+
+/// What the device keeps, host memory does not: together they hold more than either.
+TEST(GpuPages, ThatStayOnTheDeviceLeaveHostMemoryToOthers) {
+  const TemporaryFolder folder;
+  const Graph           graph = some_graph("11", "6");
+  const std::string     path  = in_pages(graph, folder / "g.spill", {.page_bytes = 4096});
+  const Algorithm&      ranks = algorithm_named("pagerank");
+  const auto            values  = completed_parameters(ranks, {{"iterations", "3"}, {"tolerance", "0"}});
+  const std::uint64_t   all     = open(path).pages()->bytes();
+  const auto            of_disk = [&](std::uint64_t resident) {
+    const Graph paged       = open(path, {.host_memory = (384u << 10) + 2 * all});
+    RunOptions  options     = on_gpu();
+    options.supply.resident = resident;
+    const Result result     = ranks.run(paged, values, options);
+    EXPECT_EQ(ranks.verify(graph, values, result, {}).problem, "");
+    EXPECT_EQ(result.statistics.per_iteration.at(0).bytes_read, all);
+    EXPECT_EQ(result.statistics.per_iteration.at(1).bytes_read, result.statistics.per_iteration.at(2).bytes_read);
+    return result.statistics.per_iteration.at(2).bytes_read;
+  };
+  const std::uint64_t missing = of_disk(0), part = missing / 8192 * 4096;
+  ASSERT_GT(missing, all / 8) << "host memory holds too much of them";
+  ASSERT_LT(missing, all / 2) << "or too little";
+  EXPECT_EQ(of_disk(part), missing - part) << "of " << all;
+  EXPECT_EQ(of_disk(missing), 0u) << "of " << all;
+}
+
+/// One after the other, with weights and without: they are read once.
 TEST(GpuPages, ReadInPlaceServeSeveralRuns) {
   const TemporaryFolder folder;
   const Graph           graph = with_random_weights(some_graph(), 1, 1, 9, 1);
@@ -351,13 +629,12 @@ TEST(GpuPages, ReadInPlaceServeSeveralRuns) {
   options.method            = edges_in_place();
   options.runs              = 2;
   const std::uint64_t pages = paged.pages()->table().size();
-  const std::uint64_t free  = paged.budget()->used();
-  for (const char* name : {"bfs", "bfs", "sssp", "bfs"}) {
-    const bool   again  = name == std::string_view{"bfs"} && paged.budget()->used() > free;
+  bool                read            = false;
+  for (const char* name : {"bfs", "sssp", "bfs"}) {
     const auto   values = completed_parameters(algorithm_named(name), {{"source", "1"}});
     const Result result = algorithm_named(name).run(paged, values, options);
     EXPECT_EQ(algorithm_named(name).verify(graph, values, result, {}).problem, "") << name;
-    EXPECT_EQ(result.statistics.pages_read, again ? 0 : pages) << name;
+    EXPECT_EQ(result.statistics.pages_read, std::exchange(read, true) ? 0 : pages) << name;
     EXPECT_TRUE(result.statistics.compressed);
   }
 }
@@ -367,55 +644,95 @@ TEST(GpuPages, OfAnyBytesStayWithinBounds) {
   std::mt19937_64 random{7};
   cuda::Device    device{0, 0};
   device.enter();
-  constexpr std::uint64_t vertices = 300, edges = 40 * vertices, words = 1024;
-  std::vector<EdgeIndex>  offsets;
-  for (std::uint64_t v = 0; v <= vertices; ++v) offsets.push_back(v * edges / vertices);
-  std::vector<ChunkDescriptor> entries;
-  for (Vertex v = 0; v < vertices; ++v) entries.push_back({v, 0});
-  const std::vector<Vertex> starts(8, 250);
+  constexpr std::uint64_t   vertices = 80, most = 300, begun = 3;  // edges of the first row are in the page before
+  const std::vector<Vertex> starts(8, 70);
   const auto                there = [&]<class T>(const std::vector<T>& here) {
     cuda::DeviceArray<T> array{device, here.size(), "a test"};
     array.upload(here.data());
     device.wait();
     return array;
   };
-  const auto on_device = there(offsets);
-  const auto chunks    = there(entries);
-  const auto first     = there(starts);
-  bool       told      = false;
+  const auto first = there(starts);
+  bool       told  = false;
   for (int round = 0; round < 40; ++round) {
+    // Rows of one group, near and far, and of several; those that are longer than a chunk have two.
+    std::vector<EdgeIndex>       offsets{0}, begins;
+    std::vector<ChunkDescriptor> entries;
+    for (Vertex v = 0; v < vertices; ++v) {
+      const EdgeIndex degree = 1 + begun + random() % (v % 2 == 0 ? 28 : most);
+      for (unsigned chunk = 0; chunk * 256 < degree; ++chunk)
+        entries.push_back({v, chunk}), begins.push_back(offsets.back() + chunk * 256);
+      offsets.push_back(offsets.back() + degree);
+    }
+    const EdgeIndex edges = offsets.back();
+    begins.push_back(edges);
+    const std::uint64_t        words = round % 8 == 7 ? 1u << 17 : 1024;  // places of codes have three bytes then
     std::vector<std::uint32_t> bytes(words);
     const unsigned             mask = round % 2 == 0 ? ~0u : 0x00FF00FFu;
     std::ranges::generate(bytes, [&] { return static_cast<std::uint32_t>(random()) & mask; });
-    const auto                       page = there(bytes);
+    const auto                       page      = there(bytes);
+    const auto                       on_device = there(offsets), laid = there(begins);
+    const auto                       chunks = there(entries);
     cuda::DeviceArray<Vertex>        targets{device, edges, "a test"};
     cuda::DeviceArray<std::uint32_t> weights{device, edges, "a test"};
     cuda::DeviceArray<unsigned>      damaged{device, 1, "a test"};
-    const std::vector<cuda::PageJob> job{{page.data(), 0, edges, 0, vertices, 0, edges, 0, 0}};
-    const auto                       jobs = there(job);
-    const store::PageFormat          format{.ids         = {2, 2},
-                                            .page_bytes  = 4 * words,
-                                            .compressed  = round % 4 < 2,
-                                            .weight_bits = round % 4 < 2 ? 7u : 32u};
-    cuda::PageCode                   code = cuda::PageCode::of(format);
+    const std::vector<cuda::PageJob> job{
+        {page.data(), begun, edges - begun, 0, entries.size(), begun, edges - begun, 0, 0}};
+    const auto              jobs  = there(job);
+    const std::uint8_t      width = static_cast<std::uint8_t>(2 + round / 4 % 3);
+    const store::PageFormat format{.ids         = {width, width},
+                                   .page_bytes  = static_cast<std::uint32_t>(4 * words),
+                                   .compressed  = round % 4 < 2,
+                                   .weight_bits = round % 4 < 2 ? 7u : 32u};
+    cuda::PageCode          code = cuda::PageCode::of(format);
     code.starts = first.data(), code.pages = starts.size(), code.vertices = vertices;
     damaged.clear();
     cuda::decode_pages(code,
                        {.jobs    = jobs.data(),
                         .count   = 1,
                         .teams   = job.front().teams(),
-                        .from    = 0,
-                        .layout  = {chunks.data(), on_device.data(), vertices, 256},
+                        .from    = begun,
+                        .layout  = {chunks.data(), laid.data(), entries.size(), 256},
                         .offsets = on_device.data()},
                        targets.data(), weights.data(), damaged.data());
     std::vector<Vertex> decoded(edges);
     targets.download(decoded.data());
     unsigned said = 0;
     damaged.download(&said);
-    EXPECT_LT(*std::ranges::max_element(decoded), vertices);
+    EXPECT_LT(*std::ranges::max_element(decoded.begin(), decoded.end() - 2 * begun), vertices);
     told |= said != 0;
   }
   EXPECT_TRUE(told);
+}
+
+/// Preparing ends soon, too: the n-th look finds the run cancelled, wherever that is.
+TEST(GpuPages, StopWhereverTheyAreCancelled) {
+  struct Stopping : Progress {
+    explicit Stopping(int n) : left(n) {}
+    bool                     cancelled() const override { return --left < 0; }
+    mutable std::atomic<int> left;
+  };
+  const TemporaryFolder folder;
+  const Graph           paged =
+      open(in_pages(some_graph("6"), folder / "g.spill", {.page_bytes = 4096, .compressed = true}));
+  const std::uint64_t before = paged.budget()->used();
+  for (const Method method : {edges_in_place(), pages_from_disk()}) {
+    int stopped = 0;
+    for (int n = 0; n < 100; ++n) {
+      Stopping   progress{n};
+      RunOptions options = on_gpu();
+      options.method = method, options.progress = &progress;
+      try {
+        levels(paged, options);
+        break;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::interrupted) << error.what();
+        ++stopped;
+      }
+      EXPECT_EQ(paged.budget()->used(), before) << n;
+    }
+    EXPECT_GE(stopped, 3);
+  }
 }
 
 #if defined(SPILLWAY_EMULATED)
@@ -449,8 +766,15 @@ TEST(GpuPages, AnyCallMayFail) {
     emulator::fail_at(0);
     EXPECT_EQ(held(), before) << "after call " << n << ", " << which;
     if (!which.empty()) continue;
-    if (options.method == edges_in_place()) break;
-    options.method = edges_in_place(), n = 0, step = 1;
+    if (options.supply.state_chunks > 1) break;
+    n = 0, step = 1;
+    if (options.method == pages_from_disk()) {
+      options.method = edges_in_place();
+      continue;
+    }
+    options.method              = pages_from_disk();  // in chunks, with places that others take, and fewer calls
+    options.supply.state_chunks = 2, options.supply.resident = 8192, options.cuda.page_cache = PageCache::lru;
+    step = 5;
   }
   EXPECT_GT(failed, 20u);
   EXPECT_GT(right, 0u);

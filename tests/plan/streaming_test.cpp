@@ -49,6 +49,19 @@ TEST(StreamingCosts, PagesAreDividedAmongGpusOrState) {
   EXPECT_NEAR(scan_seconds(graph, machine), 2 * 4 / 16.0 + 118 / 5.0 + 1786e-3 / 2 + 0.75, 1e-9);
 }
 
+/// Buses, disks and kernels go on at once.
+TEST(StreamingCosts, WaitForWhatIsSlowest) {
+  const StreamedGraph graph{.pages = 60 * gb, .count = 0, .edges = 20e9};
+  StreamingMachine    machine{.stream_rate = 60 * gb};
+  EXPECT_EQ(bound_of(graph, machine), StreamingBound::buses);
+  machine.edge_rate = 10e9;
+  EXPECT_EQ(bound_of(graph, machine), StreamingBound::kernels);
+  EXPECT_NEAR(scan_seconds(graph, machine), 2, 1e-9);
+  machine.disk_rate = 3 * gb;
+  EXPECT_EQ(bound_of(graph, machine), StreamingBound::disks);
+  EXPECT_NEAR(scan_seconds(graph, machine), 20, 1e-9);
+}
+
 TEST(StreamingCosts, TraversalsVisitPagesLevelByLevel) {
   const StreamedGraph    graph{.written = 1 * gb, .pages = 60 * gb, .count = 1000};
   const StreamingMachine machine{.gpus = 2, .chunk_rate = 10 * gb, .stream_rate = 6 * gb, .call = 1e-4};

@@ -5,6 +5,7 @@
 
 #include "graph/split.hpp"
 #include "store/spill_file.hpp"
+#include "supply/paged.hpp"
 #include "support.hpp"
 #include "zoo.hpp"
 
@@ -269,6 +270,23 @@ TEST(Store, CatchesAFalsePromiseOfSymmetry) {
   for (const auto& verdict : store::verify(folder / "liar.spill", Progress::none()))
     found |= !verdict.problem.empty();
   EXPECT_TRUE(found);
+}
+
+/// Sizes of pages are multiplied in many places: a reader takes none that no writer makes.
+TEST(Store, HasPagesNoLargerThanItWrites) {
+  const TemporaryFolder folder;
+  const std::string     path     = testing::in_pages(from_arcs({}, {}), folder / "p.spill", {.page_bytes = 4096});
+  std::string           bytes    = read_file(path);
+  const auto            tampered = [&](std::uint32_t page_bytes) {
+    for (const store::Section& section : sections_of(bytes))
+      if (section.kind == store::SectionKind::page_table)
+        std::memcpy(bytes.data() + section.offset, &page_bytes, sizeof page_bytes);
+    folder.write("t.spill", bytes);
+    return failure_of([&] { open(folder / "t.spill"); }).second;
+  };
+  EXPECT_EQ(tampered(1u << 30), "");
+  for (const std::uint32_t bytes_of_page : {(1u << 30) + 4096, 1u << 31, ~4095u})
+    EXPECT_NE(tampered(bytes_of_page).find("no version writes"), std::string::npos) << bytes_of_page;
 }
 
 struct StopSoon : Progress {

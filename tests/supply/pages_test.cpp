@@ -611,5 +611,48 @@ TEST(PageStream, HandsOutPagesInOrder) {
   }
 }
 
+/// Tables of pages are in no array that counts: room is left for them.
+TEST(PageStream, LeavesRoomForWhatIsNotedOfPages) {
+  const TemporaryFolder folder;
+  const std::string     path  = in_pages(some_graph("15"), folder / "g.spill", {.page_bytes = 4096});
+  const std::uint64_t   pages = open(path).pages()->table().size();
+  ASSERT_GT(pages, 700u);
+  const Graph paged = open(path, {.host_memory = 4096 * pages + (512u << 10)});
+  const auto  sizes = PageStreamSizes::of(*paged.pages(), 0, false, std::nullopt, 1, *paged.budget());
+  EXPECT_LT(sizes.kept_pages, pages) << "memory is too large for this";
+  EXPECT_LE(paged.budget()->used() + 4096 * (sizes.ring_pages + sizes.kept_pages) + 128 * pages + (64u << 10),
+            paged.budget()->limit());
+}
+
+/// What another keeps does not take the place of what nobody does.
+TEST(PageStream, KeepsWhatDoesNotLeave) {
+  const TemporaryFolder folder;
+  const Graph paged = open(in_pages(some_graph("12"), folder / "g.spill", {.page_bytes = 4096}));
+  const std::uint64_t        pages = paged.pages()->table().size(), left = pages / 3, kept = pages / 4;
+  std::vector<std::uint64_t> all(pages);
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<bool> leave(pages);
+  for (std::uint64_t i = 0; i < left; ++i) leave[(3 * i + i % 2) % pages] = true;
+  PageStream stream{*paged.pages(), 0, false, {.ring_pages = 16, .kept_pages = kept}, paged.budget()};
+  const auto take = [&](std::vector<std::uint64_t> wanted, std::vector<bool> leaving) {
+    const std::uint64_t before = stream.pages_read();
+    stream.begin(wanted, {}, std::move(leaving));
+    for (const std::uint64_t each : wanted) {
+      const PageStream::RawPage page = stream.next_raw();
+      EXPECT_EQ(page.page, each);
+      EXPECT_FALSE(page.stays() && leave[each]) << each;
+      stream.release(page);
+    }
+    stream.end();
+    return stream.pages_read() - before;
+  };
+  EXPECT_EQ(take(all, leave), pages);
+  std::vector<std::uint64_t> others;
+  for (const std::uint64_t each : all)
+    if (!leave[each]) others.push_back(each);
+  EXPECT_EQ(others.size(), pages - left);
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(take(others, {}), pages - left - kept);
+}
+
 }  // namespace
 }  // namespace spillway

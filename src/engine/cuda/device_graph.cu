@@ -253,17 +253,10 @@ std::uint64_t DeviceGraph::idle_prefixes() const {
   return bytes;
 }
 
-std::shared_ptr<PagesInPlace> DeviceGraph::pages_in_place(const RowBlock& block, bool weighted) {
+std::shared_ptr<PagesInPlace> DeviceGraph::pages_in_place(const store::PagedRows* pages) {
   const std::scoped_lock lock{mutex_};
-  const auto             found =
-      std::ranges::find_if(pages_, [&](const auto& each) { return each->is_of(block.pages, weighted); });
+  const auto found = std::ranges::find_if(pages_, [&](const auto& each) { return each->is_of(pages); });
   return found == pages_.end() ? nullptr : *found;
-}
-
-void DeviceGraph::drop_pages(const RowBlock& block) {
-  const std::scoped_lock lock{mutex_};
-  std::erase_if(pages_,
-                [&](const auto& each) { return each.use_count() == 1 && each->is_of(block.pages, false); });
 }
 
 void DeviceGraph::keep(std::shared_ptr<PagesInPlace> pages) {

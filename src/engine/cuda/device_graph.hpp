@@ -68,9 +68,8 @@ class DeviceGraph : public Graph::Attachment {
   std::shared_ptr<CompressedBlock> compressed(const RowBlock& block, const Topology& topology, bool weighted,
                                               const Graph& graph, std::uint64_t coding_batch_arcs);
   /// Pages that a run has left in host memory for the next to read there; null: there are none.
-  std::shared_ptr<PagesInPlace> pages_in_place(const RowBlock& block, bool weighted);
+  std::shared_ptr<PagesInPlace> pages_in_place(const store::PagedRows* pages);
   void                          keep(std::shared_ptr<PagesInPlace> pages);
-  void                          drop_pages(const RowBlock& block);  ///< if no run uses them
   bool                          has_compressed(const RowBlock& block, bool weighted);
   bool                          has_pinned(const RowBlock& block, bool weighted);
   bool                          has_resident(const Topology& topology, bool weighted);

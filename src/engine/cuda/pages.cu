@@ -27,15 +27,21 @@ namespace spillway::cuda {
 namespace {
 
 constexpr auto what_pages = "pages of edges";
+constexpr auto what_state = "the state of the vertices and pages of edges";
 
 /// Host memory that the bus reads at its full speed, as long as this lives. Where that is refused, copies are
 /// slower.
 class PinnedRange {
  public:
   PinnedRange() = default;
-  explicit PinnedRange(std::span<std::byte> memory) {
+  PinnedRange(std::span<std::byte> memory, Progress* progress) {
     if (memory.empty()) return;
-    touch_pages(memory, thread_count(0));  // by all threads; pinning would ask for one after the other
+    // By all threads, a part after the other; pinning would ask for one page after the other.
+    constexpr std::uint64_t part = 256u << 20;
+    for (std::uint64_t at = 0; at < memory.size(); at += part) {
+      if (progress) check_cancelled(*progress);
+      touch_pages(memory.subspan(at, std::min<std::uint64_t>(part, memory.size() - at)), thread_count(0));
+    }
     constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
     if (cudaHostRegister(memory.data(), memory.size(), flags) == cudaSuccess) {
       memory_     = memory.data();
@@ -110,6 +116,8 @@ class DevicePageCache {
         used_(slots) {}
 
   std::uint64_t bytes() const { return memory_.size() * sizeof(std::uint32_t); }
+  /// Pages that come to stay here, for good.
+  std::uint64_t keeps() const { return policy_ == PageCache::first ? page_in_.size() : 0; }
   bool          has_room() const { return filled_ < page_in_.size(); }
 
   /// Where a page is, from now on among those that were used last; null: it is not there.
@@ -165,7 +173,9 @@ struct PagedSide {
   std::uint64_t           page_words() const { return table().format().page_bytes / sizeof(std::uint32_t); }
 
   /// What a page has of the active rows is so little that the device reads just that where the host keeps it,
-  /// rather than having the page sent. A chunk is some requests of whole sectors.
+  /// rather than having the page sent. A chunk is a header and its code, about three sectors of 32 bytes; what is
+  /// read in place comes at two thirds of the rate (`Rates`), and shorter reads at less. Neither was measured by
+  /// itself.
   bool reads_little(std::uint64_t page) const {
     constexpr double sectors = 96, sent_faster = 0.5;
     const EdgeRange  all    = table().edges(page);
@@ -240,6 +250,7 @@ class GpuPages final : public EdgeSupply {
   void bring(PagedSide& side, IterationStatistics& made, RunStatistics& statistics) {
     std::vector<Wanted>        wanted;
     std::vector<std::uint64_t> missing;
+    std::vector<bool>          stay_there;  // of those missing: the host need not keep what the device does
     std::uint64_t              in_place = 0;
     for (std::uint64_t i = 0; i < side.table().size(); ++i) {
       if (side.laid[i].edges == side.laid[i + 1].edges) continue;
@@ -253,9 +264,10 @@ class GpuPages final : public EdgeSupply {
       }
       missing.push_back(i);
       page.to = side.cache.place(i);
+      stay_there.push_back(page.to != nullptr && side.cache.keeps() > 0);
     }
     const std::uint64_t read = side.stream->pages_read(), bytes = side.table().format().page_bytes;
-    side.stream->begin(missing, {});
+    side.stream->begin(missing, {}, std::move(stay_there));
     for (std::uint64_t first = 0; first < wanted.size();) {
       const std::uint64_t last = batch_end(side, wanted, first);
       bring_batch(side, std::span<const Wanted>{wanted}.subspan(first, last - first));
@@ -452,7 +464,9 @@ class GpuPages final : public EdgeSupply {
     unsigned damaged = 0;
     damaged_.download(&damaged);
     if (damaged)
-      throw bad_input("{}: a record is not the code of its row; the file is damaged", sides_.front().rows->path());
+      throw bad_input(
+          "{}: a page has edges to vertices that there are not; the file is damaged, `spillway verify` says where",
+          sides_.front().rows->path());
   }
 
   void wait_for_streams() const {
@@ -491,11 +505,13 @@ class PagesBuilder {
         pulls_(chunks_ == 1 && facts_.pulls_windows(job.topology, options_.direction)) {
     if (chunks_ > 1 && options_.direction == Direction::pull)
       throw DeviceError{ExitCode::usage, "state in chunks is pushed to; leave out --direction pull"};
+    if (!pulls_ && options_.direction == Direction::pull) throw DeviceError{ExitCode::usage, why_not_pulled};
     job.supplied.options.supply.state_chunks = chunks_;
   }
 
   Supply<PlainRows> build() {
     const auto [state, on_host] = job_.needs.state_bytes_in_chunks(chunks_);
+    device_.require(least_paged_bytes(job_.needs, job_.topology, chunks_), what_state);
     if (job_.topology.push.empty() && !pulls_)
       throw DeviceError{ExitCode::does_not_fit,
                         "a GPU pushes along pages, which needs those of in-edges for this; convert the graph with "
@@ -503,11 +519,7 @@ class PagesBuilder {
     add(job_.topology.push, supply_.push, !pulls_);
     add(job_.topology.pull, supply_.pull, pulls_);
     const PageSizes sizes = sizes_within(device_.room() - std::min(device_.room(), state), state);
-    for (PagedSide& side : sides_) {
-      side.cache = {device_, sizes.cached / sides_.size(), side.page_words(), side.table().size(),
-                    options_.cuda.page_cache};
-      supply_.resident += side.cache.bytes();
-    }
+    make_caches(sizes.cached);
     // Pages that stay leave room for it, for staged jobs, and for state that the device does not hold.
     Charge to_come{job_.graph.budget(), "the result"};
     to_come.raise_to(job_.needs.answer_bytes * (chunks_ > 1 ? 2 : 1) + answer_rounding + sizes.staged_bytes() +
@@ -532,6 +544,19 @@ class PagesBuilder {
     }
   }
 
+  /// Each side has a share by its pages; all of them together have so many places, at most one a page.
+  void make_caches(std::uint64_t places) {
+    std::uint64_t all = 0, before = 0, given = 0;
+    for (const PagedSide& side : sides_) all += side.table().size();
+    for (PagedSide& side : sides_) {
+      before += side.table().size();
+      const std::uint64_t share = all > 0 ? places * before / all - given : 0;
+      given += share;
+      side.cache = {device_, share, side.page_words(), side.table().size(), options_.cuda.page_cache};
+      supply_.resident += side.cache.bytes();
+    }
+  }
+
   const EdgeIndex* offsets_of(const RowBlock& block) {
     const auto found = std::ranges::find(offsets_, block.pages, &Offsets::of);
     if (found != offsets_.end()) return found->there->data();
@@ -541,6 +566,7 @@ class PagesBuilder {
     // They may be on disk: a part at a time is in memory.
     for (std::uint64_t first = 0; first < count; first += store::evicted_offsets) {
       const std::uint64_t last = std::min(count, first + store::evicted_offsets);
+      if (options_.progress) check_cancelled(*options_.progress);
       device_.upload(there->data() + first, block.rows.offsets + first, (last - first) * sizeof(EdgeIndex));
       for (std::uint64_t v = first; v < last && v + 1 < count; ++v)
         if (block.rows.degree(static_cast<Vertex>(v)) >= longest_row) refuse_long_rows(block);
@@ -579,10 +605,11 @@ class PagesBuilder {
 
   void open(PagedSide& side, unsigned shares) {
     const auto& budget = job_.graph.budget();
-    const auto  sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
+    auto        sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
+    sizes.kept_pages   = std::min(sizes.kept_pages, side.table().size() - side.cache.keeps());
     side.stream = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget, options_.trace);
-    side.ring   = PinnedRange{side.stream->ring().all()};
-    side.kept   = PinnedRange{side.stream->kept().all()};
+    side.ring          = PinnedRange{side.stream->ring().all(), options_.progress};
+    side.kept          = PinnedRange{side.stream->kept().all(), options_.progress};
   }
 
   /// As many streams and as large batches as are asked for or usual, or as fit; what is left keeps pages.
@@ -607,14 +634,13 @@ class PagesBuilder {
     };
     while (taken() > room && sizes.batch_pages > 1) sizes.batch_pages /= 2;
     while (taken() > room && sizes.streams > 1) --sizes.streams;
-    device_.require(state + taken(), "the state of the vertices and pages of edges");
+    device_.require(state + taken(), what_state);
     const std::uint64_t left = resident_bytes(device_.room(), state + taken(), options_.supply.resident);
     sizes.cached             = std::min<std::uint64_t>(all, left / page);
     return sizes;
   }
 
-  static constexpr std::uint64_t rounding        = 512;         // of what is allocated on the device
-  static constexpr std::uint64_t answer_rounding = 256u << 10;  // of columns, to pages of the system
+  static constexpr std::uint64_t rounding = 512;  // of what is allocated on the device
 
   struct Offsets {
     const store::PagedRows*                 of;
@@ -634,26 +660,50 @@ class PagesBuilder {
 
 }  // namespace
 
+const char* const why_not_pulled =
+    "a GPU pulls along pages of in-edges for programs that have all vertices active, and pushes for others; leave "
+    "out --direction pull, or use --device cpu";
+
+std::vector<const store::PagedRows*> pages_of(const Topology& topology) {
+  std::vector<const store::PagedRows*> all;
+  for (const auto* blocks : {&topology.push, &topology.pull})
+    for (const RowBlock& block : *blocks)
+      if (std::ranges::find(all, block.pages) == all.end()) all.push_back(block.pages);
+  return all;
+}
+
+Device::Bytes paged_offset_bytes(const Topology& topology, std::uint64_t chunks) {
+  const std::uint64_t bytes = pages_of(topology).size() * (topology.vertices + 1) * sizeof(EdgeIndex);
+  return chunks > 1 ? Device::Bytes{.host = bytes} : Device::Bytes{.device = bytes};
+}
+
+std::uint64_t least_paged_bytes(const ProgramNeeds& needs, const Topology& topology, std::uint64_t chunks) {
+  constexpr std::uint64_t slack = 32u << 10, a_page = sizeof(EdgeIndex) + sizeof(PartAt) + sizeof(Vertex);
+  std::uint64_t           pages = 0, tables = 0;
+  for (const store::PagedRows* rows : pages_of(topology)) {
+    const store::PageTable& table = rows->table();
+    const std::uint64_t     two   = 2 * std::uint64_t{table.format().page_bytes};
+    pages                         = std::max(pages, two + table.most_edges() * edge_bytes(needs.facts.weighted));
+    tables += table.size() * a_page;
+  }
+  return needs.state_bytes_in_chunks(chunks).device + paged_offset_bytes(topology, chunks).device + pages +
+         tables + slack;
+}
+
 std::uint64_t paged_chunks(const ProgramNeeds& needs, const Topology& topology, const RunOptions& options,
                            std::uint64_t room) {
   constexpr std::uint64_t smallest = 1u << 12;  // vertices: with fewer, all time goes into pages
-  constexpr std::uint64_t slack = 32u << 10, a_page = sizeof(EdgeIndex) + sizeof(PartAt) + sizeof(Vertex);
   if (options.supply.state_chunks > 0) return options.supply.state_chunks;
-  std::uint64_t pages = 0, tables = 0, offsets = 0;
-  for (const auto* blocks : {&topology.push, &topology.pull})
-    for (const RowBlock& block : *blocks) {
-      const store::PageTable& table = block.pages->table();
-      pages =
-          std::max(pages, 2 * table.format().page_bytes + table.most_edges() * edge_bytes(needs.facts.weighted));
-      tables += table.size() * a_page;
-      offsets += (topology.vertices + 1) * sizeof(EdgeIndex);
-    }
-  for (std::uint64_t chunks = 1; chunks * smallest < std::max(topology.vertices, 2 * smallest); chunks *= 2) {
-    const std::uint64_t beside = pages + tables + slack + (chunks == 1 ? offsets : 0);
-    if (needs.state_bytes_in_chunks(chunks).device + beside <= room) return chunks;
-    if (options.direction == Direction::pull) break;  // chunks are pushed to
+  const auto fit = [&](std::uint64_t chunks) { return least_paged_bytes(needs, topology, chunks) <= room; };
+  if (fit(1) || options.direction == Direction::pull) return 1;  // chunks are pushed to
+  const std::uint64_t most = std::max<std::uint64_t>(topology.vertices / smallest, 1);
+  std::uint64_t       few = 1, enough = std::min<std::uint64_t>(2, most);
+  while (enough < most && !fit(enough)) few = enough, enough = std::min(2 * enough, most);
+  while (few + 1 < enough) {
+    const std::uint64_t middle   = few + (enough - few) / 2;
+    (fit(middle) ? enough : few) = middle;
   }
-  return 1;
+  return enough;
 }
 
 namespace {

@@ -15,6 +15,8 @@ namespace {
 
 constexpr auto what_kept = "pages of edges";
 
+constexpr std::uint64_t rows_at_once = 1u << 18;  // of which it is found where they begin, or those of a page
+
 std::uint64_t large_pages(const store::PageTable& table) {
   std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < table.size(); ++i) count += table.is_large(i) ? 1 : 0;
@@ -42,9 +44,11 @@ std::uint64_t joining_bytes(const store::PageTable& table) {
 
 }  // namespace
 
-std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows) {
+std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows, int threads) {
   const store::PageTable& table = rows.table();
-  return (table.size() + large_pages(table)) * table.format().page_bytes + joining_bytes(table);
+  const std::uint64_t     reading = joining_bytes(table) + PageStreamSizes::least_bytes(rows, threads, false);
+  const std::uint64_t finding = std::min<std::uint64_t>(rows_at_once, rows.offsets().size()) * sizeof(RowSlice);
+  return (table.size() + large_pages(table)) * table.format().page_bytes + std::max(reading, finding);
 }
 
 std::string PagesInPlace::why_not(const store::PagedRows& rows) {
@@ -58,36 +62,37 @@ std::string PagesInPlace::why_not(const store::PagedRows& rows) {
   return {};
 }
 
-PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, bool weighted, const RunOptions& options,
+PagesInPlace::PagesInPlace(Device& device, const store::PagedRows& rows, const RunOptions& options,
                            const std::shared_ptr<MemoryBudget>& budget)
     : pages_(&rows),
-      weighted_(weighted),
       weight_bits_(rows.table().format().weight_bits),
       slices_(device, rows.offsets().size() - 1, "the places of the rows") {
   {
     Charge joining{budget, "a row of several pages"};
     joining.raise_to(joining_bytes(rows.table()));
-    read(weighted, options, budget);
-    join_large_rows();
+    read(options, budget);
+    join_large_rows(options.progress);
   }
   readable_ = {words(), kept_.memory.size() * rows.table().format().page_bytes, budget, what_kept};
-  find_rows(device, thread_count(options.threads));
+  find_rows(device, options, budget);
 }
 
-bool PagesInPlace::is_of(const store::PagedRows* pages, bool weighted) const {
-  return pages_ == pages && (weighted_ || !weighted);
-}
-
-void PagesInPlace::read(bool weighted, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
+/// Weights are checked with the targets, which alone are decoded.
+void PagesInPlace::read(const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget) {
   const store::PageTable& table   = pages_->table();
   const int               threads = thread_count(options.threads);
-  PageStreamSizes         sizes   = PageStreamSizes::of(*pages_, threads, weighted, std::nullopt, 1, *budget);
+  PageStreamSizes         sizes   = PageStreamSizes::of(*pages_, threads, false, std::nullopt, 1, *budget);
   const std::uint64_t     all     = table.size() + large_pages(table);
   const std::uint64_t     page    = table.format().page_bytes;
-  sizes.kept_pages                = all;
-  budget->expect((all + sizes.ring_pages) * page + PageStreamSizes::decoded_bytes(*pages_, threads, weighted),
+  // Of what all pages leave, the ring takes as much as is usual.
+  const std::uint64_t free  = budget->limit() - std::min(budget->limit(), budget->used());
+  const std::uint64_t least = all * page + PageStreamSizes::least_bytes(*pages_, threads, false);
+  sizes.kept_pages          = all;
+  sizes.ring_pages =
+      std::min(sizes.ring_pages, PageStreamSizes::least_ring(threads) + (free - std::min(free, least)) / page);
+  budget->expect((all + sizes.ring_pages) * page + PageStreamSizes::decoded_bytes(*pages_, threads, false),
                  what_kept);
-  PageStream                 stream{*pages_, threads, weighted, sizes, budget, options.trace};
+  PageStream                 stream{*pages_, threads, false, sizes, budget, options.trace};
   std::vector<std::uint64_t> each(table.size());
   for (std::uint64_t i = 0; i < each.size(); ++i) each[i] = i;
   stream.begin(std::move(each), {});
@@ -107,7 +112,7 @@ void PagesInPlace::read(bool weighted, const RunOptions& options, const std::sha
 }
 
 /// Pages of a row end with whole groups: coded as one it takes no more than they did.
-void PagesInPlace::join_large_rows() {
+void PagesInPlace::join_large_rows(Progress* progress) {
   const store::PageTable&    table  = pages_->table();
   const std::uint64_t        a_page = table.format().page_bytes / sizeof(std::uint32_t);
   std::uint64_t              at     = table.size() * a_page;
@@ -116,6 +121,7 @@ void PagesInPlace::join_large_rows() {
   for (std::uint64_t first = 0, last; first < table.size(); first = last) {
     last = end_of_row(table, first);
     if (!table.is_large(first)) continue;
+    if (progress) check_cancelled(*progress);
     const auto      v     = static_cast<Vertex>(table.vertices(first).first);
     const EdgeIndex begin = table.edges(first).first;
     targets.resize(table.edges(last - 1).last - begin);
@@ -135,12 +141,13 @@ void PagesInPlace::join_large_rows() {
 }
 
 /// Some pages at a time: where the rows of each begin, by their slots.
-void PagesInPlace::find_rows(Device& device, int threads) {
-  constexpr std::uint64_t at_once = 1u << 22;  // vertices
+void PagesInPlace::find_rows(Device& device, const RunOptions& options,
+                             const std::shared_ptr<MemoryBudget>& budget) {
   const store::PageTable& table   = pages_->table();
   const auto&             offsets = pages_->offsets();
   const std::uint64_t     words   = table.format().page_bytes / sizeof(std::uint32_t);
   std::vector<RowSlice>   found;
+  Charge                  held{budget, "the places of the rows"};
   const auto              slice = [&](std::uint64_t v, std::uint64_t at) -> RowSlice {
     const auto edges = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
     return {static_cast<std::uint32_t>(at),
@@ -148,10 +155,12 @@ void PagesInPlace::find_rows(Device& device, int threads) {
   };
   for (std::uint64_t first = 0, last; first < table.size(); first = last) {
     const std::uint64_t from = table.vertices(first).first;
-    for (last = first + 1; last < table.size() && table.vertices(last).last - from <= at_once;) ++last;
+    for (last = first + 1; last < table.size() && table.vertices(last).last - from <= rows_at_once;) ++last;
     const std::uint64_t to = table.vertices(last - 1).last;
+    if (options.progress) check_cancelled(*options.progress);
+    if (to - from > found.capacity()) held.raise_to((to - from) * sizeof(RowSlice)), found.reserve(to - from);
     found.assign(to - from, RowSlice{});
-    for_each_task(threads, last - first, [&](std::uint64_t i, int) {
+    for_each_task(thread_count(options.threads), last - first, [&](std::uint64_t i, int) {
       const std::uint64_t page = first + i;
       if (table.is_large(page)) return;
       const VertexRange   vertices = table.vertices(page);
@@ -173,21 +182,17 @@ namespace {
 /// One for each set of pages, which both directions may share.
 void add_pages(SupplyJob& job, const RowBlock& block, Supply<CompressedRows>& supply,
                std::vector<CompressedRows>& to) {
-  const bool     weighted = job.needs.facts.weighted;
-  RunStatistics& so_far   = job.supplied.so_far;
-  auto           pages    = job.device_graph.pages_in_place(block, weighted);
+  RunStatistics& so_far = job.supplied.so_far;
+  auto           pages  = job.device_graph.pages_in_place(block.pages);
   for (const auto& held : supply.held)  // by this run
-    if (const auto* const other = static_cast<const PagesInPlace*>(held.get());
-        other->is_of(block.pages, weighted))
+    if (const auto* const other = static_cast<const PagesInPlace*>(held.get()); other->is_of(block.pages))
       return to.push_back(other->rows());
   if (!pages) {
     refuse_long_rows(block);
-    job.device_graph.drop_pages(block);  // without weights
     job.device().require(
         job.needs.state_bytes(edges_in_place()) + job.topology.vertices * sizeof(CompressedRows::RowSlice),
         "the state of the vertices and the places of their rows");
-    pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, weighted, job.supplied.options,
-                                           job.graph.budget());
+    pages = std::make_shared<PagesInPlace>(job.device(), *block.pages, job.supplied.options, job.graph.budget());
     // Others may need the memory, unless more such runs are to come.
     if (job.supplied.options.runs > 1) job.device_graph.keep(pages);
     so_far.pages_read += pages->pages(), so_far.bytes_read += pages->bytes();
@@ -204,6 +209,9 @@ void add_pages(SupplyJob& job, const RowBlock& block, Supply<CompressedRows>& su
 std::optional<Error> supply_pages_in_place(SupplyJob& job) {
   if (job.needs.form == RowForm::whole)
     return Error{ExitCode::usage, "--deterministic does not go with compressed pages that are read in place"};
+  if (job.supplied.options.supply.state_chunks > 1)
+    return Error{ExitCode::usage,
+                 "--state-chunks is for pages that are sent, not for those that are read in place"};
   for (const auto* side : {&job.topology.push, &job.topology.pull})
     for (const RowBlock& block : *side)
       if (const std::string why = PagesInPlace::why_not(*block.pages); !why.empty())
@@ -211,7 +219,7 @@ std::optional<Error> supply_pages_in_place(SupplyJob& job) {
   Supply<CompressedRows> supply;
   try {
     Charge to_come{job.graph.budget(), "the result"};
-    to_come.raise_to(job.needs.answer_bytes);
+    to_come.raise_to(job.needs.answer_bytes + answer_rounding);
     for (const RowBlock& block : job.topology.push) add_pages(job, block, supply, supply.push);
     for (const RowBlock& block : job.topology.pull) add_pages(job, block, supply, supply.pull);
   } catch (const Error& error) {

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/fail.hpp"
+#include "base/text.hpp"
 #include "engine/cuda/pages_in_place.hpp"
 #include "engine/cuda/supplies.hpp"
 #include "plan/page_pricing.hpp"
@@ -74,65 +76,101 @@ struct Session::State {
     return {.device = "cuda:" + std::to_string(device_graph->device().index()), .method = options.method};
   }
 
+  bool pulls_pages() const { return needs.facts.pulls_windows(topology, options.direction); }
+
+  /// Those that are pulled or pushed, where pages are sent.
+  const std::vector<RowBlock>& streamed_blocks() const {
+    return pulls_pages() || topology.push.empty() ? topology.pull : topology.push;
+  }
+
+  /// Host memory that pages may take, with those that earlier runs have left there.
+  double host_room() const {
+    const auto&         budget = graph.budget();
+    const std::uint64_t used   = budget->used() + needs.answer_bytes + answer_rounding;
+    double              room   = static_cast<double>(budget->limit() - std::min(budget->limit(), used));
+    for (const store::PagedRows* each : pages_of(topology))
+      if (device_graph->pages_in_place(each)) room += static_cast<double>(each->bytes());
+    return room;
+  }
+
+  /// Whether a GPU would read all pages in host memory.
+  bool reads_in_place() const {
+    const InPlace asked = options.supply.pages_in_place;
+    if (asked == InPlace::off || (asked == InPlace::automatic && !needs.facts.voting)) return false;
+    if (needs.form == RowForm::whole || options.supply.state_chunks > 1) return false;
+    double all = 0;
+    for (const store::PagedRows* each : pages_of(topology)) {
+      if (!PagesInPlace::why_not(*each).empty()) return false;
+      all += static_cast<double>(PagesInPlace::host_bytes(*each, thread_count(options.threads)));
+    }
+    return all <= host_room();
+  }
+
+  /// As the CPU's executor would have it (supply/state_chunks.cpp), whose state is not known here.
+  PagedWay on_cpu(double bytes) const {
+    constexpr double a_vertex = 40;  // bytes of state, frontier and work lists, at most (docs/design.md)
+    const double     state = a_vertex * static_cast<double>(topology.vertices), room = host_room();
+    if (state <= room) return {.host_kept = std::min(bytes, room - state)};
+    return {.passes = std::ceil(2 * state / std::max(room, 1.0)), .state_each = state};
+  }
+
   /// What pages are to a price: of rows that are pulled or pushed, or of all that are read in place.
   PagedFacts paged_facts() const {
-    const ProgramFacts& program = needs.facts;
-    const bool          pulls   = program.pulls_windows(topology, options.direction);
-    const InPlace       asked   = options.supply.pages_in_place;
-    PagedFacts          facts{.in_place = asked == InPlace::on || (program.voting && asked == InPlace::automatic),
-                              .starts_gpu = !is_started()};
-    facts.in_place &= needs.form != RowForm::whole;
-    std::vector<const store::PagedRows*> all;
-    double                               kept = 0;
-    for (const auto* blocks : {&topology.push, &topology.pull})
-      for (const RowBlock& block : *blocks) {
-        if (std::ranges::find(all, block.pages) != all.end()) continue;
-        all.push_back(block.pages);
-        facts.in_place &= PagesInPlace::why_not(*block.pages).empty();
-        if (device_graph->pages_in_place(block, program.weighted))
-          kept += static_cast<double>(block.pages->bytes());
-      }
-    for (const RowBlock& block : pulls || topology.push.empty() ? topology.pull : topology.push)
-      facts.bytes += static_cast<double>(block.pages->bytes());
-    const auto&         budget = graph.budget();
-    const std::uint64_t used   = budget->used() + needs.answer_bytes;
-    const double        room   = static_cast<double>(budget->limit() - std::min(budget->limit(), used)) + kept;
-    double              both   = 0;
-    for (const store::PagedRows* each : all) both += static_cast<double>(PagesInPlace::host_bytes(*each));
-    facts.in_place &= room >= both;
-    facts.is_kept               = facts.in_place && kept >= facts.bytes;
+    PagedFacts facts{.in_place = reads_in_place()};
+    for (const RowBlock& block : streamed_blocks()) facts.bytes += static_cast<double>(block.pages->bytes());
+    const auto has = [&](const store::PagedRows* each) { return device_graph->pages_in_place(each) != nullptr; };
+    facts.is_kept  = facts.in_place && std::ranges::all_of(pages_of(topology), has);
     const std::uint64_t there   = device_graph->room(true);
-    facts.chunks                = paged_chunks(needs, topology, options, there);
-    const Device::Bytes state   = needs.state_bytes_in_chunks(facts.chunks);
-    const std::uint64_t offsets = facts.chunks == 1 ? (topology.vertices + 1) * sizeof(EdgeIndex) : 0;
-    facts.state_over_bus        = static_cast<double>(state.host);
-    facts.host_kept             = std::min(facts.bytes, std::max(0.0, room - static_cast<double>(state.host)));
-    facts.device_kept =
-        std::min(facts.bytes, static_cast<double>(there - std::min(there, state.device + offsets)));
+    const std::uint64_t chunks  = paged_chunks(needs, topology, options, there);
+    const Device::Bytes state   = needs.state_bytes_in_chunks(chunks);
+    const Device::Bytes offsets = paged_offset_bytes(topology, chunks);
+    const auto          rest    = static_cast<double>(state.host + offsets.host);
+    const std::uint64_t beside  = state.device + offsets.device;
+    facts.device_kept           = std::min(facts.bytes, static_cast<double>(there - std::min(there, beside)));
+    if (options.supply.resident)
+      facts.device_kept = std::min(facts.device_kept, static_cast<double>(*options.supply.resident));
+    facts.gpu = {.host_kept  = std::min(facts.bytes, std::max(0.0, host_room() - rest)),
+                 .passes     = static_cast<double>(chunks),
+                 .state_each = static_cast<double>(state.host)};
+    facts.cpu = on_cpu(facts.bytes);
     return facts;
   }
 
-  /// Why a GPU cannot; empty: it can, for all that is known.
+  /// What keeps pages from a GPU; empty: nothing, for all that is known.
   std::string excluded() const {
     const auto leaves_out = [](const RowBlock& block) { return block.pages->leaves_out(); };
     if (std::ranges::any_of(topology.push, leaves_out))
-      return "loops and parallel arcs are left out on the CPU only";
-    if (topology.push.empty() && !needs.facts.pulls_windows(topology, options.direction))
-      return "a GPU pushes along pages, which needs those of in-edges for this";
-    const Device::Bytes state =
-        needs.state_bytes_in_chunks(paged_chunks(needs, topology, options, device_graph->room(true)));
-    if (state.device > device_graph->room(true)) return "the state of the vertices does not fit the GPU";
-    if (!graph.budget()->has_room(state.host + needs.answer_bytes))
-      return "chunks of the state do not fit host memory";
+      return "with loops or parallel arcs to leave out are for the CPU";
+    if (reads_in_place()) return {};
+    if (!pulls_pages() && topology.push.empty())
+      return "are pushed by a GPU, which needs those of in-edges for this";
+    if (!pulls_pages() && options.direction == Direction::pull)
+      return "are pushed by a GPU in this program, and --direction pull was asked for";
+    const std::uint64_t room   = device_graph->room(true);
+    const std::uint64_t chunks = paged_chunks(needs, topology, options, room);
+    const std::uint64_t least  = least_paged_bytes(needs, topology, chunks);
+    if (least > room)
+      return fmt::format("need {} on the GPU with the state of their vertices, and there are {}",
+                         human_bytes(least), human_bytes(room));
+    const std::uint64_t host =
+        needs.state_bytes_in_chunks(chunks).host + paged_offset_bytes(topology, chunks).host;
+    if (!graph.budget()->has_room(host + needs.answer_bytes))
+      return fmt::format("need {} of host memory for chunks of the state", human_bytes(host));
     return {};
+  }
+
+  /// Whoever says how a GPU is to go about it wants one.
+  bool wants_gpu() const {
+    return !needs.may_use_cpu || options.device.kind == cuda_kind() || options.cuda != CudaTuning{} ||
+           options.supply.compress != Compress::automatic;
   }
 
   /// On a GPU if that is asked for, or else where pages are processed sooner.
   Placement placed_pages() {
-    if (!needs.may_use_cpu || options.device.kind == cuda_kind()) return {.candidates = {streamed()}, .why = {}};
+    if (wants_gpu()) return {.candidates = {streamed()}, .why = {}};
     const RunFacts run = facts();
-    Placement      placed{.rates  = known_rates_of(device_graph->device(), thread_count(options.threads)),
-                          .priced = true};
+    const auto     known = [&] { return known_rates_of(device_graph->device(), thread_count(options.threads)); };
+    Placement      placed{.rates = options.supply.rates ? *options.supply.rates : known(), .priced = true};
     placed.candidates = priced_pages(run, placed.rates, paged_facts(), streamed().device);
     for (PlanCandidate& each : placed.candidates)
       if (!each.on_cpu()) each.excluded = excluded();
@@ -187,8 +225,7 @@ Plan Session::plan_of_pages(const State& state) {
                          .weighted = state.needs.facts.weighted,
                          .vertices = state.topology.vertices,
                          .arcs     = state.topology.arcs};
-  const bool        pulls  = state.needs.facts.pulls_windows(state.topology, state.options.direction);
-  const auto&       blocks = pulls ? state.topology.pull : state.topology.push;
+  const auto&       blocks = state.streamed_blocks();
   for (const RowBlock& block : blocks) {
     plan.edge_bytes += block.pages->bytes();
     plan.compressed |= block.pages->table().format().compressed;
@@ -200,7 +237,8 @@ Plan Session::plan_of_pages(const State& state) {
                                      on_cpu ? "the CPU" : gpu, best.total_ms, on_cpu ? gpu : "the CPU",
                                      next.total_ms));
     else
-      plan.why.push_back(fmt::format("edges are in pages on disk, and not for {}: {}", gpu, next.excluded));
+      plan.why.push_back(
+          fmt::format("edges are in pages on disk, and not for {}: {} {}", gpu, next.method->name, next.excluded));
   }
   if (on_cpu) return plan;
   plan.room = state.device_graph->device().room();
@@ -210,9 +248,9 @@ Plan Session::plan_of_pages(const State& state) {
     plan.why.emplace_back("host memory holds all of the compressed pages: the GPU reads them there");
     return plan;
   }
-  plan.state_chunks        = paged.chunks;
-  plan.state_bytes         = state.needs.state_bytes_in_chunks(paged.chunks).device;
-  const std::uint64_t held = plan.state_bytes + (plan.vertices + 1) * sizeof(EdgeIndex) * blocks.size();
+  plan.state_chunks        = static_cast<std::uint64_t>(paged.gpu.passes);
+  plan.state_bytes         = state.needs.state_bytes_in_chunks(plan.state_chunks).device;
+  const std::uint64_t held = plan.state_bytes + paged_offset_bytes(state.topology, plan.state_chunks).device;
   const std::uint64_t left = plan.room - std::min(plan.room, held);
   plan.resident_bytes      = std::min({plan.edge_bytes, left, state.options.supply.resident.value_or(left)});
   plan.why.emplace_back("edges are in pages on disk, which are streamed to the GPU; what fits stays there");
@@ -235,7 +273,8 @@ SuppliedRows Session::rows() {
   State& state = *state_;
   if (!state.choice) state.choose();
   const PlanCandidate& chosen = state.choice->best();
-  if (!chosen.excluded.empty()) throw DeviceError{ExitCode::does_not_fit, chosen.excluded};
+  if (!chosen.excluded.empty())
+    throw DeviceError{ExitCode::does_not_fit, fmt::format("{} {}", chosen.method->name, chosen.excluded)};
   SuppliedRows   made{.rows = {}, .options = state.options, .so_far = {}};
   SupplyOptions& supply = made.options.supply;
   if (!chosen.method->all_resident) made.options.method = chosen.method;

@@ -50,8 +50,18 @@ Supply<PlainRows> window_supply(DeviceGraph& device_graph, const Graph& graph, c
                                 const RunOptions& options, const WindowNeeds& needs, bool pulls,
                                 std::uint64_t state);
 
-/// Chunks that the state of a run over pages is cut into, on a device with so much room: as many as are asked for,
-/// or as few as let it, offsets and two pages be there.
+/// Of columns, to pages of the system; kept free beside the answer.
+inline constexpr std::uint64_t answer_rounding = 256u << 10;
+/// Of pages that are sent.
+extern const char* const why_not_pulled;
+/// Pages of the rows to push and of those to pull, each once.
+std::vector<const store::PagedRows*> pages_of(const Topology& topology);
+/// Offsets of these rows, on the device or, where state is in chunks, in host memory.
+Device::Bytes paged_offset_bytes(const Topology& topology, std::uint64_t chunks);
+/// What a run over pages takes of a device at least, with its state in so many chunks: that, offsets and two
+/// pages.
+std::uint64_t least_paged_bytes(const ProgramNeeds& needs, const Topology& topology, std::uint64_t chunks);
+/// Chunks for a device with so much room: as many as are asked for, or as few as do; else as many as there may be.
 std::uint64_t paged_chunks(const ProgramNeeds& needs, const Topology& topology, const RunOptions& options,
                            std::uint64_t room);
 

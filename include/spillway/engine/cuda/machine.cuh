@@ -417,12 +417,12 @@ class Machine {
     return edge;
   }
 
-  /// What a vertex that pushes sends along all its edges.
   /// Edges that are pushed; those of a pass for another chunk of the state have been counted before.
   __device__ void note_looked_at(unsigned edges) {
     if (!Rows::in_windows || view_.receivers.first == 0) mine_.looked_at += edges;
   }
 
+  /// What a vertex that pushes sends along all its edges.
   __device__ Message sent_by(Vertex v) {
     if constexpr (publishes_on_push && Publishes<P>) {
       StepOf<P> at = step(v);
