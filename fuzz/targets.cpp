@@ -11,9 +11,9 @@
 
 #include "base/files.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 #include "graph/symmetry.hpp"
 #include "io/format.hpp"
-#include "graph/split.hpp"
 #include "store/spill_file.hpp"
 
 #include <spillway/algorithms.hpp>
@@ -106,7 +106,8 @@ void compute(const Graph& graph, const std::string& name, const ParameterValues&
 
 /// A .spill file may say that it is symmetric, or bring in-edges; only `spillway verify` looks whether they fit.
 bool keeps_its_promises(const Graph& graph) {
-  if (graph.split() && !are_transposed(graph.split()->out(), graph.split()->in(), 1, Progress::none())) return false;
+  if (graph.split() && !are_transposed(graph.split()->out(), graph.split()->in(), 1, Progress::none()))
+    return false;
   if (graph.symmetric()) return !find_lone_arc(graph.out(), 1, Progress::none()).has_value();
   return are_transposed(graph.out(), graph.in(), 1, Progress::none());
 }

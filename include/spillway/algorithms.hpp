@@ -71,11 +71,11 @@ struct Algorithm {
   WeightUse               weights       = WeightUse::ignored;
   bool                    makes_a_graph = false;  ///< the answer is a graph, not columns
   bool                    on_gpu        = false;  ///< can be asked of one
-  bool   vertex_program = true;  ///< or an algorithm of its own, to which directions and methods do not apply
-  bool   survives_split = false;  ///< of its own, and answers by programs where vertices are split; programs say so
-  Run    run            = {};
-  Plans  plan           = {};             ///< of the first program that `run` runs: `plan_run` (run.hpp)
-  Verify verify         = {};             ///< empty: the result cannot be checked
+  bool  vertex_program = true;   ///< or an algorithm of its own, to which directions and methods do not apply
+  bool  survives_split = false;  ///< of its own, and answers by programs where vertices are split; programs say so
+  Run   run            = {};
+  Plans plan           = {};              ///< of the first program that `run` runs: `plan_run` (run.hpp)
+  Verify                   verify  = {};  ///< empty: the result cannot be checked
   std::vector<std::string> aliases = {};  ///< what others call it
 };
 

@@ -76,8 +76,8 @@ class Graph {
   /// returns can be indexed with, and throws Error{bad_input} if it cannot.
   const Csr& out() const;
 
-  /// Rows of the graph with its vertices split, which runs walk instead of `out` and `in`; those are the graph's own
-  /// still, built at the first call. Null: there are none.
+  /// Rows of the graph with its vertices split, which runs walk instead of `out` and `in`; those are the graph's
+  /// own still, built at the first call. Null: there are none.
   const std::shared_ptr<const SplitRows>& split() const;
 
   /// Edges that rest in pages on disk, from where runs stream them; `out`, `in` and `simple` are
@@ -153,8 +153,8 @@ Graph with_unit_weights(const Graph& graph, int threads = 0);
 Graph with_random_weights(const Graph& graph, std::uint64_t seed, std::uint32_t least = 1, std::uint32_t most = 64,
                           int threads = 0);
 
-/// The same graph, its vertices of many edges split (Tigr, section 3): programs run on the split rows and answer for
-/// the graph's own vertices.
+/// The same graph, its vertices of many edges split (Tigr, section 3): programs run on the split rows and answer
+/// for the graph's own vertices.
 Graph split(const Graph& graph, SplitForm form, int threads = 0, Progress* progress = nullptr);
 
 /// Writes in the format that the suffix (or `format`) names, beside `path` and then renamed.

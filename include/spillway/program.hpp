@@ -199,16 +199,16 @@ concept ComputesFromBoth = requires(const P p, const MessageOf<P>& message, cons
 template <class P>
 concept Computes = ComputesFromEdge<P> || ComputesFromMessage<P> || ComputesFromBoth<P>;
 
-/// `neutral(message, edge)`, or with `to` as in compute: the update that an arc carries which connects the parts of a
-/// split vertex (Tigr), and is no arc of the graph.
+/// `neutral(message, edge)`, or with `to` as in compute: the update that an arc carries which connects the parts
+/// of a split vertex (Tigr), and is no arc of the graph.
 template <class P>
 concept SaysNeutralFromMessage = requires(const P p, const MessageOf<P>& message, const EdgeOf<P>& edge) {
   { p.neutral(message, edge) } -> std::convertible_to<UpdateOf<P>>;
 };
 
 template <class P>
-concept SaysNeutral = SaysNeutralFromMessage<P> || requires(const P p, const MessageOf<P>& message,
-                                                            const EdgeOf<P>& edge, const ValueOf<P>& to) {
+concept SaysNeutral = SaysNeutralFromMessage<P> ||
+    requires(const P p, const MessageOf<P>& message, const EdgeOf<P>& edge, const ValueOf<P>& to) {
   { p.neutral(message, edge, to) } -> std::convertible_to<UpdateOf<P>>;
 };
 

@@ -76,7 +76,8 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   using T                  = Traits<P>;
   const RunOptions options = options_for(graph, given);
   if constexpr (T::weighted) check_weights_for(graph, weight_type_of<P>());
-  if (graph.split()) check_split(graph, {T::survives_split, T::relays, T::reads_degree, !T::Combine::idempotent, T::along});
+  if (graph.split())
+    check_split(graph, {T::survives_split, T::relays, T::reads_degree, !T::Combine::idempotent, T::along});
   check_given_values(continuation.values.size(), graph, continuation.whole);
   for_each_input(program, [&](const auto& input) { check_input(input.size(), input.per_vertex(), graph); });
   check_replay(continuation.replay, graph);
@@ -104,7 +105,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   }
   Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   if (continuation.whole) topology.answers.reset();
-  const bool     supports_async =
+  const bool supports_async =
       T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   check_method_options(options);
   if (windows || (options.method->streams_pages && on_a_gpu))

@@ -220,9 +220,10 @@ class Centrality {
     return true;
   }
 
-  /// What is known of each vertex and each part of one after the way there: in whose turn it tells those before it.
+  /// What is known of each vertex and each part of one after the way there: in whose turn it tells those before
+  /// it.
   Buffer<SplitDependencies::Value> waiting(std::span<const AccumulativePathCounts::Value> counted) const {
-    const SplitRows&     split = *graph_.split();
+    const SplitRows&     split   = *graph_.split();
     const int            threads = thread_count(options_.threads);
     const Buffer<Vertex> hops    = split.hops(threads);
     const std::uint64_t  most    = split.most_hops();
@@ -237,7 +238,7 @@ class Centrality {
       for (std::uint64_t v = begin; v < end; ++v) {
         const std::uint64_t within = split.form().in_edges ? most - hops[v] : hops[v];
         const std::uint64_t turn   = last - (std::uint64_t{counted[v].level} * (most + 1) + within);
-        values[v] = {counted[v].paths, 0, counted[v].level, static_cast<std::uint32_t>(turn)};
+        values[v]                  = {counted[v].paths, 0, counted[v].level, static_cast<std::uint32_t>(turn)};
       }
     });
     return values;
@@ -248,9 +249,10 @@ class Centrality {
     add_statistics(statistics_, forward.statistics, keeps_iterations_);
     for (const auto& value : forward.values.span())
       if (beyond_count(value.paths))
-        throw bad_input("bc: there are more shortest paths from vertex {} than a 64-bit floating number can count; "
-                        "convert the graph with --split none",
-                        graph_.ids().name(source));
+        throw bad_input(
+            "bc: there are more shortest paths from vertex {} than a 64-bit floating number can count; "
+            "convert the graph with --split none",
+            graph_.ids().name(source));
     auto values    = waiting(forward.values.span());
     forward.values = {};
     auto backward  = run(SplitDependencies{static_cast<Vertex>(graph_.vertex_count())}, graph_, options_,
@@ -297,8 +299,9 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
 Plan plan_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Sources sources = sources_of(graph, values);
   const Vertex  first   = sources.vertices.empty() ? 0 : sources.vertices.front();
-  if (graph.split()) return plan_run(AccumulativePathCounts{first}, graph, shared_by(options, sources.vertices.size()));
-  const auto    plan    = [&]<class Count>(Count) {
+  if (graph.split())
+    return plan_run(AccumulativePathCounts{first}, graph, shared_by(options, sources.vertices.size()));
+  const auto plan = [&]<class Count>(Count) {
     Schedule         levels;
     const RunOptions shared = shared_by(options, sources.vertices.size());
     return plan_run(PathCounts<Between<Count>>{first}, graph, shared, {.record = &levels, .keep = true});

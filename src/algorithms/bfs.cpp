@@ -26,16 +26,15 @@ Result search(const P& program, const Graph& graph, const RunOptions& options) {
   return result;
 }
 
-/// Levels are iterations, unless those of different parts of the graph do not wait for one another, or a split makes
-/// some ways longer.
+/// Levels are iterations, unless those of different parts of the graph do not wait for one another, or a split
+/// makes some ways longer.
 bool is_loose(const Graph& graph, const RunOptions& options) {
   return graph.split() || goes_asynchronously(options, graph.vertex_count(), graph.arc_count());
 }
 
 Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Vertex source = Parameters{"bfs", values}.vertex(graph);
-  if (is_loose(graph, options))
-    return search(LooseBfs{source}, graph, options);
+  if (is_loose(graph, options)) return search(LooseBfs{source}, graph, options);
   return search(Bfs{source}, graph, options);
 }
 

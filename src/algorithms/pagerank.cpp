@@ -101,11 +101,11 @@ PageRankSettings pagerank_settings(const char* name, const Graph& graph, const P
   const bool fixed       = parameters.text("iterations") != "auto";
   settings.iterations    = fixed ? parameters.number("iterations", 1, 1u << 30) : default_iterations;
   if (graph.split()) settings.iterations *= 1 + graph.split()->most_hops();
-  const bool stated      = parameters.text("tolerance") != "auto";
-  settings.runs_all      = fixed && !stated && !settings.residual_form;
-  settings.tolerance     = stated                            ? parameters.real("tolerance", 0, 2)
-                           : fixed && settings.residual_form ? 0
-                                                             : default_tolerance;
+  const bool stated  = parameters.text("tolerance") != "auto";
+  settings.runs_all  = fixed && !stated && !settings.residual_form;
+  settings.tolerance = stated                            ? parameters.real("tolerance", 0, 2)
+                       : fixed && settings.residual_form ? 0
+                                                         : default_tolerance;
   return settings;
 }
 
@@ -115,7 +115,8 @@ namespace {
 void refuse_counted_iterations(const char* name, const Graph& graph, const ParameterValues& values) {
   if (graph.split() && Parameters{name, values}.text("iterations") != "auto")
     throw usage_error(
-        "{}: the vertices of {} are split, and so many iterations are not those of the graph; leave out --iterations, "
+        "{}: the vertices of {} are split, and so many iterations are not those of the graph; leave out "
+        "--iterations, "
         "or convert it with --split none",
         name, graph.name());
 }

@@ -132,9 +132,9 @@ std::string step_problem(const Graph& graph, Vertex source, const Settings& sett
                                    rank_tolerance(result.statistics.iterations));
 }
 
-/// With the vertices split, what one iteration should have made of them depends on the split. But all that the last one
-/// changed, in trees too, comes to no more than so much of a difference from the limit: it is damped whenever it goes
-/// along an arc of the graph.
+/// With the vertices split, what one iteration should have made of them depends on the split. But all that the
+/// last one changed, in trees too, comes to no more than so much of a difference from the limit: it is damped
+/// whenever it goes along an arc of the graph.
 double outstanding(const Graph& graph, const Settings& settings, const Result& result) {
   if (!graph.split()) return 0;
   const auto hops = static_cast<double>(graph.split()->most_hops());
@@ -180,8 +180,8 @@ std::string limit_problem(const Graph& graph, Vertex source, const Settings& set
 /// lost.
 std::string fixed_point_problem(const Graph& graph, Vertex source, const Settings& settings,
                                 const Result& result) {
-  const std::span<const float> found = ranks_of(result);
-  const double                 sum   = std::accumulate(found.begin(), found.end(), 0.0);
+  const std::span<const float> found     = ranks_of(result);
+  const double                 sum       = std::accumulate(found.begin(), found.end(), 0.0);
   Tolerance                    tolerance = sum_tolerance(settings, result.statistics.iterations);
   tolerance.absolute += outstanding(graph, settings, result);
   if (!settings.drop_dangling && !near(sum, 1, tolerance))

@@ -115,7 +115,8 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   };
   const auto on_cpu = [&] { return run_on(gpu::without(options)); };
   return gpu::or_else(
-      graph, options, [&] { return graph.pages() || graph.split() ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
+      graph, options,
+      [&] { return graph.pages() || graph.split() ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
       on_cpu);
 }
 

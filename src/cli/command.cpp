@@ -8,11 +8,11 @@
 
 #include <spillway/engine/memory.hpp>
 
-#include "graph/split.hpp"
 #include "base/fail.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
+#include "graph/split.hpp"
 #include "io/format.hpp"
 
 namespace spillway::cli {

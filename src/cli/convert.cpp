@@ -412,9 +412,10 @@ void add_convert(Command& app, Context& context) {
                  "kill; longer where saving takes long (default: 10)");
   command.option("--id-map", arguments->id_map, "Also write the user's id of vertex 0, 1, … one a line");
   arguments->layout.add_to(command);
-  command.option("--split", arguments->split,
-                 ".spill: split vertices of many edges (Tigr): KIND[:K][:in], KIND udt, star, circular or clique, K the "
-                 "most edges of one (default: from the largest degree), in: in-edges, for pagerank; none: undo it");
+  command.option(
+      "--split", arguments->split,
+      ".spill: split vertices of many edges (Tigr): KIND[:K][:in], KIND udt, star, circular or clique, K the "
+      "most edges of one (default: from the largest degree), in: in-edges, for pagerank; none: undo it");
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
   add_common_options(command, context.common);
   command.on_parsed(

@@ -26,15 +26,15 @@ struct RunArguments {
   std::optional<std::string> checkpoint_every;
   bool                       resume = false;
   bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,
-       no_history                = false;
-  bool            all_partitions = false;
-  unsigned        bin_entries    = CudaTuning{}.bin_entries;
-  unsigned        streams        = CudaTuning{}.streams;
-  unsigned        virtual_warp   = CudaTuning{}.virtual_warp;
-  std::string     page_cache = "first", balance = "as-one";
+       no_history                         = false;
+  bool                     all_partitions = false;
+  unsigned                 bin_entries    = CudaTuning{}.bin_entries;
+  unsigned                 streams        = CudaTuning{}.streams;
+  unsigned                 virtual_warp   = CudaTuning{}.virtual_warp;
+  std::string              page_cache = "first", balance = "as-one";
   std::string              word;         ///< that was parsed as the algorithm
   std::vector<std::string> gpu_options;  ///< those that were given and concern GPUs alone
-  ParameterValues given;       ///< of the algorithm's own parameters
+  ParameterValues          given;        ///< of the algorithm's own parameters
   /// Of parameters that take vertices: every value that was given, and the same with the ids of files in it.
   std::map<std::string, std::vector<std::string>> lists, read_lists;
 

@@ -119,10 +119,10 @@ MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& argume
                         const Graph& graph, std::uint64_t held, const Common& common, Weights weights) {
   if (graph.pages()) return of_pages(refusal, arguments, given, graph, common);
   const ParameterValues values = with_form_for(graph, arguments.algorithm->name, given);
-  GraphSize size = size_of_rows(graph);
+  GraphSize             size   = size_of_rows(graph);
   if (weights == Weights::to_come) held += add_asked_weights(arguments, size);
-  const RunMemory run = memory_of_run(arguments.algorithm->name, values, size,
-                                      graph.split() ? nullptr : &graph, thread_count(common.threads), pulls(arguments));
+  const RunMemory run = memory_of_run(arguments.algorithm->name, values, size, graph.split() ? nullptr : &graph,
+                                      thread_count(common.threads), pulls(arguments));
   return raised(refusal, arguments, held + run.peak)
       .with_ways_out(ways_out(arguments, values, size, run.builds_in));
 }

@@ -161,7 +161,7 @@ double mean_weight(const Graph& graph) {
                : 0;
   }
   if (graph.weight_type() == WeightType::none) return 0;
-  const Csr&          out = walked_rows(graph);  // filler of tree arcs counts as weights of 0: few of many
+  const Csr&          out    = walked_rows(graph);  // filler of tree arcs counts as weights of 0: few of many
   double              sum    = 0;
   const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);
   std::uint64_t       count  = 0;

@@ -47,9 +47,9 @@ struct MemberRow {
 };
 
 void write_row(const MemberRow& member, Vertex* targets, std::uint32_t* weights) {
-  const auto own = member.from.targets.span().subspan(member.source + member.row.edges.first,
-                                                      member.row.edges.size());
-  targets        = std::copy(own.begin(), own.end(), targets);
+  const auto own =
+      member.from.targets.span().subspan(member.source + member.row.edges.first, member.row.edges.size());
+  targets = std::copy(own.begin(), own.end(), targets);
   if (weights != nullptr)
     std::copy_n(member.from.weights.data() + member.source + member.row.edges.first, own.size(), weights);
   for (std::uint64_t child = member.row.children.first; child < member.row.children.last; ++child)
@@ -98,9 +98,10 @@ void for_each_member(std::uint64_t begin, std::uint64_t end, std::uint64_t origi
   }
 }
 
-Csr split_rows(const Csr& rows, const SplitForm& form, std::span<const Vertex> roots, const BuildContext& context) {
+Csr split_rows(const Csr& rows, const SplitForm& form, std::span<const Vertex> roots,
+               const BuildContext& context) {
   const std::uint64_t  n = rows.vertex_count(), all = n + roots.size();
-  const Buffer<Vertex> first = first_tree_vertices(n, roots, context.budget, context.threads);
+  const Buffer<Vertex> first  = first_tree_vertices(n, roots, context.budget, context.threads);
   const auto           row_of = [&](Vertex v, std::uint64_t member) {
     return SplitFamily{form.kind, form.degree_bound, rows.degree(v)}.row(member);
   };
@@ -146,17 +147,18 @@ bool SplitRows::has_transposed() const {
   return transposed_given_ || transposed_ready_.load(std::memory_order_acquire);
 }
 
-/// A file may say anything of which vertex is part of which. Rows that the form would not have made of some vertex's
-/// edges are refused: whatever goes by the form can trust them then.
+/// A file may say anything of which vertex is part of which. Rows that the form would not have made of some
+/// vertex's edges are refused: whatever goes by the form can trust them then.
 void SplitRows::check() const {
   const int threads = thread_count();
   check_rows(parts_.split, parts_.weight_type, parts_.name, threads);
   const std::uint64_t n      = originals();
   const auto          roots  = parts_.roots.span();
   const auto          refuse = [&](std::uint64_t v) {
-    throw bad_input("{}: the rows of vertex {} and of what it is split into are not what a split {} makes; the file "
-                             "is damaged",
-                             parts_.name, v, text_of(form()));
+    throw bad_input(
+                 "{}: the rows of vertex {} and of what it is split into are not what a split {} makes; the file "
+                          "is damaged",
+                 parts_.name, v, text_of(form()));
   };
   if (!std::ranges::is_sorted(roots) || (!roots.empty() && roots.back() >= n))
     throw bad_input("{}: the table of split vertices is damaged", parts_.name);
@@ -172,8 +174,8 @@ void SplitRows::check() const {
       const SplitFamily family{form().kind, form().degree_bound, degree};
       if (family.added() != members - 1) refuse(v);
       for (std::uint64_t member = 0; member < members; ++member) {
-        const SplitFamily::Row row = family.row(member);
-        const auto neighbors       = parts_.split.neighbors(static_cast<Vertex>(row_of(member)));
+        const SplitFamily::Row row       = family.row(member);
+        const auto             neighbors = parts_.split.neighbors(static_cast<Vertex>(row_of(member)));
         if (neighbors.size() != row.length() || own_edges(parts_.split, row_of(member), n) != row.edges.size())
           refuse(v);
         std::uint64_t at = row.edges.size();
@@ -247,9 +249,9 @@ Buffer<Vertex> SplitRows::hops(int threads) const {
 }
 
 Csr SplitRows::original_rows(int threads) const {
-  const Csr&           rows  = split();
-  const std::uint64_t  n     = originals();
-  const Buffer<Vertex> first = first_tree_vertices(n, roots().span(), budget_, threads);
+  const Csr&           rows   = split();
+  const std::uint64_t  n      = originals();
+  const Buffer<Vertex> first  = first_tree_vertices(n, roots().span(), budget_, threads);
   const auto           row_of = [&](std::uint64_t v, std::uint64_t k) {
     const std::uint64_t family = first[v + 1] - first[v];
     const std::uint64_t member = SplitFamily::member_at(form().kind, k, family);
@@ -294,7 +296,8 @@ void name_originals(const Graph& graph, std::span<Vertex> vertices, int threads)
 SplitForm split_form(const std::string& text) {
   const auto refuse = [&]() -> Error {
     return usage_error(
-        "--split {}: KIND[:K][:in] is expected, where KIND is udt, star, circular or clique and K a number from 2 on "
+        "--split {}: KIND[:K][:in] is expected, where KIND is udt, star, circular or clique and K a number from 2 "
+        "on "
         "(udt:10, udt:1000:in)",
         printable(text));
   };
@@ -315,7 +318,8 @@ SplitForm split_form(const std::string& text) {
     if (!number) throw refuse();
     if (*number < 2)
       throw usage_error(
-          "--split {}: K is the number of edges that a vertex may have, and must be 2 or more; with fewer, splitting "
+          "--split {}: K is the number of edges that a vertex may have, and must be 2 or more; with fewer, "
+          "splitting "
           "would never end",
           printable(text));
     form.degree_bound = *number;
@@ -402,7 +406,8 @@ Graph split(const Graph& graph, SplitForm form, int threads, Progress* progress)
   if (graph.split())
     throw usage_error("{}: its vertices are split already ({}); convert it with --split none first", graph.name(),
                       text_of(graph.split()->form()));
-  if (form.degree_bound == 1) throw usage_error("a split into vertices of one edge never ends; K must be 2 or more");
+  if (form.degree_bound == 1)
+    throw usage_error("a split into vertices of one edge never ends; K must be 2 or more");
   const Csr&         rows = form.in_edges ? graph.in() : graph.out();
   const BuildContext context{.budget    = graph.budget(),
                              .transform = {},

@@ -1,5 +1,5 @@
-// Rows of a graph whose vertices of many edges are split (Tigr, section 3). The graph stays what it is: its vertices
-// come first among those of the rows, and tree vertices behind them.
+// Rows of a graph whose vertices of many edges are split (Tigr, section 3). The graph stays what it is: its
+// vertices come first among those of the rows, and tree vertices behind them.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ namespace spillway {
 
 class SplitRows {
  public:
-  /// What rows are stored as. `split`: out-edges, or in-edges of a split of in-edges, whose tree arcs are those that
-  /// end, or begin, at a tree vertex. Their weights are not read.
+  /// What rows are stored as. `split`: out-edges, or in-edges of a split of in-edges, whose tree arcs are those
+  /// that end, or begin, at a tree vertex. Their weights are not read.
   struct Parts {
     SplitForm     form;
     std::uint64_t originals     = 0;  ///< vertices of the graph

@@ -1,6 +1,6 @@
-// Families of split vertices in closed form: which edges of a vertex each member has, and which members it leads to
-// (Tigr, section 3: Algorithm 1 and Table 1). Member 0 is the root, the vertex itself, with all that leads to it;
-// the others are tree vertices.
+// Families of split vertices in closed form: which edges of a vertex each member has, and which members it leads
+// to (Tigr, section 3: Algorithm 1 and Table 1). Member 0 is the root, the vertex itself, with all that leads to
+// it; the others are tree vertices.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class SplitFamily {
  public:
   /// What a member's row consists of.
   struct Row {
-    IndexRange    edges;             ///< of the vertex's own, in their order
-    IndexRange    children;          ///< tree vertices that it leads to, counted from 0
+    IndexRange    edges;              ///< of the vertex's own, in their order
+    IndexRange    children;           ///< tree vertices that it leads to, counted from 0
     std::uint64_t except = no_child;  ///< one of these that it does not lead to: itself
 
     static constexpr std::uint64_t no_child = ~std::uint64_t{0};
@@ -53,9 +53,8 @@ class SplitFamily {
       case SplitKind::circular:
         return {.edges = part(member), .children = {member, std::min(member + 1, added())}};
       case SplitKind::clique:
-        return {.edges    = part(member),
-                .children = {0, added()},
-                .except   = member == 0 ? Row::no_child : member - 1};
+        return {
+            .edges = part(member), .children = {0, added()}, .except = member == 0 ? Row::no_child : member - 1};
     }
     return {};
   }
@@ -82,8 +81,8 @@ class SplitFamily {
 
   std::uint64_t parts() const { return ceiling(degree_, bound_); }
   IndexRange    part(std::uint64_t i) const {
-    const auto clamped = [&](std::uint64_t k) { return k < parts() ? k * bound_ : degree_; };
-    return {clamped(i), clamped(i + 1)};
+       const auto clamped = [&](std::uint64_t k) { return k < parts() ? k * bound_ : degree_; };
+       return {clamped(i), clamped(i + 1)};
   }
 
   /// Algorithm 1 without a queue: what has passed through it are the vertex's own edges, then an edge to each tree

@@ -413,12 +413,13 @@ std::vector<std::string> write_graph(const Graph& graph, const Format& format, O
                                      Progress& progress) {
   std::vector<std::string> notes;
   if (graph.split() && format.name != "spill") {
-    notes.push_back(fmt::format(
-        "the split graph is written: {} of its {} vertices and {} of its {} arcs are what vertices were split into, "
-        "with ids behind the last{}; --split none writes the graph as it was",
-        with_commas(graph.split()->tree_vertices()), with_commas(graph.split()->vertex_count()),
-        with_commas(graph.split()->tree_arcs()), with_commas(graph.split()->arc_count()),
-        graph.weight_type() == WeightType::none ? "" : " and weights of 0"));
+    notes.push_back(
+        fmt::format("the split graph is written: {} of its {} vertices and {} of its {} arcs are what vertices "
+                    "were split into, "
+                    "with ids behind the last{}; --split none writes the graph as it was",
+                    with_commas(graph.split()->tree_vertices()), with_commas(graph.split()->vertex_count()),
+                    with_commas(graph.split()->tree_arcs()), with_commas(graph.split()->arc_count()),
+                    graph.weight_type() == WeightType::none ? "" : " and weights of 0"));
     format.write(transformed(graph), file, progress, notes);
   } else {
     format.write(graph, file, progress, notes);

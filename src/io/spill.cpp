@@ -26,7 +26,8 @@ Format spill_format() {
                   job.path());
             if (parts.split && job.options.transform.any())
               throw usage_error(
-                  "{}: its vertices are split, which --undirected, --symmetrize, --dedup and --drop-loops would undo; "
+                  "{}: its vertices are split, which --undirected, --symmetrize, --dedup and --drop-loops would "
+                  "undo; "
                   "convert it with --split none first",
                   job.path());
             if (job.options.transform.any()) {

@@ -125,8 +125,8 @@ void SpillFile::load_header() {
   if (header_.vertex_bytes != 0 && header_.vertex_bytes != sizeof(Vertex))
     throw bad_input("{}: vertices of {} bits; this Spillway computes with {}", path_,
                     8 * std::uint64_t{header_.vertex_bytes}, 8 * sizeof(Vertex));
-  if (header_.vertices > max_vertices || header_.weight_type > 2 || (header_.id_kind & ~(ordered_ids | split_rows)) > 2 ||
-      header_.symmetric > 1 ||
+  if (header_.vertices > max_vertices || header_.weight_type > 2 ||
+      (header_.id_kind & ~(ordered_ids | split_rows)) > 2 || header_.symmetric > 1 ||
       std::any_of(sections_.begin(), sections_.end(), [](const Section& s) { return s.reserved != 0; }))
     throw bad_input("{}: the header holds values that no version writes", path_);
 }
@@ -176,7 +176,8 @@ Graph::Parts SpillFile::parts() const {
   const bool weighted = parts.weight_type != WeightType::none;
   parts.ids           = ids();
   if (is_paged()) {
-    if ((header_.id_kind & split_rows) != 0) throw bad_input("{}: the rows of split vertices are not in pages", path_);
+    if ((header_.id_kind & split_rows) != 0)
+      throw bad_input("{}: the rows of split vertices are not in pages", path_);
     if (const auto striped = stripes()) striped->check(path_);
     parts.pages       = paged(/*in=*/false);
     parts.out.offsets = parts.pages->offsets();
@@ -220,13 +221,14 @@ std::uint64_t SpillFile::vertices() const {
   return split ? split->vertices : header_.vertices;
 }
 
-/// In-edges of a split of in-edges are what it made; its out-edges, and in-edges of the others, are their transpose.
+/// In-edges of a split of in-edges are what it made; its out-edges, and in-edges of the others, are their
+/// transpose.
 std::shared_ptr<const SplitRows> SpillFile::split() const {
   const SplitHeader   header   = *split_header();
   const std::uint64_t n        = header_.vertices;
   const bool          weighted = header_.weight_type != 0, in = header.in_edges != 0;
-  const auto          roots    = bytes_of(*find(SectionKind::split)).subspan(sizeof header);
-  const auto          rows     = [&](bool of_in) {
+  const auto          roots = bytes_of(*find(SectionKind::split)).subspan(sizeof header);
+  const auto          rows  = [&](bool of_in) {
     if (!find(of_in ? SectionKind::in_offsets : SectionKind::out_offsets)) return Csr{};
     Csr csr;
     csr.offsets = array<EdgeIndex>(of_in ? SectionKind::in_offsets : SectionKind::out_offsets, n + 1);
@@ -525,8 +527,9 @@ void hand_over(const Csr& rows, WeightType weight_type, const std::shared_ptr<Me
 void write(const Graph& graph, const PageOptions& options, OutputFile& file, Progress& progress,
            StripeOutput* stripes) {
   if (graph.split())
-    throw usage_error("{}: its vertices are split ({}), and the rows of such are not kept in pages; add --split none",
-                      graph.name(), text_of(graph.split()->form()));
+    throw usage_error(
+        "{}: its vertices are split ({}), and the rows of such are not kept in pages; add --split none",
+        graph.name(), text_of(graph.split()->form()));
   constexpr std::uint64_t waiting = 64u << 20;  // bytes of rows, while they are put in order
   SectionWriter           writer{file, progress, stripes};
   Array<Vertex>           order;

@@ -150,11 +150,9 @@ class PageStream final : public PageFeed {
   void give_back(std::uint64_t place);
   void discard(const Ready& page);
   /// Pages are handed out as they are, in order.
-  bool          raw() const { return decoded_.empty(); }
+  bool raw() const { return decoded_.empty(); }
   /// Of a disk's pages, the i-th that is wanted.
-  bool          leaves(const Disk& disk, std::uint64_t i) const {
-    return !leave_.empty() && leave_[disk.wanted[i]];
-  }
+  bool leaves(const Disk& disk, std::uint64_t i) const { return !leave_.empty() && leave_[disk.wanted[i]]; }
   std::uint64_t adjoining(const Disk& disk) const;
   std::uint64_t ahead(const Disk& disk) const;
   Places        free_places(std::uint64_t count) const;

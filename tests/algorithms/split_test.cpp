@@ -1,6 +1,6 @@
-// Programs on graphs whose vertices are split (Tigr, theorem 1 and its corollaries): paths, connectivity, distances,
-// bottlenecks and ranks are those of the graph, on the zoo and on random graphs, in all ways; and what does not survive
-// a split is refused.
+// Programs on graphs whose vertices are split (Tigr, theorem 1 and its corollaries): paths, connectivity,
+// distances, bottlenecks and ranks are those of the graph, on the zoo and on random graphs, in all ways; and what
+// does not survive a split is refused.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -31,10 +31,11 @@ std::string complaint(Body&& body) {
   return failure_of(body).second;
 }
 
-const std::vector<SplitForm> forms{{SplitKind::udt, 2},       {SplitKind::udt, 3, true}, {SplitKind::star, 3},
-                                   {SplitKind::star, 4, true}, {SplitKind::udt, 7},       {SplitKind::circular, 5},
-                                   {SplitKind::udt, 2, true}, {SplitKind::clique, 6},    {SplitKind::circular, 3, true},
-                                   {SplitKind::udt, 100'000}, {SplitKind::clique, 9, true}};
+const std::vector<SplitForm> forms{
+    {SplitKind::udt, 2},        {SplitKind::udt, 3, true},   {SplitKind::star, 3},
+    {SplitKind::star, 4, true}, {SplitKind::udt, 7},         {SplitKind::circular, 5},
+    {SplitKind::udt, 2, true},  {SplitKind::clique, 6},      {SplitKind::circular, 3, true},
+    {SplitKind::udt, 100'000},  {SplitKind::clique, 9, true}};
 
 const std::set<std::string> survivors{"bc", "bfs", "cc", "pagerank", "ppr", "ssnsp", "sssp", "sswp"};
 
@@ -46,7 +47,9 @@ bool is_for(const std::string& algorithm, const SplitForm& form) {
 }
 
 bool asks_for_another_form(const ParameterValues& values) {
-  const auto is = [&](const char* name, const char* value) { return values.contains(name) && values.at(name) == value; };
+  const auto is = [&](const char* name, const char* value) {
+    return values.contains(name) && values.at(name) == value;
+  };
   return is("form", "afforest") || is("form", "levels") ||
          (values.contains("iterations") && values.at("iterations") != "auto");
 }
@@ -54,9 +57,9 @@ bool asks_for_another_form(const ParameterValues& values) {
 class OnSplitVertices : public ::testing::TestWithParam<std::string> {
  protected:
   void expect_right(const Graph& given, const std::string& what) {
-    const Graph     graph = with_weights_for(algorithm_, given);
-    const SplitForm form  = forms[turn_ % forms.size()];
-    const auto      all   = variants_of(algorithm_.name);
+    const Graph     graph  = with_weights_for(algorithm_, given);
+    const SplitForm form   = forms[turn_ % forms.size()];
+    const auto      all    = variants_of(algorithm_.name);
     auto            values = filled(algorithm_, graph, all[turn_ % all.size()]);
     ++turn_;
     if (!values || asks_for_another_form(*values) || !is_for(algorithm_.name, form)) return;
@@ -68,14 +71,15 @@ class OnSplitVertices : public ::testing::TestWithParam<std::string> {
     const Graph split = spillway::split(graph, form);
     for (const std::size_t which : ways_.next()) {
       const RunOptions  way   = testing::for_any_program(all_ways()[which]);
-      const std::string asked = algorithm_.name + testing::as_text(*values) + " on " + what + ", " + text_of(form) +
-                                testing::as_text(way);
+      const std::string asked = algorithm_.name + testing::as_text(*values) + " on " + what + ", " +
+                                text_of(form) + testing::as_text(way);
       if (way.device.kind->of_cpu_executors && algorithm_.name == "cc") continue;
       const Result result = algorithm_.run(split, *values, way);
       for (const CheckBy by : {CheckBy::oracle, CheckBy::properties})
         EXPECT_EQ(algorithm_.verify(split, *values, result, {.by = by}).problem, "") << asked;
       if (graph.vertex_count() == 0) continue;
-      EXPECT_EQ(result.statistics.device, way.device.kind == cuda_kind() ? "cuda:0" : way.device.kind->name) << asked;
+      EXPECT_EQ(result.statistics.device, way.device.kind == cuda_kind() ? "cuda:0" : way.device.kind->name)
+          << asked;
       if (split.split()->tree_vertices() > 0) forms_.insert(text_of(form)), ways_.used(which);
     }
   }
@@ -138,7 +142,8 @@ TEST(OnSplit, WhatASplitOfThisKindChangesIsRefused) {
   for (const char* name : {"bc", "ssnsp"})
     EXPECT_NE(why(name, {SplitKind::clique, 4}).find("counts every way"), std::string::npos);
   EXPECT_NE(why("cc", {SplitKind::udt, 4}, {{"form", "afforest"}}).find("--form propagate"), std::string::npos);
-  EXPECT_NE(why("ssnsp", {SplitKind::udt, 4}, {{"form", "levels"}}).find("who is whose neighbour"), std::string::npos);
+  EXPECT_NE(why("ssnsp", {SplitKind::udt, 4}, {{"form", "levels"}}).find("who is whose neighbour"),
+            std::string::npos);
 }
 
 #endif

@@ -124,9 +124,8 @@ TEST_F(PlanCommand, RefusesWhatRunRefuses) {
 
 /// The paper's machine: ten iterations over RMAT30's 114 GB take 190 s over its bus, 228 s from its two SSDs.
 TEST_F(PlanCommand, PredictsWhatIsNotThere) {
-  const std::string rmat30 =
-      "vertices=1G edges=16G bytes-an-edge=6.75 bus-rate=6G copy-rate=16G gpu-memory=12G ";
-  const auto what = [&](const std::string& machine) {
+  const std::string rmat30 = "vertices=1G edges=16G bytes-an-edge=6.75 bus-rate=6G copy-rate=16G gpu-memory=12G ";
+  const auto        what   = [&](const std::string& machine) {
     return planned("pagerank --what-if \"" + rmat30 + machine + "\"");
   };
   const auto in_memory = what("host-memory=128G state=4");

@@ -25,10 +25,12 @@ class SplitOnTheCommandLine : public CommandLineTest {
 };
 
 TEST_F(SplitOnTheCommandLine, IsMadeShownUsedAndUndone) {
-  EXPECT_NE(output("convert g.spill s.spill --split udt:3").find("10 vertices, 11 arcs; split, 13 vertices and 14 arcs"),
-            std::string::npos);
-  EXPECT_NE(output("info s.spill").find("split              udt:3: 3 tree vertices and as many tree arcs; largest "
-                                        "out-degree 3\n"),
+  EXPECT_NE(
+      output("convert g.spill s.spill --split udt:3").find("10 vertices, 11 arcs; split, 13 vertices and 14 arcs"),
+      std::string::npos);
+  EXPECT_NE(output("info s.spill")
+                .find("split              udt:3: 3 tree vertices and as many tree arcs; largest "
+                      "out-degree 3\n"),
             std::string::npos);
   EXPECT_NE(output("info s.spill --json").find("\"degree_bound\": 3"), std::string::npos);
   EXPECT_NE(output("verify s.spill").find("split  "), std::string::npos);
@@ -55,7 +57,8 @@ TEST_F(SplitOnTheCommandLine, IsWrittenAsItIsToOtherFormats) {
   output("convert g.spill s.spill --split udt:3");
   const Outcome outcome = spillway("convert s.spill s.el --id-map ids.txt");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("the split graph is written: 3 of its 13 vertices and 3 of its 14 arcs"), std::string::npos)
+  EXPECT_NE(outcome.err.find("the split graph is written: 3 of its 13 vertices and 3 of its 14 arcs"),
+            std::string::npos)
       << outcome.err;
   EXPECT_EQ(read_file(folder_ / "ids.txt"), "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n");
   const std::string edges = read_file(folder_ / "s.el");
@@ -82,7 +85,8 @@ TEST_F(SplitOnTheCommandLine, RefusesWhatCannotBe) {
 TEST_F(SplitOnTheCommandLine, SaysWhereNothingIsSplit) {
   const Outcome outcome = spillway("convert g.spill s.spill --split udt");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_NE(outcome.err.find("no vertex has more than 500 edges: nothing was split"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("no vertex has more than 500 edges: nothing was split"), std::string::npos)
+      << outcome.err;
   output("run bfs s.spill --source 0 --verify");
 }
 

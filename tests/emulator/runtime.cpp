@@ -192,8 +192,8 @@ class Machine {
     };
     peaks = {std::max(peaks.device, held(device)), std::max(peaks.pinned, held(pinned))};
   }
-  void*  take(std::size_t bytes);
-  void   give(void* data);
+  void* take(std::size_t bytes);
+  void  give(void* data);
 
  private:
   /// While the host runs, it must not touch the device's memory.

@@ -598,9 +598,9 @@ TEST(GpuPages, HaveAsFewChunksAsDo) {
 /// What the device keeps, host memory does not: together they hold more than either.
 TEST(GpuPages, ThatStayOnTheDeviceLeaveHostMemoryToOthers) {
   const TemporaryFolder folder;
-  const Graph           graph = some_graph("11", "6");
-  const std::string     path  = in_pages(graph, folder / "g.spill", {.page_bytes = 4096});
-  const Algorithm&      ranks = algorithm_named("pagerank");
+  const Graph           graph   = some_graph("11", "6");
+  const std::string     path    = in_pages(graph, folder / "g.spill", {.page_bytes = 4096});
+  const Algorithm&      ranks   = algorithm_named("pagerank");
   const auto            values  = completed_parameters(ranks, {{"iterations", "3"}, {"tolerance", "0"}});
   const std::uint64_t   all     = open(path).pages()->bytes();
   const auto            of_disk = [&](std::uint64_t resident) {
@@ -629,7 +629,7 @@ TEST(GpuPages, ReadInPlaceServeSeveralRuns) {
   options.method            = edges_in_place();
   options.runs              = 2;
   const std::uint64_t pages = paged.pages()->table().size();
-  bool                read            = false;
+  bool                read  = false;
   for (const char* name : {"bfs", "sssp", "bfs"}) {
     const auto   values = completed_parameters(algorithm_named(name), {{"source", "1"}});
     const Result result = algorithm_named(name).run(paged, values, options);

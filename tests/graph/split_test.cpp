@@ -1,5 +1,5 @@
-// Physical splits (Tigr, section 3): what the transformation promises of every vertex, against Algorithm 1 as it is
-// printed; and that graphs come back.
+// Physical splits (Tigr, section 3): what the transformation promises of every vertex, against Algorithm 1 as it
+// is printed; and that graphs come back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ struct Ways {
 };
 
 Ways ways_in(const Family& family) {
-  Ways                      ways{std::vector<std::uint64_t>(family.size()), std::vector<std::uint64_t>(family.size())};
+  Ways ways{std::vector<std::uint64_t>(family.size()), std::vector<std::uint64_t>(family.size())};
   std::deque<std::uint64_t> waiting{0};
   ways.count[0] = 1;
   while (!waiting.empty()) {
@@ -109,9 +109,7 @@ std::uint64_t tree_arcs(const Family& family) {
   return arcs;
 }
 
-std::size_t largest(const Family& family) {
-  return std::ranges::max(family, {}, &Member::degree).degree();
-}
+std::size_t largest(const Family& family) { return std::ranges::max(family, {}, &Member::degree).degree(); }
 
 TEST(SplitFamily, OfFiveEdgesAndThreeIsThePapersExample) {
   const Family udt = family_of(SplitKind::udt, 3, 5);
@@ -123,7 +121,8 @@ TEST(SplitFamily, OfFiveEdgesAndThreeIsThePapersExample) {
 TEST(SplitFamily, IsWhatTheQueueMakes) {
   for (std::uint64_t bound = 2; bound < 12; ++bound)
     for (EdgeIndex degree = 0; degree < 300; ++degree)
-      ASSERT_EQ(family_of(SplitKind::udt, bound, degree), by_queue(bound, degree)) << degree << " edges, K " << bound;
+      ASSERT_EQ(family_of(SplitKind::udt, bound, degree), by_queue(bound, degree))
+          << degree << " edges, K " << bound;
 }
 
 TEST(SplitFamily, HasEveryEdgeOnceAndReachesAllMembers) {
@@ -133,7 +132,8 @@ TEST(SplitFamily, HasEveryEdgeOnceAndReachesAllMembers) {
         const Family               family = family_of(kind, bound, degree);
         std::vector<std::uint64_t> edges;
         for (std::uint64_t k = 0; k < family.size(); ++k)
-          std::ranges::copy(family[SplitFamily::member_at(kind, k, family.size() - 1)].edges, std::back_inserter(edges));
+          std::ranges::copy(family[SplitFamily::member_at(kind, k, family.size() - 1)].edges,
+                            std::back_inserter(edges));
         ASSERT_EQ(edges.size(), degree);
         ASSERT_TRUE(std::ranges::is_sorted(edges)) << "members' edges, one after the other, are the vertex's own";
         const Ways ways = ways_in(family);
@@ -155,7 +155,8 @@ TEST(SplitFamily, OfATreeIsUniform) {
       EXPECT_LE(largest(family), bound);
       EXPECT_LE(residual_members(family, bound), 1u);
       EXPECT_EQ(family.size() - 1, (degree - bound + bound - 2) / (bound - 1));
-      const double height = std::ceil(std::log(static_cast<double>(degree)) / std::log(static_cast<double>(bound))) + 1;
+      const double height =
+          std::ceil(std::log(static_cast<double>(degree)) / std::log(static_cast<double>(bound))) + 1;
       EXPECT_LE(static_cast<double>(std::ranges::max(ways_in(family).hops)), height);
     }
 }
@@ -225,7 +226,8 @@ TEST(Split, OfTheZooAndOfRandomGraphsComesBack) {
     }
   };
   for (const auto& member : zoo()) try_some(member.graph, member.name);
-  for (std::uint64_t seed = 0; seed < 30; ++seed) try_some(random_graph(seed), "random graph " + std::to_string(seed));
+  for (std::uint64_t seed = 0; seed < 30; ++seed)
+    try_some(random_graph(seed), "random graph " + std::to_string(seed));
 }
 
 TEST(Split, WithABoundThatNoVertexExceedsChangesNothing) {
@@ -251,8 +253,8 @@ TEST(Split, TransformedHasIdsBehindTheLast) {
   const std::vector<Vertex>      targets{0, 1, 1, 2, 2, 2, 1};
   const std::vector<std::string> names{"ada", "bo", "cy"};
   Graph::Parts                   parts;
-  parts.out = from_arcs(sources, targets).out();
-  parts.ids = IdMap::numbers(Array<std::uint64_t>::own({5, 7, 100}));
+  parts.out           = from_arcs(sources, targets).out();
+  parts.ids           = IdMap::numbers(Array<std::uint64_t>::own({5, 7, 100}));
   const Graph numbers = transformed(split(Graph{parts}, {SplitKind::udt, 3}));
   ASSERT_EQ(numbers.vertex_count(), 5u);
   EXPECT_EQ(numbers.ids().name(3), "101");
@@ -260,29 +262,38 @@ TEST(Split, TransformedHasIdsBehindTheLast) {
   std::vector<std::uint64_t> ends;
   std::string                bytes;
   for (const std::string& name : names) bytes += name, ends.push_back(bytes.size());
-  parts.ids = IdMap::strings(Array<std::uint64_t>::own(ends),
-                             Array<char>::own(std::vector<char>(bytes.begin(), bytes.end())));
+  parts.ids         = IdMap::strings(Array<std::uint64_t>::own(ends),
+                                     Array<char>::own(std::vector<char>(bytes.begin(), bytes.end())));
   const Graph named = transformed(split(Graph{parts}, {SplitKind::udt, 3}));
   EXPECT_EQ(named.ids().name(3), "cy~0");
   EXPECT_EQ(named.ids().name(4), "cy~1");
   EXPECT_TRUE(named.ids().valid_for(5));
   parts.ids = IdMap::numbers(Array<std::uint64_t>::own({5, 7, UINT64_MAX - 1}));
-  EXPECT_EQ(complaint([&] { transformed(split(Graph{parts}, {SplitKind::udt, 3})); }),
-            "the largest vertex id is 18446744073709551614: no 2 larger ones are left for what vertices are split into");
+  EXPECT_EQ(
+      complaint([&] {
+        transformed(split(Graph{parts}, {SplitKind::udt, 3}));
+      }),
+      "the largest vertex id is 18446744073709551614: no 2 larger ones are left for what vertices are split into");
 }
 
 TEST(Split, RefusesWhatCannotBe) {
   const Graph star = generate("star", {{"vertices", "100"}}, {});
-  EXPECT_EQ(complaint([&] { split(star, {SplitKind::udt, 1}); }),
+  EXPECT_EQ(complaint([&] {
+              split(star, {SplitKind::udt, 1});
+            }),
             "a split into vertices of one edge never ends; K must be 2 or more");
-  EXPECT_NE(complaint([&] { split(split(star, {SplitKind::udt, 4}), {SplitKind::udt, 3}); }).find("split already (udt:4)"),
+  EXPECT_NE(complaint([&] {
+              split(split(star, {SplitKind::udt, 4}), {SplitKind::udt, 3});
+            }).find("split already (udt:4)"),
             std::string::npos);
 }
 
 TEST(Split, ReadsForms) {
   const auto text = [](const std::string& given) { return text_of(split_form(given)); };
-  for (const char* form : {"udt:10", "udt", "star:2:in", "circular:in", "clique:4294967295"}) EXPECT_EQ(text(form), form);
-  for (const char* wrong : {"", "tree", "udt:", "udt:ten", "udt:10:out", "udt:10:in:in", "udt:-3", "udt 10", ":10", "none:3"})
+  for (const char* form : {"udt:10", "udt", "star:2:in", "circular:in", "clique:4294967295"})
+    EXPECT_EQ(text(form), form);
+  for (const char* wrong :
+       {"", "tree", "udt:", "udt:ten", "udt:10:out", "udt:10:in:in", "udt:-3", "udt 10", ":10", "none:3"})
     EXPECT_NE(complaint([&] { split_form(wrong); }).find("KIND[:K][:in] is expected"), std::string::npos) << wrong;
   for (const char* wrong : {"udt:0", "udt:1", "clique:1:in"})
     EXPECT_NE(complaint([&] { split_form(wrong); }).find("must be 2 or more"), std::string::npos) << wrong;

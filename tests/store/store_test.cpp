@@ -127,9 +127,9 @@ TEST(Store, KeepsSplitVertices) {
     EXPECT_EQ(text_of(back.split()->form()), in ? "udt:3:in" : "udt:3");
     EXPECT_EQ(back.vertex_count(), 256u);
     EXPECT_EQ(back.split()->has_transposed(), in) << "what programs walk is there";
-    for (const auto& [was, is] : {std::pair{graph.split()->out(), back.split()->out()},
-                                  std::pair{graph.split()->in(), back.split()->in()},
-                                  std::pair{small_graph().out(), back.out()}}) {
+    for (const auto& [was, is] :
+         {std::pair{graph.split()->out(), back.split()->out()}, std::pair{graph.split()->in(), back.split()->in()},
+          std::pair{small_graph().out(), back.out()}}) {
       EXPECT_TRUE(std::ranges::equal(was.targets, is.targets));
       EXPECT_TRUE(std::ranges::equal(was.weights, is.weights));
     }
@@ -166,13 +166,16 @@ TEST(Store, BelievesNothingOfSplitVertices) {
   EXPECT_EQ(use(bytes), ExitCode::done);
   for (const std::uint64_t kind : {0u, 2u, 3u, 4u, 5u})
     EXPECT_EQ(use(poke(store::SectionKind::split, 0, kind, 4)), ExitCode::bad_input) << "kind " << kind;
-  EXPECT_EQ(use(poke(store::SectionKind::split, 4, 1, 4)), ExitCode::bad_input) << "in-edges, of which there are none";
+  EXPECT_EQ(use(poke(store::SectionKind::split, 4, 1, 4)), ExitCode::bad_input)
+      << "in-edges, of which there are none";
   for (const std::uint64_t bound : {0u, 1u, 2u, 4u})
     EXPECT_EQ(use(poke(store::SectionKind::split, 8, bound, 8)), ExitCode::bad_input) << "K " << bound;
   for (const std::uint64_t vertices : {std::uint64_t{255}, std::uint64_t{257}, UINT64_MAX})
-    EXPECT_EQ(use(poke(store::SectionKind::split, 16, vertices, 8)), ExitCode::bad_input) << vertices << " vertices";
+    EXPECT_EQ(use(poke(store::SectionKind::split, 16, vertices, 8)), ExitCode::bad_input)
+        << vertices << " vertices";
   EXPECT_EQ(use(poke(store::SectionKind::split, 24, 5, 8)), ExitCode::bad_input) << "other arcs";
-  EXPECT_EQ(use(poke(store::SectionKind::split, header, 255, 4)), ExitCode::bad_input) << "roots that do not ascend";
+  EXPECT_EQ(use(poke(store::SectionKind::split, header, 255, 4)), ExitCode::bad_input)
+      << "roots that do not ascend";
   EXPECT_EQ(use(poke(store::SectionKind::split, section(store::SectionKind::split).bytes - 4, 256, 4)),
             ExitCode::bad_input)
       << "a root that is no vertex";
@@ -186,8 +189,9 @@ TEST(Store, BelievesNothingOfSplitVertices) {
   // A flag alone, and a section alone.
   store::Header plain = header_of(bytes);
   plain.id_kind       = 0;
-  EXPECT_EQ(failure_of([&] { (void)open(folder.write("forged.spill", forged(bytes, plain, sections))).ids(); }).first,
-            ExitCode::done)
+  EXPECT_EQ(
+      failure_of([&] { (void)open(folder.write("forged.spill", forged(bytes, plain, sections))).ids(); }).first,
+      ExitCode::done)
       << "a section that nobody asked for is passed over";
   const std::string unsplit = saved(folder, small_graph());
   store::Header     flagged = header_of(unsplit);

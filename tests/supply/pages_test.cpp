@@ -626,8 +626,8 @@ TEST(PageStream, LeavesRoomForWhatIsNotedOfPages) {
 
 /// What another keeps does not take the place of what nobody does.
 TEST(PageStream, KeepsWhatDoesNotLeave) {
-  const TemporaryFolder folder;
-  const Graph paged = open(in_pages(some_graph("12"), folder / "g.spill", {.page_bytes = 4096}));
+  const TemporaryFolder      folder;
+  const Graph                paged = open(in_pages(some_graph("12"), folder / "g.spill", {.page_bytes = 4096}));
   const std::uint64_t        pages = paged.pages()->table().size(), left = pages / 3, kept = pages / 4;
   std::vector<std::uint64_t> all(pages);
   std::iota(all.begin(), all.end(), 0);

@@ -26,8 +26,8 @@ struct Rows {
   std::uint64_t         edge_bytes() const { return spillway::edge_bytes(weights != nullptr); }
 };
 
-/// Of split rows (Tigr), the arcs that connect what a vertex was split into. A program's neutral weight, or what it
-/// says is neutral, goes along them.
+/// Of split rows (Tigr), the arcs that connect what a vertex was split into. A program's neutral weight, or what
+/// it says is neutral, goes along them.
 struct TreeArcs {
   Vertex first   = no_vertex;  ///< vertices from here on are tree vertices
   bool   by_from = false;      ///< tree arcs are those that come from one; else those that go to one

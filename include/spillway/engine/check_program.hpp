@@ -137,9 +137,10 @@ constexpr bool check_optional_functions() {
   static_assert(starts, "starts must be `bool starts(Vertex v) const`, or take `const Value&` as well");
   static_assert(priority, "priority must be `number priority(const Value& value) const`");
   static_assert(converged, "converged must be `bool converged(const Global& global) const`");
-  static_assert(neutral,
-                "neutral must be `Update neutral(message, edge) const` or neutral(message, edge, to), where edge is "
-                "`const Edge<Weight>&` and message what publish returns, or Value without publish");
+  static_assert(
+      neutral,
+      "neutral must be `Update neutral(message, edge) const` or neutral(message, edge, to), where edge is "
+      "`const Edge<Weight>&` and message what publish returns, or Value without publish");
   return open && starts && priority && converged && neutral;
 }
 

@@ -59,7 +59,8 @@ struct Operations {
     return open;
   }
 
-  /// to(): the value at the other end, asked only by programs that read it. `tree`: of the rows that the edge is in.
+  /// to(): the value at the other end, asked only by programs that read it. `tree`: of the rows that the edge is
+  /// in.
   template <class ValueAt>
   SPILLWAY_HD static Update compute(const P& program, const TreeArcs& tree, const Message& message,
                                     const EdgeOf<P>& edge, ValueAt&& to) {
@@ -69,7 +70,8 @@ struct Operations {
   }
 
   template <class ValueAt>
-  SPILLWAY_HD static Update neutral(const P& program, const Message& message, const EdgeOf<P>& edge, ValueAt&& to) {
+  SPILLWAY_HD static Update neutral(const P& program, const Message& message, const EdgeOf<P>& edge,
+                                    ValueAt&& to) {
     if constexpr (SaysNeutralFromMessage<P>)
       return program.neutral(message, edge);
     else if constexpr (SaysNeutral<P>)

@@ -41,9 +41,9 @@ struct Dependencies {
   }
 };
 
-/// Where vertices are split, no frontiers are recorded to walk back: paths of one length have more or fewer tree arcs.
-/// Every vertex that is reached waits for its turn instead, which is before that of all who lead to it, and what a part
-/// of a vertex is told goes on to the vertex itself.
+/// Where vertices are split, no frontiers are recorded to walk back: paths of one length have more or fewer tree
+/// arcs. Every vertex that is reached waits for its turn instead, which is before that of all who lead to it, and
+/// what a part of a vertex is told goes on to the vertex itself.
 struct SplitDependencies {
   struct Value {
     double        paths, dependency;
@@ -62,8 +62,8 @@ struct SplitDependencies {
 
   Vertex originals;  ///< vertices of the graph; the others end no path
 
-  SPILLWAY_HD Value         init(Vertex) const { return {0, 0, no_level, 0}; }
-  SPILLWAY_HD bool          starts(Vertex, const Value& value) const { return value.level != no_level; }
+  SPILLWAY_HD Value init(Vertex) const { return {0, 0, no_level, 0}; }
+  SPILLWAY_HD bool  starts(Vertex, const Value& value) const { return value.level != no_level; }
   SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.turn; }
 
   SPILLWAY_HD Told publish(const Value& value, const Step<>& step) const {

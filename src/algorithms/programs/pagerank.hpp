@@ -21,9 +21,9 @@ struct Restart {
   SPILLWAY_HD bool is_tree(Vertex v) const { return v >= vertices; }
 };
 
-/// Every vertex, every iteration, pulled. Mass of vertices without out-edges restarts (or is dropped). A tree vertex of
-/// a split of in-edges adds up what it receives and passes all of it on, an iteration later: what it has not passed on
-/// yet counts as a change.
+/// Every vertex, every iteration, pulled. Mass of vertices without out-edges restarts (or is dropped). A tree
+/// vertex of a split of in-edges adds up what it receives and passes all of it on, an iteration later: what it has
+/// not passed on yet counts as a change.
 struct PageRank {
   struct Global {
     double dangling = 0, change = 0;
@@ -60,9 +60,9 @@ struct PageRank {
   SPILLWAY_HD bool apply(float& rank, float sum, const Step<Global>& step) const {
     const double restarting = 1 - damping + (drop_dangling ? 0 : damping * step.global->dangling);
     const bool   is_tree    = restart.is_tree(step.vertex);
-    const auto   next       = is_tree ? sum
-                                      : static_cast<float>(restart.at(step.vertex) * restarting +
-                                                           damping * static_cast<double>(sum));
+    const auto   next =
+        is_tree ? sum
+                  : static_cast<float>(restart.at(step.vertex) * restarting + damping * static_cast<double>(sum));
     const double change =
         (is_tree ? damping : 1) * std::abs(static_cast<double>(next) - static_cast<double>(rank));
     step.total->change += change;

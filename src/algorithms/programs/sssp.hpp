@@ -42,8 +42,8 @@ struct Paths {
   }
   /// A part of a vertex has the parent of the whole.
   SPILLWAY_HD Value neutral(const Value& from, const Edge<std::uint32_t>&) const { return from; }
-  SPILLWAY_HD bool could_improve(std::uint32_t weight, const Value& to, std::uint32_t start) const {
-    return extended(start, weight) < to.distance;
+  SPILLWAY_HD bool  could_improve(std::uint32_t weight, const Value& to, std::uint32_t start) const {
+     return extended(start, weight) < to.distance;
   }
 
   static constexpr int columns = 2;

@@ -608,8 +608,8 @@ class PagesBuilder {
     auto        sizes  = PageStreamSizes::of(*side.rows, 0, facts_.weighted, std::nullopt, shares, *budget);
     sizes.kept_pages   = std::min(sizes.kept_pages, side.table().size() - side.cache.keeps());
     side.stream = std::make_unique<PageStream>(*side.rows, 0, facts_.weighted, sizes, budget, options_.trace);
-    side.ring          = PinnedRange{side.stream->ring().all(), options_.progress};
-    side.kept          = PinnedRange{side.stream->kept().all(), options_.progress};
+    side.ring   = PinnedRange{side.stream->ring().all(), options_.progress};
+    side.kept   = PinnedRange{side.stream->kept().all(), options_.progress};
   }
 
   /// As many streams and as large batches as are asked for or usual, or as fit; what is left keeps pages.

@@ -45,7 +45,7 @@ std::uint64_t joining_bytes(const store::PageTable& table) {
 }  // namespace
 
 std::uint64_t PagesInPlace::host_bytes(const store::PagedRows& rows, int threads) {
-  const store::PageTable& table = rows.table();
+  const store::PageTable& table   = rows.table();
   const std::uint64_t     reading = joining_bytes(table) + PageStreamSizes::least_bytes(rows, threads, false);
   const std::uint64_t finding = std::min<std::uint64_t>(rows_at_once, rows.offsets().size()) * sizeof(RowSlice);
   return (table.size() + large_pages(table)) * table.format().page_bytes + std::max(reading, finding);

@@ -168,7 +168,7 @@ struct Session::State {
   /// On a GPU if that is asked for, or else where pages are processed sooner.
   Placement placed_pages() {
     if (wants_gpu()) return {.candidates = {streamed()}, .why = {}};
-    const RunFacts run = facts();
+    const RunFacts run   = facts();
     const auto     known = [&] { return known_rates_of(device_graph->device(), thread_count(options.threads)); };
     Placement      placed{.rates = options.supply.rates ? *options.supply.rates : known(), .priced = true};
     placed.candidates = priced_pages(run, placed.rates, paged_facts(), streamed().device);
