@@ -173,7 +173,7 @@ class Centrality {
  private:
   /// Adds what paths from it contribute. Some graphs have more than a double can count: a grid has C(2000, 1000).
   void add(Vertex source) {
-    if (graph_.split()) return add_over_split(source);
+    if (has_tree_vertices(graph_)) return add_over_split(source);
     if (doubles_count_ && add_counted<double>(source)) return;
     if (!add_counted<Large>(source))
       throw bad_input("bc: there are more shortest paths from vertex {} than 2^8388607",
@@ -299,7 +299,7 @@ Result run_bc(const Graph& graph, const ParameterValues& values, const RunOption
 Plan plan_bc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Sources sources = sources_of(graph, values);
   const Vertex  first   = sources.vertices.empty() ? 0 : sources.vertices.front();
-  if (graph.split())
+  if (has_tree_vertices(graph))
     return plan_run(AccumulativePathCounts{first}, graph, shared_by(options, sources.vertices.size()));
   const auto plan = [&]<class Count>(Count) {
     Schedule         levels;

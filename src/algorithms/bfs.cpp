@@ -29,7 +29,7 @@ Result search(const P& program, const Graph& graph, const RunOptions& options) {
 /// Levels are iterations, unless those of different parts of the graph do not wait for one another, or a split
 /// makes some ways longer.
 bool is_loose(const Graph& graph, const RunOptions& options) {
-  return graph.split() || goes_asynchronously(options, graph.vertex_count(), graph.arc_count());
+  return has_tree_vertices(graph) || goes_asynchronously(options, graph.vertex_count(), graph.arc_count());
 }
 
 Result run_bfs(const Graph& graph, const ParameterValues& values, const RunOptions& options) {

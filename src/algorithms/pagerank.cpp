@@ -100,7 +100,9 @@ PageRankSettings pagerank_settings(const char* name, const Graph& graph, const P
   settings.residual_form = parameters.choice("form", {"pull", "residual"}) == "residual";
   const bool fixed       = parameters.text("iterations") != "auto";
   settings.iterations    = fixed ? parameters.number("iterations", 1, 1u << 30) : default_iterations;
-  if (graph.split()) settings.iterations *= 1 + graph.split()->most_hops();
+  // An arc of the graph may take as many iterations as there are hops in a tree.
+  constexpr std::uint64_t a_hop = 100;
+  if (graph.split()) settings.iterations += a_hop * graph.split()->most_hops();
   const bool stated  = parameters.text("tolerance") != "auto";
   settings.runs_all  = fixed && !stated && !settings.residual_form;
   settings.tolerance = stated                            ? parameters.real("tolerance", 0, 2)
@@ -111,9 +113,15 @@ PageRankSettings pagerank_settings(const char* name, const Graph& graph, const P
 
 namespace {
 
-/// Trees take iterations of their own, more or fewer by how high they are.
-void refuse_counted_iterations(const char* name, const Graph& graph, const ParameterValues& values) {
-  if (graph.split() && Parameters{name, values}.text("iterations") != "auto")
+/// Trees take iterations of their own, more or fewer by how high they are. Along a chain, what is passed on is
+/// rounded in every vertex of it.
+void refuse_for_split(const char* name, const Graph& graph, const ParameterValues& values) {
+  if (!has_tree_vertices(graph)) return;
+  if (graph.split()->form().kind == SplitKind::circular && Parameters{name, values}.text("form") == "residual")
+    throw usage_error(
+        "{}: --form residual loses too much along the chains of {} ({}); use --form pull, or another split", name,
+        graph.name(), text_of(graph.split()->form()));
+  if (Parameters{name, values}.text("iterations") != "auto")
     throw usage_error(
         "{}: the vertices of {} are split, and so many iterations are not those of the graph; leave out "
         "--iterations, "
@@ -125,7 +133,7 @@ void refuse_counted_iterations(const char* name, const Graph& graph, const Param
 
 Result run_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,
                     const RunOptions& options) {
-  refuse_counted_iterations(name, graph, values);
+  refuse_for_split(name, graph, values);
   const Settings settings = pagerank_settings(name, graph, values);
   return settings.residual_form ? accumulate(graph, source, settings, options)
                                 : pull(graph, source, settings, options);
@@ -133,7 +141,7 @@ Result run_pagerank(const char* name, const Graph& graph, Vertex source, const P
 
 Plan plan_pagerank(const char* name, const Graph& graph, Vertex source, const ParameterValues& values,
                    const RunOptions& options) {
-  refuse_counted_iterations(name, graph, values);
+  refuse_for_split(name, graph, values);
   const Settings settings = pagerank_settings(name, graph, values);
   return settings.residual_form ? plan_run(residual_form(graph, source, settings), graph, options)
                                 : plan_run(pulled_form(graph, source, settings), graph, options);

@@ -97,10 +97,15 @@ double dangling_mass(const Graph& graph, std::span<const Rank> ranks) {
   return mass;
 }
 
+/// Vertices that may keep a residual.
+double holders(const Graph& graph) {
+  return static_cast<double>(graph.split() ? graph.split()->vertex_count() : graph.vertex_count());
+}
+
 /// The most that a vertex keeps in the residual form: then all of them together change no rank by more than the
 /// tolerance. Residuals below the smallest normal float stay where they are.
 double most_kept(const Graph& graph, const Settings& settings) {
-  const double share = (1 - settings.damping) / static_cast<double>(graph.vertex_count());
+  const double share = (1 - settings.damping) / holders(graph);
   return std::max<double>(settings.tolerance * share, std::numeric_limits<float>::min());
 }
 
@@ -202,7 +207,7 @@ std::string fixed_point_problem(const Graph& graph, Vertex source, const Setting
 /// A run ends when no vertex has more to pass on than it may keep, or else at its last iteration.
 std::string residual_fact_problem(const Graph& graph, const Settings& settings, const Result& result) {
   const double stated = stated_residual(result);
-  const double most   = most_kept(graph, settings) * static_cast<double>(graph.vertex_count());
+  const double most   = most_kept(graph, settings) * holders(graph);
   if (!(stated >= 0 && stated <= 1 + most_relative)) return fmt::format("the residual is {}", stated);
   if (said_to_converge(result) && stated > most * (1 + most_relative))
     return fmt::format("the residual is {}, where no more than {} may be left", stated, most);
@@ -234,8 +239,7 @@ std::string fact_problem(const Graph& graph, const Settings& settings, const Res
 /// is left, but for what dangling vertices hold.
 ResidualRange residual_range(const Graph& graph, Vertex source, const Settings& settings, const Result& result) {
   const auto found = ranks_of(result);
-  if (said_to_converge(result))
-    return {0, most_kept(graph, settings) * static_cast<double>(found.size()) * (1 + most_relative)};
+  if (said_to_converge(result)) return {0, most_kept(graph, settings) * holders(graph) * (1 + most_relative)};
   if (!settings.drop_dangling) return {0, 1};  // they were divided by a sum that nobody knows
   PowerIteration iteration{graph, source, settings.damping, /*drop_dangling=*/true};
   iteration.set(found);
@@ -252,8 +256,9 @@ ResidualRange residual_range(const Graph& graph, Vertex source, const Settings& 
 /// all it is at most d / (1 - d) times the residual. Ranks that are divided by their sum, which without residuals
 /// would be c, are off by e / c, and all of them by the share that is missing from the sum.
 RankLimits rank_limits(const Graph& graph, Vertex source, const Settings& settings, double residual) {
-  const auto     n = static_cast<double>(graph.vertex_count());
-  const double   d = settings.damping, most = most_kept(graph, settings);
+  const auto     n      = static_cast<double>(graph.vertex_count());
+  const double   family = graph.split() ? static_cast<double>(graph.split()->largest_family()) : 0;
+  const double   d = settings.damping, most = most_kept(graph, settings) * (1 + family);
   PowerIteration limit{graph, source, d, settings.drop_dangling};
   const double   missing  = limit.go_to_limit();
   const double   dangling = settings.drop_dangling ? 0 : dangling_mass(graph, limit.ranks());
@@ -282,7 +287,7 @@ double allowed_change(const Graph& graph, const Settings& settings, const Result
   const double stated = stated_residual(result);
   if (settings.residual_form) {
     // What is left is spread along the arcs: ranks are off by what becomes of it, and change by that at most.
-    const double most = most_kept(graph, settings) * static_cast<double>(graph.vertex_count());
+    const double most = most_kept(graph, settings) * holders(graph);
     return (said_to_converge(result) ? std::min(stated, most) : stated) * 2 / (1 - settings.damping) +
            rank_rounding(settings.damping);
   }

@@ -15,7 +15,7 @@ constexpr std::size_t most_algorithms = 1024;
 
 /// Where what is a neighbour's neighbour matters, or what a vertex has of them.
 void refuse_split(const Algorithm& algorithm, const Graph& graph) {
-  if (graph.split() && !algorithm.survives_split)
+  if (has_tree_vertices(graph) && !algorithm.survives_split)
     throw usage_error(
         "{}: the vertices of {} are split ({}), and {} depends on who is whose neighbour; convert it with --split "
         "none",

@@ -10,6 +10,7 @@
 #include "algorithms/tolerances.hpp"
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/run.hpp>
 
@@ -27,7 +28,11 @@ struct Choice {
 Choice choice_of(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Parameters   parameters{"ssnsp", values};
   const std::string& form      = parameters.choice("form", {"auto", "levels", accumulative});
-  const bool         by_itself = form == "auto" && (options.supply.async == Async::on || graph.split());
+  const bool         split     = has_tree_vertices(graph);
+  const bool         by_itself = form == "auto" && (options.supply.async == Async::on || split);
+  if (split && form == "levels")
+    throw usage_error("ssnsp: paths to vertices that are split have no levels to wait for; use --form {}",
+                      accumulative);
   return {parameters.vertex(graph), by_itself || form == accumulative, by_itself};
 }
 
@@ -62,7 +67,8 @@ Plan plan_ssnsp(const Graph& graph, const ParameterValues& values, const RunOpti
                                            : plan_run(PathCounts<PathCount>{choice.source}, graph, options);
   if (choice.by_itself)
     plan.why.push_back(fmt::format("{} a form that any order of updates suits: the form is {}",
-                                   graph.split() ? "split vertices need" : "--async on needs", accumulative));
+                                   has_tree_vertices(graph) ? "split vertices need" : "--async on needs",
+                                   accumulative));
   return plan;
 }
 

@@ -310,6 +310,8 @@ Graph split_as_asked(Graph graph, const ConvertArguments& arguments, const Commo
     graph = split(graph, split_form(*arguments.split), threads, &bar);
   else if (arguments.split && graph.split())
     graph = without_split(graph, threads);
+  else if (arguments.split)
+    note(common, "--split none has no effect: no vertices are split");
   if (!graph.split()) {
     if (arguments.in_edges) graph.in();
     return graph;
@@ -415,7 +417,8 @@ void add_convert(Command& app, Context& context) {
   command.option(
       "--split", arguments->split,
       ".spill: split vertices of many edges (Tigr): KIND[:K][:in], KIND udt, star, circular or clique, K the "
-      "most edges of one (default: from the largest degree), in: in-edges, for pagerank; none: undo it");
+      "most edges of one (default: from the largest degree), in: in-edges, for pagerank; none: undo it. Other "
+      "formats get the split graph itself");
   command.flag("--in-edges", arguments->in_edges, ".spill: store in-edges too, so that no run has to build them");
   add_common_options(command, context.common);
   command.on_parsed(

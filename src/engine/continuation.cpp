@@ -36,6 +36,7 @@ void detail::refuse_resident() {
 }
 
 void detail::check_split(const Graph& graph, const SplitNeeds& needs) {
+  if (!has_tree_vertices(graph)) return;
   const SplitForm& form   = graph.split()->form();
   const auto       refuse = [&](const std::string& why) {
     throw usage_error("{}: its vertices are split ({}), and {}; convert it with --split none", graph.name(),

@@ -5,6 +5,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/build_size.hpp"
 #include "graph/csr.hpp"
 #include "graph/split_family.hpp"
 
@@ -56,21 +57,40 @@ void write_row(const MemberRow& member, Vertex* targets, std::uint32_t* weights)
     if (child != member.row.except) *targets++ = static_cast<Vertex>(member.first_child + child);
 }
 
-/// How many vertices there are when each has its family, or an error where that is too many to be numbered.
-std::uint64_t count_tree_vertices(const Csr& rows, const SplitForm& form, int threads) {
-  std::atomic<std::uint64_t> added{0};
+/// What splitting adds.
+struct Added {
+  std::uint64_t vertices;
+  EdgeIndex     arcs;
+};
+
+/// Tree arcs of a family with so many tree vertices.
+EdgeIndex tree_arcs_of(SplitKind kind, std::uint64_t added) {
+  return kind == SplitKind::clique ? added * added : added;
+}
+
+/// Or an error where vertices would be too many to be numbered.
+Added count_added(const Csr& rows, const SplitForm& form, int threads) {
+  std::atomic<std::uint64_t> added{0}, arcs{0};
   for_each_stretch(threads, rows.vertex_count(), [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t own = 0;
-    for (std::uint64_t v = begin; v < end; ++v)
-      own += SplitFamily{form.kind, form.degree_bound, rows.degree(static_cast<Vertex>(v))}.added();
-    added += own;
+    std::uint64_t own = 0, own_arcs = 0;
+    for (std::uint64_t v = begin; v < end; ++v) {
+      const SplitFamily family{form.kind, form.degree_bound, rows.degree(static_cast<Vertex>(v))};
+      own += family.added(), own_arcs += tree_arcs_of(form.kind, family.added());
+    }
+    added += own, arcs += own_arcs;
   });
   if (added > max_vertices - rows.vertex_count())
     throw usage_error(
         "--split {}: {} vertices and {} that are added to them are more than the 2^32-1 that can be numbered; "
         "choose a larger K",
         text_of(form), with_commas(rows.vertex_count()), with_commas(added));
-  return added;
+  return {added, arcs};
+}
+
+/// Of rows that are split, and of what making them takes.
+std::uint64_t bytes_of(const Csr& rows, const Added& added) {
+  const std::uint64_t vertices = rows.vertex_count() + added.vertices;
+  return rows_bytes(vertices, rows.arc_count() + added.arcs, !rows.weights.empty()) + vertices * sizeof(Vertex);
 }
 
 Buffer<Vertex> roots_of(const Csr& rows, const SplitForm& form, std::uint64_t added,
@@ -216,13 +236,17 @@ const Csr& SplitRows::transposed() const {
   return parts_.transposed;
 }
 
-std::uint64_t SplitRows::most_hops() const {
+std::uint64_t SplitRows::largest_family() const {
   std::uint64_t largest = 0, family = 0;
   for (std::uint64_t i = 0; i < roots().size(); ++i) {
     family  = i > 0 && roots()[i] == roots()[i - 1] ? family + 1 : 1;
     largest = std::max(largest, family);
   }
-  return SplitFamily::most_hops(form().kind, form().degree_bound, largest);
+  return largest;
+}
+
+std::uint64_t SplitRows::most_hops() const {
+  return SplitFamily::most_hops(form().kind, form().degree_bound, largest_family());
 }
 
 Buffer<Vertex> SplitRows::hops(int threads) const {
@@ -257,6 +281,7 @@ Csr SplitRows::original_rows(int threads) const {
     const std::uint64_t member = SplitFamily::member_at(form().kind, k, family);
     return static_cast<Vertex>(member == 0 ? v : n + first[v] + member - 1);
   };
+  budget_->expect(rows_bytes(n, original_arcs(), !rows.weights.empty()), "the rows before the split");
   Buffer<EdgeIndex> offsets{n + 1, budget_, "the rows before the split"};
   for_each_stretch(threads, n, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v)
@@ -282,6 +307,8 @@ Csr SplitRows::original_rows(int threads) const {
   if (!form().in_edges) return before;
   return spillway::transposed(before, parts_.weight_type, context_for(budget_, threads));
 }
+
+bool has_tree_vertices(const Graph& graph) { return graph.split() && graph.split()->tree_vertices() > 0; }
 
 void name_originals(const Graph& graph, std::span<Vertex> vertices, int threads) {
   if (!graph.split()) return;
@@ -414,15 +441,16 @@ Graph split(const Graph& graph, SplitForm form, int threads, Progress* progress)
                              .threads   = thread_count(threads),
                              .progress  = progress ? progress : &Progress::none()};
   if (form.degree_bound == 0) form.degree_bound = default_degree_bound(largest_degree(rows));
-  const std::uint64_t added = count_tree_vertices(rows, form, context.threads);
-  SplitRows::Parts    parts{.form          = form,
-                            .originals     = graph.vertex_count(),
-                            .original_arcs = graph.arc_count(),
-                            .roots         = roots_of(rows, form, added, context.budget).freeze(),
-                            .split         = {},
-                            .transposed    = {},
-                            .weight_type   = graph.weight_type(),
-                            .name          = graph.name()};
+  const Added added = count_added(rows, form, context.threads);
+  context.budget->expect(bytes_of(rows, added), "the split");
+  SplitRows::Parts parts{.form          = form,
+                         .originals     = graph.vertex_count(),
+                         .original_arcs = graph.arc_count(),
+                         .roots         = roots_of(rows, form, added.vertices, context.budget).freeze(),
+                         .split         = {},
+                         .transposed    = {},
+                         .weight_type   = graph.weight_type(),
+                         .name          = graph.name()};
   parts.split = split_rows(rows, form, parts.roots.span(), context);
   Graph::Parts whole;
   whole.split       = std::make_shared<SplitRows>(std::move(parts), graph.budget(), /*trusted=*/true);

@@ -42,6 +42,8 @@ class SplitRows {
   EdgeIndex            arc_count() const { return parts_.split.arc_count(); }
   std::uint64_t        tree_vertices() const { return roots().size(); }
   EdgeIndex            tree_arcs() const { return arc_count() - original_arcs(); }
+  /// Tree vertices that a vertex has, at most.
+  std::uint64_t largest_family() const;
   /// Tree arcs between a vertex and any of its edges, at most.
   std::uint64_t most_hops() const;
   /// Tree arcs between each vertex of the rows and the vertex that it is part of.
@@ -69,6 +71,9 @@ class SplitRows {
   mutable std::atomic<bool>     transposed_ready_;
   bool                          transposed_given_;
 };
+
+/// Whether any vertex is split: otherwise rows are those of the graph.
+bool has_tree_vertices(const Graph& graph);
 
 /// Tree vertices among these become what they are part of.
 void name_originals(const Graph& graph, std::span<Vertex> vertices, int threads);

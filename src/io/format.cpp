@@ -420,7 +420,13 @@ std::vector<std::string> write_graph(const Graph& graph, const Format& format, O
                     with_commas(graph.split()->tree_vertices()), with_commas(graph.split()->vertex_count()),
                     with_commas(graph.split()->tree_arcs()), with_commas(graph.split()->arc_count()),
                     graph.weight_type() == WeightType::none ? "" : " and weights of 0"));
-    format.write(transformed(graph), file, progress, notes);
+    try {
+      format.write(transformed(graph), file, progress, notes);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::usage) throw;
+      throw usage_error("the split graph cannot be written: {}; --split none writes the graph as it was",
+                        error.what());
+    }
   } else {
     format.write(graph, file, progress, notes);
   }

@@ -363,25 +363,25 @@ std::vector<Content> id_contents(const IdMap& ids) {
   return contents;
 }
 
-void add_rows(std::vector<Content>& contents, const Csr& rows, bool in) {
+void add_rows(std::vector<Content>& contents, const Csr& rows, bool weighted, bool in) {
   contents.push_back(content(in ? SectionKind::in_offsets : SectionKind::out_offsets, rows.offsets));
   contents.push_back(content(in ? SectionKind::in_targets : SectionKind::out_targets, rows.targets));
-  if (!rows.weights.empty())
-    contents.push_back(content(in ? SectionKind::in_weights : SectionKind::out_weights, rows.weights));
+  if (weighted) contents.push_back(content(in ? SectionKind::in_weights : SectionKind::out_weights, rows.weights));
 }
 
 /// `split`: its table as a section, if there is one.
 std::vector<Content> contents_of(const Graph& graph, std::span<const std::byte> split) {
+  const bool           weighted = graph.weight_type() != WeightType::none;
   std::vector<Content> contents;
   if (const SplitRows* const rows = graph.split().get()) {
     contents.push_back({SectionKind::split, split});
     // What a program would have to build is written, too: in-edges alone are of use to none.
     const bool in = rows->form().in_edges, both = in || rows->has_transposed();
-    add_rows(contents, rows->out(), false);
-    if (both) add_rows(contents, rows->in(), true);
+    add_rows(contents, rows->out(), weighted, false);
+    if (both) add_rows(contents, rows->in(), weighted, true);
   } else {
-    add_rows(contents, graph.out(), false);
-    if (!graph.symmetric() && graph.has_in()) add_rows(contents, graph.in(), true);
+    add_rows(contents, graph.out(), weighted, false);
+    if (!graph.symmetric() && graph.has_in()) add_rows(contents, graph.in(), weighted, true);
   }
   std::ranges::copy(id_contents(graph.ids()), std::back_inserter(contents));
   return contents;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "algorithms/trying.hpp"
+#include "devices/devices.hpp"
 #include "graph/split.hpp"
 #include "support.hpp"
 #include "ways.hpp"
@@ -46,10 +47,11 @@ bool is_for(const std::string& algorithm, const SplitForm& form) {
   return form.kind != SplitKind::clique || !(ranks || algorithm == "bc" || algorithm == "ssnsp");
 }
 
-bool asks_for_another_form(const ParameterValues& values) {
+bool asks_for_another_form(const ParameterValues& values, const SplitForm& split) {
   const auto is = [&](const char* name, const char* value) {
     return values.contains(name) && values.at(name) == value;
   };
+  if (is("form", "residual") && split.kind == SplitKind::circular) return true;
   return is("form", "afforest") || is("form", "levels") ||
          (values.contains("iterations") && values.at("iterations") != "auto");
 }
@@ -62,7 +64,7 @@ class OnSplitVertices : public ::testing::TestWithParam<std::string> {
     const auto      all    = variants_of(algorithm_.name);
     auto            values = filled(algorithm_, graph, all[turn_ % all.size()]);
     ++turn_;
-    if (!values || asks_for_another_form(*values) || !is_for(algorithm_.name, form)) return;
+    if (!values || asks_for_another_form(*values, form) || !is_for(algorithm_.name, form)) return;
     if (values->contains("sources") && values->at("sources") == "all" && graph.vertex_count() > 16) return;
     // Cliques of many parts are large; chains take an iteration for each, and ranks that hardly fade many more.
     if (form.kind == SplitKind::clique && graph.arc_count() > 5000) return;
@@ -126,6 +128,17 @@ TEST(OnSplit, WhatLooksAtNeighboursIsRefused) {
   }
 }
 
+/// Whatever needs neighbours or more paths than a double counts runs as ever.
+TEST(OnSplit, WhereNothingWasSplitAllRuns) {
+  const Graph graph =
+      split(with_random_weights(generate("kron", {{"scale", "5"}}, {}), 1), {SplitKind::clique, 100'000});
+  for (const Algorithm& algorithm : algorithms()) {
+    const auto   values = filled(algorithm, graph, {});
+    const Result result = algorithm.run(graph, *values, {});
+    if (algorithm.verify) EXPECT_EQ(algorithm.verify(graph, *values, result, {}).problem, "") << algorithm.name;
+  }
+}
+
 TEST(OnSplit, WhatASplitOfThisKindChangesIsRefused) {
   const Graph graph = generate("kron", {{"scale", "6"}}, {});
   const auto  why   = [&](const char* name, const SplitForm& form, ParameterValues given = {}) {
@@ -142,7 +155,9 @@ TEST(OnSplit, WhatASplitOfThisKindChangesIsRefused) {
   for (const char* name : {"bc", "ssnsp"})
     EXPECT_NE(why(name, {SplitKind::clique, 4}).find("counts every way"), std::string::npos);
   EXPECT_NE(why("cc", {SplitKind::udt, 4}, {{"form", "afforest"}}).find("--form propagate"), std::string::npos);
-  EXPECT_NE(why("ssnsp", {SplitKind::udt, 4}, {{"form", "levels"}}).find("who is whose neighbour"),
+  EXPECT_NE(why("ssnsp", {SplitKind::udt, 4}, {{"form", "levels"}}).find("--form accumulative"),
+            std::string::npos);
+  EXPECT_NE(why("pagerank", {SplitKind::circular, 4, true}, {{"form", "residual"}}).find("--form pull"),
             std::string::npos);
 }
 

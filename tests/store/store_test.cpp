@@ -115,6 +115,15 @@ TEST(Store, RefusesToBeCutShort) {
         << size;
 }
 
+TEST(Store, KeepsWeightsOfNoArcs) {
+  const TemporaryFolder folder;
+  const Graph           graph = generate("kron", {{"scale", "0"}, {"degree", "3"}},
+                                         {.transform = {.drop_loops = true}, .weight_type = WeightType::u32});
+  ASSERT_EQ(graph.arc_count(), 0u);
+  save(graph, folder / "g.spill");
+  EXPECT_EQ(open(folder / "g.spill").out().arc_count(), 0u);
+}
+
 Graph split_graph(bool in_edges) { return split(small_graph(), {SplitKind::udt, 3, in_edges}); }
 
 TEST(Store, KeepsSplitVertices) {
