@@ -135,7 +135,8 @@ TEST(OnSplit, WhereNothingWasSplitAllRuns) {
   for (const Algorithm& algorithm : algorithms()) {
     const auto   values = filled(algorithm, graph, {});
     const Result result = algorithm.run(graph, *values, {});
-    if (algorithm.verify) EXPECT_EQ(algorithm.verify(graph, *values, result, {}).problem, "") << algorithm.name;
+    if (!algorithm.verify) continue;
+    EXPECT_EQ(algorithm.verify(graph, *values, result, {}).problem, "") << algorithm.name;
   }
 }
 
