@@ -16,6 +16,7 @@
 #include "algorithms/registry.hpp"
 #include "base/fail.hpp"
 #include "generate/random.hpp"
+#include "graph/split.hpp"
 
 namespace spillway {
 namespace {
@@ -44,7 +45,9 @@ constexpr auto& afforest  = forms[0];
 constexpr auto& propagate = forms[1];
 
 /// Where the method transfers no edges.
-const Form& form_for(const Graph& graph) { return graph.pages() || graph.split() ? propagate : afforest; }
+const Form& form_for(const Graph& graph) {
+  return graph.pages() || has_tree_vertices(graph) ? propagate : afforest;
+}
 
 /// The form is left to the method: one that transfers edges needs a program, for whose frontiers it does.
 bool is_left_to_method(const ParameterValues& values) { return Parameters{"cc", values}.text("form") == "auto"; }
@@ -55,7 +58,7 @@ const Form& form_of(const Graph& graph, const ParameterValues& values, const Run
   const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
   const bool         transfers = options.method->transfers;
   if (chosen == "auto") return transfers ? propagate : form_for(graph);
-  if (graph.split() && chosen == afforest.name)
+  if (has_tree_vertices(graph) && chosen == afforest.name)
     throw usage_error("cc: --form {} is no vertex program, and only these run on split vertices; use --form {}",
                       afforest.name, propagate.name);
   if (transfers && chosen == afforest.name)

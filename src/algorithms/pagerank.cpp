@@ -76,8 +76,8 @@ Result accumulate(const Graph& graph, Vertex source, const Settings& settings, c
     }
   });
   // What tree vertices hold is not among the values: no more than they may keep, where the run ended by itself.
-  const bool ended = !graph.split() || outcome.statistics.iterations < settings.iterations;
-  if (graph.split())
+  const bool ended = !has_tree_vertices(graph) || outcome.statistics.iterations < settings.iterations;
+  if (has_tree_vertices(graph))
     held += settings.damping * static_cast<double>(program.smallest) *
             static_cast<double>(graph.split()->tree_vertices());
   const double scale = settings.drop_dangling || sum == 0 ? 1 : 1 / sum;
@@ -102,7 +102,7 @@ PageRankSettings pagerank_settings(const char* name, const Graph& graph, const P
   settings.iterations    = fixed ? parameters.number("iterations", 1, 1u << 30) : default_iterations;
   // An arc of the graph may take as many iterations as there are hops in a tree.
   constexpr std::uint64_t a_hop = 100;
-  if (graph.split()) settings.iterations += a_hop * graph.split()->most_hops();
+  if (has_tree_vertices(graph)) settings.iterations += a_hop * graph.split()->most_hops();
   const bool stated  = parameters.text("tolerance") != "auto";
   settings.runs_all  = fixed && !stated && !settings.residual_form;
   settings.tolerance = stated                            ? parameters.real("tolerance", 0, 2)

@@ -141,7 +141,7 @@ std::string step_problem(const Graph& graph, Vertex source, const Settings& sett
 /// last one changed, in trees too, comes to no more than so much of a difference from the limit: it is damped
 /// whenever it goes along an arc of the graph.
 double outstanding(const Graph& graph, const Settings& settings, const Result& result) {
-  if (!graph.split()) return 0;
+  if (!has_tree_vertices(graph)) return 0;
   const auto hops = static_cast<double>(graph.split()->most_hops());
   return stated_residual(result) / (1 - settings.damping) + (1 + hops) * rank_rounding(settings.damping);
 }
@@ -304,7 +304,7 @@ Verdict verify_pagerank(const char* name, const Graph& graph, Vertex source, con
   if (graph.vertex_count() == 0) return {how, ""};
   if (std::string problem = fact_problem(graph, settings, result); !problem.empty()) return {how, problem};
   if (!by_serial) return {how, fixed_point_problem(graph, source, settings, result)};
-  if (graph.split() && !settings.residual_form) return {how, split_problem(graph, source, settings, result)};
+  if (has_tree_vertices(graph) && !settings.residual_form) return {how, split_problem(graph, source, settings, result)};
   return {how, settings.residual_form ? limit_problem(graph, source, settings, result)
                                       : step_problem(graph, source, settings, result)};
 }

@@ -13,6 +13,7 @@
 #include "algorithms/tree_checks.hpp"
 #include "algorithms/weighted.hpp"
 #include "base/fail.hpp"
+#include "graph/split.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/run.hpp>
@@ -37,7 +38,7 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
 /// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md). In pages it would
 /// be another pass over all of them; where vertices are split, parents may be parts of them.
 bool carries_parents(const Parameters& parameters, const Graph& graph) {
-  return parameters.choice("parents", {"carry", "search"}) == "carry" || graph.pages() || graph.split();
+  return parameters.choice("parents", {"carry", "search"}) == "carry" || graph.pages() || has_tree_vertices(graph);
 }
 
 /// Where the choice is free, it stays so: the CPU runs the same program.
@@ -116,7 +117,10 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   const auto on_cpu = [&] { return run_on(gpu::without(options)); };
   return gpu::or_else(
       graph, options,
-      [&] { return graph.pages() || graph.split() ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
+      [&] {
+        return graph.pages() || has_tree_vertices(graph) ? run_on(options)
+                                                         : on_gpu(program, graph, options, on_cpu);
+      },
       on_cpu);
 }
 
@@ -147,7 +151,8 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
     if (!real && carries_parents(parameters, graph))
       return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     OtherDevice cpu;
-    if (real && (graph.pages() || graph.split())) return plan_run(RealSssp{source, delta}, graph, options);
+    if (real && (graph.pages() || has_tree_vertices(graph)))
+      return plan_run(RealSssp{source, delta}, graph, options);
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
                 : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
   };

@@ -8,6 +8,7 @@
 #include <spillway/plan.hpp>
 
 #include "base/text.hpp"
+#include "graph/split.hpp"
 #include "plan/footprint.hpp"
 
 namespace spillway::cli {
@@ -109,7 +110,8 @@ namespace {
 ParameterValues with_form_for(const Graph& graph, const std::string& algorithm, ParameterValues values) {
   static const std::map<std::string, const char*> forms{
       {"bc", "split"}, {"cc", "propagate"}, {"ssnsp", "accumulative"}};
-  if (const auto form = forms.find(algorithm); graph.split() && form != forms.end()) values["form"] = form->second;
+  if (const auto form = forms.find(algorithm); has_tree_vertices(graph) && form != forms.end())
+    values["form"] = form->second;
   return values;
 }
 

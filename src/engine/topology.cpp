@@ -86,7 +86,7 @@ Topology split_topology(const SplitRows& split, Along along, NeededRows needed) 
 
 }  // namespace
 
-const Csr& walked_rows(const Graph& graph) { return graph.split() ? graph.split()->out() : graph.out(); }
+const Csr& walked_rows(const Graph& graph) { return has_tree_vertices(graph) ? graph.split()->out() : graph.out(); }
 
 RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (!graph.pages()) {
@@ -120,7 +120,7 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
   if (graph.pages()) return paged_topology(graph, along, needed, options);
-  if (graph.split()) return split_topology(*graph.split(), along, needed);
+  if (has_tree_vertices(graph)) return split_topology(*graph.split(), along, needed);
   if (along == Along::simple) {
     const Csr& simple = graph.simple();
     return {.vertices = graph.vertex_count(),

@@ -45,10 +45,11 @@ TEST_F(SplitOnTheCommandLine, IsMadeShownUsedAndUndone) {
 }
 
 TEST_F(SplitOnTheCommandLine, OfInEdgesIsForRanks) {
-  output("convert g.spill s.spill --split udt:2:in");
+  folder_.write("h.el", "1 0\n2 0\n3 0\n4 0\n0 1\n0 2\n0 3\n");
+  output("convert h.el s.spill --split udt:2:in");
   EXPECT_NE(output("run pagerank s.spill --verify").find("converged: yes"), std::string::npos);
   expect_error("run pagerank s.spill --iterations 3", 2, "leave out --iterations");
-  output("convert g.spill o.spill --split udt:2");
+  output("convert h.el o.spill --split udt:2");
   expect_error("run pagerank o.spill", 2, "--split KIND:K:in");
   expect_error("plan pagerank o.spill", 2, "--split KIND:K:in");
 }
