@@ -19,6 +19,7 @@
 #include "cli/report.hpp"
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"
+#include "graph/split.hpp"
 #include "io/result_writer.hpp"
 #include "plan/history.hpp"
 
@@ -90,9 +91,9 @@ void note_idle_options(const Result& result, const RunArguments& arguments, cons
         !why.empty())
       idle(option, why);
   const auto parents = arguments.given.find("parents");
-  if (name == "sssp" && parents != arguments.given.end() && parents->second == "search" && graph.pages() &&
-      graph.weight_type() == WeightType::u32)
-    idle("--parents search", "distances carry parents where edges are in pages");
+  if (name == "sssp" && parents != arguments.given.end() && parents->second == "search" &&
+      (graph.pages() || has_tree_vertices(graph)) && graph.weight_type() == WeightType::u32)
+    idle("--parents search", "distances carry parents where edges are in pages, or vertices are split");
   const auto followed = [&](const IterationStatistics& iteration) {
     return to_string(iteration.direction) == arguments.direction;
   };

@@ -62,9 +62,15 @@ void detail::check_replay(const Schedule* replay, const Graph& graph) {
 void check_state_size(const Topology& topology, bool continues, bool has_inputs) {
   if (topology.answer_size() > topology.vertices) throw internal_error("the answer is larger than the state");
   if (continues && topology.answer_size() != topology.vertices)
-    throw internal_error("a run whose state is larger than its answer goes on from no other, and none from it");
+    throw usage_error(
+        "this run goes on from another, or another from it, and of vertices that are split neither has all "
+        "values; "
+        "convert the graph with --split none");
   if (has_inputs && topology.answer_size() != topology.vertices)
-    throw internal_error("a run whose state is larger than its answer has no inputs for the rest of it");
+    throw usage_error(
+        "this program has inputs, of which there are none for what vertices are split into; convert the graph "
+        "with "
+        "--split none");
 }
 
 void Schedule::reserve(std::uint64_t vertices, const std::shared_ptr<MemoryBudget>& budget) {

@@ -79,6 +79,11 @@ Added count_added(const Csr& rows, const SplitForm& form, int threads) {
     }
     added += own, arcs += own_arcs;
   });
+  constexpr EdgeIndex most_arcs = EdgeIndex{1} << 48;
+  if (arcs > most_arcs)
+    throw usage_error(
+        "--split {}: {} edges between parts of vertices are too many; choose a larger K, or another form",
+        text_of(form), with_commas(arcs));
   if (added > max_vertices - rows.vertex_count())
     throw usage_error(
         "--split {}: {} vertices and {} that are added to them are more than the 2^32-1 that can be numbered; "
@@ -106,7 +111,7 @@ Buffer<Vertex> roots_of(const Csr& rows, const SplitForm& form, std::uint64_t ad
   return roots;
 }
 
-/// body(vertex, family, member) for each row of the split from `begin` to before `end`.
+/// body(row, vertex, member) for each row of the split from `begin` to before `end`.
 template <class Body>
 void for_each_member(std::uint64_t begin, std::uint64_t end, std::uint64_t originals,
                      std::span<const Vertex> roots, std::span<const Vertex> first, Body&& body) {
@@ -199,6 +204,11 @@ void SplitRows::check() const {
         if (neighbors.size() != row.length() || own_edges(parts_.split, row_of(member), n) != row.edges.size())
           refuse(v);
         std::uint64_t at = row.edges.size();
+        if (!parts_.split.weights.empty()) {
+          const auto weights = parts_.split.weights.span().subspan(parts_.split.offsets[row_of(member)] + at);
+          if (std::ranges::any_of(weights.first(row.tree_edges()), [](auto weight) { return weight != 0; }))
+            refuse(v);
+        }
         for (std::uint64_t child = row.children.first; child < row.children.last; ++child)
           if (child != row.except && neighbors[at++] != tree + child) refuse(v);
       }

@@ -4,6 +4,7 @@
 #include "base/fail.hpp"
 #include "generate/random.hpp"
 #include "graph/csr.hpp"
+#include "graph/split.hpp"
 
 namespace spillway {
 namespace {
@@ -23,7 +24,8 @@ Graph weighted(const Graph& graph, int threads, WeightOf&& weight_of) {
   parts.symmetric   = graph.symmetric();
   parts.report      = graph.report();
   parts.budget      = graph.budget();
-  return Graph{std::move(parts)};
+  const Graph whole{std::move(parts)};
+  return graph.split() ? split(whole, graph.split()->form(), threads) : whole;
 }
 
 }  // namespace

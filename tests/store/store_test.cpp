@@ -116,9 +116,10 @@ TEST(Store, RefusesToBeCutShort) {
 }
 
 TEST(Store, KeepsWeightsOfNoArcs) {
-  const TemporaryFolder folder;
-  const Graph           graph = generate("kron", {{"scale", "0"}, {"degree", "3"}},
-                                         {.transform = {.drop_loops = true}, .weight_type = WeightType::u32});
+  const TemporaryFolder            folder;
+  const std::vector<Vertex>        loop{5};
+  const std::vector<std::uint32_t> weight{3};
+  const Graph graph = from_arcs(loop, loop, weight, WeightType::u32, 6, {.transform = {.drop_loops = true}});
   ASSERT_EQ(graph.arc_count(), 0u);
   save(graph, folder / "g.spill");
   EXPECT_EQ(open(folder / "g.spill").out().arc_count(), 0u);
@@ -195,6 +196,7 @@ TEST(Store, BelievesNothingOfSplitVertices) {
   EXPECT_EQ(use(poke(out_targets, tree * 4, rows.targets[tree] + 1, 4)), ExitCode::bad_input)
       << "a tree arc to another tree vertex";
   EXPECT_EQ(use(poke(out_targets, tree * 4, 255, 4)), ExitCode::bad_input) << "a tree arc to a vertex";
+  EXPECT_EQ(use(poke(out_weights, tree * 4, 7, 4)), ExitCode::bad_input) << "a tree arc with a weight";
   // A flag alone, and a section alone.
   store::Header plain = header_of(bytes);
   plain.id_kind       = 0;
