@@ -349,7 +349,7 @@ struct Traits {
     if constexpr (requires { P::relays; }) return static_cast<bool>(P::relays);
     return false;
   }();
-  /// Arcs of a split are told from the graph's own.
+  /// Arcs of a split differ from the graph's own.
   static constexpr bool heeds_trees    = !relays && (has_neutral_weight || SaysNeutral<P>);
   static constexpr bool survives_split = relays || heeds_trees;
 

@@ -43,13 +43,13 @@ struct Dependencies {
 
 /// Where vertices are split, no frontiers are recorded to walk back: paths of one length have more or fewer tree
 /// arcs. Every vertex that is reached waits for its turn instead, which is before that of all who lead to it, and
-/// what a part of a vertex is told goes on to the vertex itself.
+/// what a part of a vertex receives goes on to the vertex itself.
 struct SplitDependencies {
   struct Value {
     double        paths, dependency;
     std::uint32_t level, turn;
   };
-  struct Told {
+  struct Sent {
     double        share;
     std::uint32_t level;
   };
@@ -66,14 +66,14 @@ struct SplitDependencies {
   SPILLWAY_HD bool  starts(Vertex, const Value& value) const { return value.level != no_level; }
   SPILLWAY_HD std::uint32_t priority(const Value& value) const { return value.turn; }
 
-  SPILLWAY_HD Told publish(const Value& value, const Step<>& step) const {
+  SPILLWAY_HD Sent publish(const Value& value, const Step<>& step) const {
     return {((step.vertex < originals ? 1 : 0) + value.dependency) / value.paths, value.level};
   }
-  SPILLWAY_HD double compute(const Told& told, const Edge<>&, const Value& to) const {
-    return to.level != no_level && to.level + 1 == told.level ? to.paths * told.share : 0;
+  SPILLWAY_HD double compute(const Sent& sent, const Edge<>&, const Value& to) const {
+    return to.level != no_level && to.level + 1 == sent.level ? to.paths * sent.share : 0;
   }
-  SPILLWAY_HD double neutral(const Told& told, const Edge<>&, const Value& to) const {
-    return to.level == told.level ? to.paths * told.share : 0;
+  SPILLWAY_HD double neutral(const Sent& sent, const Edge<>&, const Value& to) const {
+    return to.level == sent.level ? to.paths * sent.share : 0;
   }
   SPILLWAY_HD bool apply(Value& value, double shares) const {
     value.dependency += shares;
