@@ -7,6 +7,7 @@
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/plain_rows.hpp"
 #include "algorithms/registry.hpp"
+#include "algorithms/scc/searches.hpp"
 #include "algorithms/scc/strong_components.hpp"
 #include "base/fail.hpp"
 
@@ -35,7 +36,7 @@ Components of_a_directed_graph(const Graph& graph, const RunOptions& options) {
   build_in_edges(graph, options, gpu::wanted(options, graph));
   const double prepared = clock.lap();
   Components   found    = gpu::or_else(
-           graph, options, [&] { return work_of_strong_components(graph); },
+           graph, options, [&] { return scc::work_of_searches(graph); },
            [&] { return gpu::strong_components(graph, options); }, [&] { return on_cpu(graph, options); });
   found.statistics.prepare_ms += prepared;
   return found;
@@ -58,7 +59,7 @@ Plan plan_scc(const Graph& graph, const ParameterValues&, const RunOptions& opti
   if (graph.symmetric()) return plan_weak_components(graph, options);
   return gpu::planned(graph, options, [&] {
     build_in_edges(graph, options, /*on_gpu=*/true);
-    return work_of_strong_components(graph);
+    return scc::work_of_searches(graph);
   });
 }
 

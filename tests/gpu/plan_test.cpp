@@ -129,7 +129,7 @@ TEST_F(GpuPlan, ComparesEveryAlgorithmWithTheCpu) {
                                      {"sssp", 400 * KiB},
                                      {"bc", 400 * KiB},
                                      {"cc", 192 * KiB},
-                                     {"scc", 192 * KiB},
+                                     {"scc", 400 * KiB},
                                      {"tc", 448 * KiB},
                                      {"lcc", 768 * KiB},
                                      {"cdlp", 192 * KiB}}) {

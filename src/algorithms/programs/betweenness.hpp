@@ -26,6 +26,7 @@ struct Dependencies {
 
   static constexpr Along along        = Along::in;
   static constexpr bool  reads_degree = false;
+  static constexpr bool  next_receive = true;  // whoever is open and leads to a level is of the level before
 
   SPILLWAY_HD Value init(Vertex) const { return {}; }
   SPILLWAY_HD bool  open(const Value& value) const { return value.done == 0 && value.level != no_level; }
