@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include <spillway/engine/transfer.hpp>
+
 #if defined(SPILLWAY_EMULATED)
 /// Looking for leaks takes seconds at the end of each process; one test asks for it (tests/CMakeLists.txt).
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
@@ -62,7 +64,25 @@ constexpr int         thread_counts[] = {1, 2, 3, 7};
 constexpr Filter      filters[]       = {Filter::just_in_time, Filter::online, Filter::ballot, Filter::batch};
 constexpr Fusion      fusions[]       = {Fusion::all, Fusion::push_pull, Fusion::none};
 constexpr VertexOrder orders[]        = {VertexOrder::automatic, VertexOrder::natural, VertexOrder::degree};
-constexpr Balance     balances[]      = {Balance::as_one, Balance::vertex, Balance::edge, Balance::hybrid};
+constexpr SplitTuning nodes_of(std::uint64_t degree_bound, bool coalesced = true, bool array = false,
+                               bool worklist = true) {
+  return {.degree_bound = degree_bound, .coalesced = coalesced, .array = array, .worklist = worklist};
+}
+/// The CPU has the first ones.
+constexpr BalanceTuning balances[] = {
+    {},
+    {.kind = Balance::split, .split = nodes_of(2)},
+    {.kind = Balance::split, .split = nodes_of(10)},
+    {.kind = Balance::thread},
+    {.kind = Balance::warp, .lanes = 4},
+    {.kind = Balance::warp, .lanes = 16},
+    {.kind = Balance::hybrid},
+    {.kind = Balance::split, .split = nodes_of(3, false)},
+    {.kind = Balance::split, .split = nodes_of(3, true, true)},
+    {.kind = Balance::split, .split = nodes_of(4, true, false, false)},
+    {.kind = Balance::split, .split = nodes_of(2, false, true, false)},
+};
+constexpr int host_balances = 3;
 /// Bytes of edges: none, not an edge for each vertex, some, all.
 constexpr std::uint64_t residents[] = {0, 64, 200, std::uint64_t{1} << 30};
 /// More than any graph of the zoo needs, less than what is free.
@@ -91,9 +111,10 @@ std::vector<int> level_counts() {
   counts[async] = size_of(asyncs), counts[windows] = 2, counts[direction] = size_of(directions);
   counts[sizes] = 2, counts[threads] = size_of(thread_counts), counts[deterministic] = 2;
   if (!on_a_gpu) counts[device] = static_cast<int>(host_devices().size());
+  counts[balance] = on_a_gpu ? size_of(balances) : host_balances;
   if (!on_a_gpu) return counts;
   counts[compress] = 2, counts[filter] = size_of(filters), counts[fusion] = size_of(fusions);
-  counts[order] = size_of(orders), counts[aggregate] = 2, counts[balance] = size_of(balances);
+  counts[order] = size_of(orders), counts[aggregate] = 2;
   return counts;
 }
 
@@ -113,7 +134,19 @@ bool fits(const Levels& row) {
   if (sends(how) && row[compress] == 1 && !is(async, [](int level) { return asyncs[level] != Async::on; }))
     return false;
   if (!sends(how) && !is(windows, [](int level) { return level == 0; })) return false;
-  if (!sends(how) && !is(balance, [](int level) { return level == 0; })) return false;
+  // An array of virtual nodes, and a scan of all of them, are of rows that are all there.
+  if (!how->all_resident &&
+      !is(balance, [](int level) { return !balances[level].split.array && balances[level].split.worklist; }))
+    return false;
+  // A scan of all nodes makes no lists.
+  if (on_a_gpu && (filters[row[filter]] == Filter::online || filters[row[filter]] == Filter::batch) &&
+      !is(balance, [](int level) { return balances[level].split.worklist; }))
+    return false;
+  // Compressed rows have bins.
+  if (row[compress] == 1 && !is(balance, [](int level) { return level == 0; })) return false;
+  // Sums of floats come out the same only if nobody adds up parts of rows.
+  if (row[deterministic] == 1 && !is(balance, [](int level) { return balances[level].kind != Balance::split; }))
+    return false;
   if (sends(how) && !is(deterministic, [](int level) { return level == 0; })) return false;
   return how->asynchronous || is(async, [](int level) { return asyncs[level] != Async::on; });
 }
@@ -139,13 +172,12 @@ RunOptions way_of(const Levels& row) {
   way.device.kind   = on_a_gpu ? cuda_kind() : host_devices()[static_cast<std::size_t>(row[device])];
   way.device.memory = row[memory] == 1 ? bounded : 0;
   way.supply        = supply_of(row);
+  way.balance       = balances[row[balance]];
   if (row[sizes] == 1) way.tuning = tiny();
   if (!on_a_gpu) return way;
   way.cuda           = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
   way.cuda.order     = orders[row[order]];
   way.cuda.aggregate = row[aggregate] == 1;
-  way.cuda.balance   = balances[row[balance]];
-  if (way.cuda.balance == Balance::edge) way.cuda.virtual_warp = row[windows] == 1 ? 4 : 16;
   return way;
 }
 
@@ -242,15 +274,17 @@ std::string as_text(const RunOptions& way) {
                                : (way.supply.compress == Compress::on ? ", compressed" : "") + std::string{", "} +
                                      number(way.supply.resident.value_or(0)) + " bytes resident, async " +
                                      index(way.supply.async) + ", windows of " + number(way.supply.window);
-  const std::string cuda =
-      on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) + ", order " +
-                     index(way.cuda.order) + ", bins " + number(way.cuda.bin_entries) +
-                     (way.cuda.aggregate ? ", aggregated" : "") + ", balance " + index(way.cuda.balance)
-               : "";
+  const std::string cuda = on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) +
+                                          ", order " + index(way.cuda.order) + ", bins " +
+                                          number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
+                                    : "";
+  const SplitTuning& split   = way.balance.split;
+  const std::string  balance = ", balance " + name_of(way.balance) + (split.coalesced ? "" : ", consecutive") +
+                              (split.array ? ", array" : "") + (split.worklist ? "" : ", no worklist");
   return " with --device " + std::string{way.device.kind->name} + " --method " + std::string{way.method->name} +
          ", " + number(way.threads) + " threads, " + std::string{to_string(way.direction)} +
          (way.deterministic ? ", deterministic" : "") + (way.tuning.serial_work == 0 ? ", tiny" : "") + supply +
-         cuda + (way.device.memory > 0 ? ", bounded" : "");
+         cuda + balance + (way.device.memory > 0 ? ", bounded" : "");
 }
 
 Turns::Turns(std::size_t members, std::size_t at_once, const std::string& salt)
@@ -299,6 +333,11 @@ std::string deviation(const RunOptions& way, const RunStatistics& statistics, co
     return statistics.compressed ? "edges were compressed" : "edges were not compressed";
   if (way.supply.resident && statistics.edges_resident > *way.supply.resident)
     return std::to_string(statistics.edges_resident) + " bytes of edges were resident";
+  if (way.balance.kind != Balance::automatic && statistics.balance != name_of(way.balance))
+    return "the balance was " + statistics.balance;
+  if (const bool split = way.balance.kind == Balance::split;
+      split != (statistics.counters.virtual_nodes > 0) && statistics.edges_processed > 0)
+    return std::to_string(statistics.counters.virtual_nodes) + " virtual nodes were visited";
   if (way.supply.async == Async::off && statistics.counters.local_rounds > 0)
     return "windows were gone through again";
   if (const std::string problem = on_a_gpu ? deviation_on_gpu(way.cuda, statistics) : ""; !problem.empty())

@@ -63,12 +63,17 @@ struct Select {
     return true;
   }
 
-  /// `slot` has many writers; true if this call changed it.
+  /// `slot` has many writers; true if this call changed it. `seen`: what was there a little while ago.
   SPILLWAY_HD static bool improve_atomically(T& slot, const T& update) {
-    if constexpr (atomics::has_minimum<T>) {
+    if constexpr (atomics::has_minimum<T>)
       return Better::better(update, Better::exchange(slot, update));
+    else
+      return improve_atomically(slot, update, atomics::load(slot));
+  }
+  SPILLWAY_HD static bool improve_atomically(T& slot, const T& update, T seen) {
+    if constexpr (atomics::has_minimum<T>) {
+      return improve_atomically(slot, update);
     } else {
-      T seen = atomics::load(slot);
       while (Better::better(update, seen))
         if (atomics::compare_exchange(slot, seen, update)) return true;
       return false;

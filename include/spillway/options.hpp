@@ -98,9 +98,40 @@ enum class VertexOrder { automatic, natural, degree };
 /// those that were used last (GTS, section 3.3).
 enum class PageCache { first, lru };
 
-/// How a GPU shares out the rows of a window or page to its lanes (GTS, section 6.2): a warp walks the edges of
-/// some rows as one; a lane has a row; a virtual warp has a row; or one of the latter by how long rows are.
-enum class Balance { as_one, vertex, edge, hybrid };
+/// Which thread works on which edge.
+enum class Balance {
+  automatic,
+  bins,   ///< by the length of a row: several rows to a warp, which walks them as one; a row to a block, or to all
+  split,  ///< a virtual node to a thread: K edges of a row at most (Tigr, section 4)
+  thread,  ///< a row to a thread
+  warp,    ///< a row to a virtual warp of 4 to 32 lanes; pulls have 8 or 32, and votes their own way
+  hybrid,  ///< of windows and pages: a thread or a warp, by the length of rows (GTS, section 6.2)
+};
+
+/// Of Balance::split.
+struct SplitTuning {
+  std::uint64_t degree_bound = 10;    ///< K
+  bool          coalesced    = true;  ///< the nodes of a row take turns with its edges; or K that lie side by side
+  bool          array        = false;  ///< a GPU keeps an array of the nodes; or finds them by the degrees
+  bool          worklist     = true;   ///< a GPU visits the nodes of active vertices; or scans all of them
+
+  bool operator==(const SplitTuning&) const = default;
+};
+
+/// How the edges of active rows are shared out. Results do not depend on it.
+struct BalanceTuning {
+  Balance     kind  = Balance::automatic;
+  unsigned    lanes = 32;  ///< of Balance::warp: 4, 8, 16 or 32
+  SplitTuning split = {};
+
+  bool by_bins() const { return kind == Balance::automatic || kind == Balance::bins; }
+  /// Only a GPU has lanes.
+  bool requires_gpu() const {
+    return kind == Balance::thread || kind == Balance::warp || kind == Balance::hybrid || split.array ||
+           !split.worklist;
+  }
+  bool operator==(const BalanceTuning&) const = default;
+};
 
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
@@ -117,8 +148,6 @@ struct CudaTuning {
   int           blocks       = 0;         ///< of 256 threads on a multiprocessor at most; 0: as many as fit
   unsigned      streams      = 4;         ///< that pages of a graph on disk come in, up to 32
   PageCache     page_cache   = PageCache::first;
-  Balance       balance      = Balance::as_one;
-  unsigned      virtual_warp = 32;  ///< lanes of one: 4, 8, 16 or 32
 
   bool operator==(const CudaTuning&) const = default;
 };
@@ -205,6 +234,7 @@ struct RunOptions {
 
   DeviceChoice  device  = {};
   CudaTuning    cuda    = {};
+  BalanceTuning balance = {};
   Method        method  = {};
   SupplyOptions supply  = {};
   bool          explain = false;  ///< every candidate is priced, also where nothing is left to choose
@@ -218,7 +248,7 @@ inline bool leaves_device_open(const RunOptions& options) {
   cuda.streams = CudaTuning{}.streams, cuda.page_cache = CudaTuning{}.page_cache;  // of pages alone
   return options.device.kind.automatic() && options.method.automatic() && !options.supply.resident &&
          options.supply.compress == Compress::automatic && options.supply.async == Async::automatic &&
-         cuda == CudaTuning{};
+         cuda == CudaTuning{} && !options.balance.requires_gpu();
 }
 
 /// Whether a run over such a graph is to be asynchronous, if its program can be.

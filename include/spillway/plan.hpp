@@ -21,6 +21,7 @@ struct PlanCandidate {
   bool          compressed     = false;
   bool          asynchronous   = false;
   VertexOrder   order          = VertexOrder::natural;
+  BalanceTuning balance        = {};
   double        prepare_ms     = 0;
   double        transfer_ms    = 0;  ///< of a run, while which it may compute…
   double        compute_ms     = 0;

@@ -342,6 +342,12 @@ struct Traits {
     return Publishes<P>;
   }();
 
+  /// Of a run that walks recorded frontiers, updates count for vertices of the next one alone.
+  static constexpr bool next_receive = [] {
+    if constexpr (requires { P::next_receive; }) return static_cast<bool>(P::next_receive);
+    return false;
+  }();
+
   /// An edge of this weight changes nothing: what the arcs of a split (Tigr) have.
   static constexpr bool has_neutral_weight = weighted && requires { P::neutral_weight; };
   /// Edges hand messages on as they are, so that arcs of a split are edges like any other.

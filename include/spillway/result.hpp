@@ -77,6 +77,7 @@ struct RunCounters {
   std::uint64_t settled         = 0;  ///< vertices of finished buckets that were left alone from then on
   std::uint64_t handed_over     = 0;  ///< iterations that a fused kernel left to the host, to send edges
   std::uint64_t local_rounds    = 0;  ///< that windows of edges were gone through again, asynchronously
+  std::uint64_t virtual_nodes   = 0;  ///< that were visited, where rows are split
 
   void operator+=(const RunCounters& other) {
     shared_rows += other.shared_rows, fused_bins += other.fused_bins, bucket_moves += other.bucket_moves;
@@ -85,7 +86,7 @@ struct RunCounters {
     overflows += other.overflows, batched += other.batched;
     small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;
     long_pulls += other.long_pulls, settled += other.settled, local_rounds += other.local_rounds;
-    handed_over += other.handed_over;
+    handed_over += other.handed_over, virtual_nodes += other.virtual_nodes;
   }
 };
 
@@ -96,6 +97,7 @@ struct RunStatistics {
   std::string                      device      = "cpu";  ///< that computed
   std::string                      method;               ///< how edges reached it; empty: they were there
   bool                             compressed = false;   ///< edges, where they did not all fit
+  std::string                      balance;  ///< which thread worked on which edge; empty: no vertex program ran
   std::string                      device_note;          ///< why it was not the one that would have been chosen
   std::uint64_t                    device_bytes   = 0;   ///< held there at most
   std::uint64_t                    uploaded_bytes = 0;   ///< of the graph

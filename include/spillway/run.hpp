@@ -108,6 +108,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   const bool supports_async =
       T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
   check_method_options(options);
+  check_balance(options, T::order_sensitive, on_a_gpu);
   if (windows || (options.method->streams_pages && on_a_gpu))
     refuse_in_windows(options, T::order_sensitive, supports_async);
   const double       prepare = clock.milliseconds();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <spillway/engine/memory.hpp>
+#include <spillway/engine/transfer.hpp>
 
 #include "base/text.hpp"
 #include "graph/graph_size.hpp"
@@ -319,9 +320,10 @@ Json summary_json(const Algorithm& algorithm, const Result& result, const Graph&
 }
 
 std::string candidate_name(const PlanCandidate& candidate) {
-  return fmt::format("{}{}{}{}", candidate.method->name, candidate.compressed ? " compressed" : "",
+  return fmt::format("{}{}{}{}{}", candidate.method->name, candidate.compressed ? " compressed" : "",
                      candidate.asynchronous ? " asynchronous" : "",
-                     candidate.order == VertexOrder::degree ? " hubs first" : "");
+                     candidate.order == VertexOrder::degree ? " hubs first" : "",
+                     candidate.balance.by_bins() ? "" : " " + name_of(candidate.balance));
 }
 
 Json candidates_json(const std::vector<PlanCandidate>& candidates) {
@@ -332,6 +334,7 @@ Json candidates_json(const std::vector<PlanCandidate>& candidates) {
                {"compressed", each.compressed},
                {"asynchronous", each.asynchronous},
                {"order", each.order == VertexOrder::degree ? "degree" : "natural"},
+               {"balance", name_of(each.balance)},
                {"excluded", each.excluded.empty() ? Json(nullptr) : Json(each.excluded)}};
     if (each.excluded.empty())
       entry.update(Json{{"prepare_ms", each.prepare_ms},
@@ -360,7 +363,8 @@ Json gpu_json(const RunCounters& counters) {
           {"long_pulls", counters.long_pulls},
           {"skipped_settled", counters.settled},
           {"returned_to_host", counters.handed_over},
-          {"local_rounds", counters.local_rounds}};
+          {"local_rounds", counters.local_rounds},
+          {"virtual_nodes", counters.virtual_nodes}};
 }
 
 Json answer_json(const Answer& answer) {
@@ -383,6 +387,7 @@ Json answer_json(const Answer& answer) {
             {"edges_read_in_place", statistics.bytes_read}}},
           {"method", statistics.method.empty() ? std::string{resident_edges()->name} : statistics.method},
           {"compressed", statistics.compressed},
+          {"balance", statistics.balance},
           {"edges", {{"resident_bytes", statistics.edges_resident}, {"host_bytes", statistics.edges_on_host}}},
           {"pages",
            {{"wanted", statistics.pages_wanted},

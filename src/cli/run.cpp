@@ -63,7 +63,7 @@ std::string why_idle_on_gpu(const std::string& option, const RunArguments& argum
                             const RunStatistics& statistics) {
   const bool paged = option == "--streams" || option == "--page-cache";
   if (!graph.pages()) return paged ? "it is for graphs in pages" : "";
-  const bool of_sent = paged || option == "--resident" || option == "--balance" || option == "--virtual-warp";
+  const bool of_sent = paged || option == "--resident" || option == "--balance";
   if (of_sent && statistics.pages_wanted > 0 && statistics.pages_in_place == statistics.pages_wanted)
     return "it is for pages that are sent, and all were read in host memory";
   if (option == "--compress" && arguments.compress != "auto" &&
@@ -85,10 +85,12 @@ void note_idle_options(const Result& result, const RunArguments& arguments, cons
     idle("--method " + arguments.method, name + " does not run as a vertex program");
   if (arguments.device_memory && on_cpu && statistics.device_note.empty() && !sends(arguments))
     idle("--device-memory", "it limits GPUs, and methods that transfer edges");
+  if (arguments.balance != "auto" && statistics.balance.empty() && graph.vertex_count() > 0)
+    idle("--balance", name + " does not run as a vertex program");
   for (const std::string& option : arguments.gpu_options)
     if (const std::string why = on_cpu ? "it is for GPUs, and this run was on the CPU"
                                        : why_idle_on_gpu(option, arguments, graph, statistics);
-        !why.empty())
+        !why.empty() && !(option == "--balance" && statistics.balance.empty()))
       idle(option, why);
   const auto parents = arguments.given.find("parents");
   if (name == "sssp" && parents != arguments.given.end() && parents->second == "search" &&

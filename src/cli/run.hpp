@@ -30,8 +30,8 @@ struct RunArguments {
   bool                     all_partitions = false;
   unsigned                 bin_entries    = CudaTuning{}.bin_entries;
   unsigned                 streams        = CudaTuning{}.streams;
-  unsigned                 virtual_warp   = CudaTuning{}.virtual_warp;
-  std::string              page_cache = "first", balance = "as-one";
+  std::string              page_cache = "first", balance = "auto";
+  std::string              split_edges = "coalesced", split_mapping = "dynamic", worklist = "on";
   std::string              word;         ///< that was parsed as the algorithm
   std::vector<std::string> gpu_options;  ///< those that were given and concern GPUs alone
   ParameterValues          given;        ///< of the algorithm's own parameters

@@ -59,27 +59,20 @@ DeviceChoice device_of(const RunArguments& arguments) {
 
 CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   CudaTuning tuning;
-  tuning.filter       = arguments.filter == "online"   ? Filter::online
-                        : arguments.filter == "ballot" ? Filter::ballot
-                        : arguments.filter == "batch"  ? Filter::batch
-                                                       : Filter::just_in_time;
-  tuning.fusion       = arguments.fusion == "none"       ? Fusion::none
-                        : arguments.fusion == "pushpull" ? Fusion::push_pull
-                                                         : Fusion::all;
-  tuning.order        = arguments.order == "degree"    ? VertexOrder::degree
-                        : arguments.order == "natural" ? VertexOrder::natural
-                                                       : VertexOrder::automatic;
-  tuning.bin_entries  = arguments.bin_entries;
-  tuning.aggregate    = arguments.aggregate;
-  tuning.streams      = arguments.streams;
-  tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
-  tuning.balance      = arguments.balance == "vertex"   ? Balance::vertex
-                        : arguments.balance == "edge"   ? Balance::edge
-                        : arguments.balance == "hybrid" ? Balance::hybrid
-                                                        : Balance::as_one;
-  tuning.virtual_warp = arguments.virtual_warp;
-  if (tuning.virtual_warp != CudaTuning{}.virtual_warp && tuning.balance != Balance::edge)
-    throw usage_error("--virtual-warp is for --balance edge");
+  tuning.filter      = arguments.filter == "online"   ? Filter::online
+                       : arguments.filter == "ballot" ? Filter::ballot
+                       : arguments.filter == "batch"  ? Filter::batch
+                                                      : Filter::just_in_time;
+  tuning.fusion      = arguments.fusion == "none"       ? Fusion::none
+                       : arguments.fusion == "pushpull" ? Fusion::push_pull
+                                                        : Fusion::all;
+  tuning.order       = arguments.order == "degree"    ? VertexOrder::degree
+                       : arguments.order == "natural" ? VertexOrder::natural
+                                                      : VertexOrder::automatic;
+  tuning.bin_entries = arguments.bin_entries;
+  tuning.aggregate   = arguments.aggregate;
+  tuning.streams     = arguments.streams;
+  tuning.page_cache  = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
   return tuning;
 }
 
@@ -97,6 +90,41 @@ std::vector<std::string> method_words() {
 }
 
 Method method_of(const RunArguments& arguments) { return method_named(arguments.method); }
+
+/// "auto", "bins", "split:K", "thread", "warp:N" or "hybrid".
+BalanceTuning balance_of(const RunArguments& arguments) {
+  constexpr struct {
+    std::string_view name;
+    Balance          kind;
+  } kinds[]                    = {{"auto", Balance::automatic}, {"bins", Balance::bins}, {"split", Balance::split},
+                                  {"thread", Balance::thread},  {"warp", Balance::warp}, {"hybrid", Balance::hybrid}};
+  const std::string_view text  = arguments.balance;
+  const auto             colon = text.find(':');
+  const auto             kind =
+      std::ranges::find_if(kinds, [&](const auto& each) { return each.name == text.substr(0, colon); });
+  const bool sized = colon != text.npos;
+  if (kind == std::end(kinds) || (sized && kind->kind != Balance::split && kind->kind != Balance::warp))
+    throw usage_error("--balance takes auto, bins, split[:K], thread, warp[:N] or hybrid, not '{}'",
+                      printable(text));
+  BalanceTuning balance{.kind = kind->kind};
+  const auto    size = sized ? parse_number(text.substr(colon + 1)) : std::nullopt;
+  if (sized && kind->kind == Balance::split) {
+    if (!size || *size < 2 || *size > max_vertices)
+      throw usage_error("--balance split:K takes a K of 2 to 4,294,967,295, the edges of a virtual node, not '{}'",
+                        printable(text.substr(colon + 1)));
+    balance.split.degree_bound = *size;
+  }
+  if (sized && kind->kind == Balance::warp) {
+    if (!size || (*size != 4 && *size != 8 && *size != 16 && *size != 32))
+      throw usage_error("--balance warp:N takes 4, 8, 16 or 32 lanes, not '{}'",
+                        printable(text.substr(colon + 1)));
+    balance.lanes = static_cast<unsigned>(*size);
+  }
+  balance.split.coalesced = arguments.split_edges == "coalesced";
+  balance.split.array     = arguments.split_mapping == "array";
+  balance.split.worklist  = arguments.worklist == "on";
+  return balance;
+}
 
 SupplyOptions supply_of(const RunArguments& arguments) {
   SupplyOptions supply;
@@ -122,6 +150,8 @@ std::optional<std::uint64_t> weight_seed(const std::string& text) {
 void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device != "cpu" || arguments.gpu_options.empty()) return;
   const std::string& option = arguments.gpu_options.front();
+  if (option == "--balance")
+    throw usage_error("--balance {} is for GPUs; the CPU has bins and split", printable(arguments.balance));
   throw usage_error("{} is for GPUs{}: leave it out, or do not say --device cpu", option,
                     option == "--resident" ? " and methods that transfer edges" : "");
 }
@@ -156,8 +186,11 @@ void add_parameters(Command& command, RunArguments& arguments) {
 /// Options that concern GPUs alone, if some were given.
 void note_gpu_options(const Command& command, RunArguments& arguments) {
   for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order",
-                           "--streams", "--page-cache", "--balance", "--virtual-warp"})
+                           "--streams", "--page-cache", "--split-edges", "--split-mapping", "--worklist"})
     if (command.was_given(name)) arguments.gpu_options.emplace_back(name);
+  if (arguments.balance.starts_with("thread") || arguments.balance.starts_with("warp") ||
+      arguments.balance == "hybrid")
+    arguments.gpu_options.emplace_back("--balance");
   if (command.was_given("--resident") && !sends(arguments)) arguments.gpu_options.emplace_back("--resident");
 }
 
@@ -228,14 +261,32 @@ void add_study_options(Command& command, RunArguments& arguments) {
       .group(for_study);
   command
       .option("--balance", arguments.balance,
-              "How a GPU shares out rows that come in windows or pages: a warp walks several as one (as-one, "
-              "default), a lane has one (vertex), a virtual warp has one (edge), or by their lengths (hybrid)")
-      .one_of({"as-one", "vertex", "edge", "hybrid"})
+              fmt::format(
+                  "Which thread works on which edge: by the length of rows (bins), a virtual node of at most K "
+                  "edges to a thread (split[:K], default {}); on GPUs also a row to a thread (thread) or to N "
+                  "lanes (warp[:N], default {}; pulls: 8 or 32), and in windows and pages either of them "
+                  "(hybrid); or auto "
+                  "(default)",
+                  SplitTuning{}.degree_bound, BalanceTuning{}.lanes))
       .group(for_study);
   command
-      .option("--virtual-warp", arguments.virtual_warp,
-              fmt::format("Lanes of --balance edge: 4, 8, 16 or 32 (default: {})", arguments.virtual_warp))
-      .one_of({"4", "8", "16", "32"})
+      .option("--split-edges", arguments.split_edges,
+              "Of --balance split on a GPU: the virtual nodes of a row take turns with its edges (coalesced, "
+              "default), "
+              "or each has edges that lie side by side (consecutive)")
+      .one_of({"coalesced", "consecutive"})
+      .group(for_study);
+  command
+      .option(
+          "--split-mapping", arguments.split_mapping,
+          "Of --balance split on a GPU: virtual nodes are found by the degrees (dynamic, default), or kept in an "
+          "array")
+      .one_of({"dynamic", "array"})
+      .group(for_study);
+  command
+      .option("--worklist", arguments.worklist,
+              "Of --balance split on a GPU: off scans all virtual nodes for active ones (default: on)")
+      .one_of({"on", "off"})
       .group(for_study);
   command
       .option("--fusion", arguments.fusion,
@@ -269,6 +320,7 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
           .tuning        = {},
           .device        = device_of(arguments),
           .cuda          = cuda_tuning_of(arguments),
+          .balance       = balance_of(arguments),
           .method        = method_of(arguments),
           .supply        = supply_of(arguments),
           .history       = arguments.no_history ? History::off : History::kept,
@@ -277,6 +329,7 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
 
 void check_ways(const RunArguments& arguments) {
   if (arguments.weights) weight_seed(*arguments.weights);
+  balance_of(arguments);
   if (method_of(arguments)->requires_gpu && arguments.device == "cpu")
     throw usage_error("--method {} requires a GPU; leave out --device cpu", arguments.method);
   check_gpu_options(arguments);

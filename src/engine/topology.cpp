@@ -86,7 +86,9 @@ Topology split_topology(const SplitRows& split, Along along, NeededRows needed) 
 
 }  // namespace
 
-const Csr& walked_rows(const Graph& graph) { return has_tree_vertices(graph) ? graph.split()->out() : graph.out(); }
+const Csr& walked_rows(const Graph& graph) {
+  return has_tree_vertices(graph) ? graph.split()->out() : graph.out();
+}
 
 RunOptions detail::options_for(const Graph& graph, RunOptions options) {
   if (!graph.pages()) {
@@ -182,8 +184,9 @@ double choose_delta(const Graph& graph, bool on_gpu) {
   // Measured: with many neighbours a bucket should hold about one light arc of each vertex; with few (roads),
   // wider buckets keep the threads busy.
   // On an H200, a grid of 4 M vertices took 181, 57, 42 ms with 1, 8, 32 times the mean; kron24
-  // took 15.9, 14.6, 13.2 ms with 1, 4, 8 times the mean over the degree.
-  if (on_gpu) return degree < low_degree ? 32 * mean : 8 * mean / degree;
+  // took 15.9, 14.6, 13.2 ms with 1, 4, 8 times the mean over the degree; carrying parents 14.5, 13.0, 12.0 with
+  // 4, 8, 16 times.
+  if (on_gpu) return degree < low_degree ? 32 * mean : 16 * mean / degree;
   return degree < low_degree ? mean : mean / degree;
 }
 

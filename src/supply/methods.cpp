@@ -1,9 +1,13 @@
 #include "supply/methods.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+
+#include <spillway/engine/transfer.hpp>
 
 namespace spillway {
 namespace {
@@ -68,6 +72,58 @@ void check_method_options(const RunOptions& options) {
     throw usage_error("--async on requires --method {}", names_of(&MethodFacts::asynchronous));
   if (supply.all_parts && method != whole_partitions())
     throw usage_error("--all-partitions is for --method {}", whole_partitions()->name);
+}
+
+void check_balance(const RunOptions& options, bool order_sensitive, bool on_a_gpu) {
+  const BalanceTuning& balance  = options.balance;
+  const bool           is_split = balance.kind == Balance::split, on_cpu = options.device.kind == cpu_kind();
+  if (!is_split && balance.split != SplitTuning{})
+    throw usage_error("{} is of --balance split; ask for it, or leave this out",
+                      balance.split.array       ? "--split-mapping"
+                      : balance.split.coalesced ? balance.split.worklist ? "a K" : "--worklist"
+                                                : "--split-edges");
+  if (on_cpu && is_split && balance.requires_gpu())
+    throw usage_error("{} is for GPUs; leave it out",
+                      balance.split.array ? "--split-mapping array" : "--worklist off");
+  if (on_cpu && balance.requires_gpu())
+    throw usage_error("--balance {} is for GPUs; the CPU has bins and split", name_of(balance));
+  if (!balance.by_bins() && options.supply.compress == Compress::on)
+    throw usage_error("--balance {} is of rows that are not compressed; leave it out, or --compress on",
+                      name_of(balance));
+  if (!is_split) return;
+  if (balance.split.degree_bound < 2)
+    throw usage_error("--balance split:K takes a K of 2 or more, the edges of a virtual node");
+  const bool elsewhere = !options.method->all_resident && !options.method.automatic();
+  if (elsewhere && (balance.split.array || !balance.split.worklist))
+    throw usage_error(
+        "{} is of rows that are resident on the device, not of {}; leave it out",
+        balance.split.array ? "--split-mapping array" : "--worklist off",
+        options.method->streams_pages ? "a graph in pages" : fmt::format("--method {}", options.method->name));
+  if (!balance.split.worklist && (options.cuda.filter == Filter::online || options.cuda.filter == Filter::batch))
+    throw usage_error("--worklist off makes no lists; leave it out, or --filter");
+  if (options.deterministic && order_sensitive && on_a_gpu)
+    throw usage_error(
+        "on a GPU, --balance split adds up the parts of a row in any order; leave it out, or --deterministic, or "
+        "use "
+        "--device cpu");
+}
+
+std::string name_of(const BalanceTuning& balance) {
+  switch (balance.kind) {
+    case Balance::automatic:
+      return "auto";
+    case Balance::bins:
+      return "bins";
+    case Balance::split:
+      return fmt::format("split:{}", balance.split.degree_bound);
+    case Balance::thread:
+      return "thread";
+    case Balance::warp:
+      return fmt::format("warp:{}", balance.lanes);
+    case Balance::hybrid:
+      return "hybrid";
+  }
+  return {};
 }
 
 void refuse_block(const char* kind) {

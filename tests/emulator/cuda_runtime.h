@@ -89,6 +89,9 @@ inline unsigned __reduce_max_sync(unsigned lanes, unsigned value, EMULATOR_HERE)
 inline unsigned __reduce_min_sync(unsigned lanes, unsigned value, EMULATOR_HERE) {
   return emulator::meet("__reduce_min_sync", lanes, emulator::Take::least, value, at);
 }
+inline unsigned __reduce_add_sync(unsigned lanes, unsigned value, EMULATOR_HERE) {
+  return emulator::meet("__reduce_add_sync", lanes, emulator::Take::sum, value, at);
+}
 inline void __syncwarp(unsigned lanes = 0xFFFFFFFFu, EMULATOR_HERE) {
   emulator::meet("__syncwarp", lanes, emulator::Take::nothing, 0, at);
 }
@@ -273,6 +276,11 @@ cudaError_t enqueue(const char* name, std::function<void()> work, Stream* stream
 
 }  // namespace emulator
 
+enum cudaFuncAttribute { cudaFuncAttributePreferredSharedMemoryCarveout };
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+  return cudaSuccess;  // nothing is cached
+}
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, std::size_t) {
   return emulator::occupancy(blocks);

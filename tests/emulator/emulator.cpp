@@ -512,6 +512,12 @@ void settle(Warp& warp, unsigned lanes, Take take) {
     case Take::most:
       give_all(folded([](auto a, auto b) { return std::max(a, b); }));
       break;
+    case Take::sum: {
+      std::uint32_t sum = 0;
+      for_lanes(lanes, [&](unsigned i) { sum += static_cast<std::uint32_t>(warp.brought[i]); });
+      give_all(sum);
+      break;
+    }
   }
 }
 

@@ -49,7 +49,8 @@ enum class Take {
   votes,      ///< the lanes that brought a one
   matches,    ///< the lanes that brought the same
   least,
-  most
+  most,
+  sum  ///< of 32 bits
 };
 /// All lanes in `lanes` come, to the same place, each with a value; `from` is the lane to take from.
 std::uint64_t exchange(const char* kind, unsigned lanes, Take take, std::uint64_t value, unsigned from,

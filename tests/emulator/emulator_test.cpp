@@ -119,7 +119,8 @@ TEST_F(Emulator, LanesExchangeWhatTheyBring) {
     const unsigned most = __reduce_max_sync(all_lanes, lane()), least = __reduce_min_sync(all_lanes, lane());
     const unsigned same  = __match_any_sync(all_lanes, lane() / 8);
     const bool     right = odd == 0xAAAAAAAAu && most == 31 && least == 0 && same == 0xFFu << lane() / 8 * 8 &&
-                       __any_sync(all_lanes, lane() == 3) && !__all_sync(all_lanes, lane() == 3);
+                       __any_sync(all_lanes, lane() == 3) && !__all_sync(all_lanes, lane() == 3) &&
+                       __reduce_add_sync(all_lanes, lane()) == 31 * 16;
     to[threadIdx.x] = right ? sum : 0;
   });
   const auto values = out.values();

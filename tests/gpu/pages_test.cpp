@@ -39,16 +39,15 @@ using testing::with_weights_for;
 
 struct PagedWay {
   bool                         compressed = true, in_edges = true;
-  unsigned                     streams      = 4;
-  std::optional<std::uint64_t> resident     = {};  ///< bytes that stay on the device
-  std::uint64_t                host         = 0;   ///< bytes of memory; 0: all
-  Direction                    direction    = Direction::automatic;
-  unsigned                     chunk        = 256;  ///< edges of one
-  InPlace                      in_place     = InPlace::off;
-  std::uint64_t                chunks       = 0;  ///< of the state
-  PageCache                    cache        = PageCache::first;
-  Balance                      balance      = Balance::as_one;
-  unsigned                     virtual_warp = 32;
+  unsigned                     streams   = 4;
+  std::optional<std::uint64_t> resident  = {};  ///< bytes that stay on the device
+  std::uint64_t                host      = 0;   ///< bytes of memory; 0: all
+  Direction                    direction = Direction::automatic;
+  unsigned                     chunk     = 256;  ///< edges of one
+  InPlace                      in_place  = InPlace::off;
+  std::uint64_t                chunks    = 0;  ///< of the state
+  PageCache                    cache     = PageCache::first;
+  BalanceTuning                balance   = {};
 };
 
 const std::vector<PagedWay> ways{
@@ -56,19 +55,15 @@ const std::vector<PagedWay> ways{
     {.compressed = false, .streams = 1, .resident = 0, .host = 2u << 20},
     {.in_edges = false, .streams = 2},
     {.in_place = InPlace::automatic},
-    {.compressed = false, .resident = 8192, .direction = Direction::push, .balance = Balance::vertex},
+    {.compressed = false, .resident = 8192, .direction = Direction::push, .balance = {Balance::thread}},
     {.streams = 32, .resident = 0, .direction = Direction::pull, .chunk = 5},
-    {.resident = 8192, .host = 4u << 20, .chunks = 3, .balance = Balance::hybrid},
+    {.resident = 8192, .host = 4u << 20, .chunks = 3, .balance = {Balance::hybrid}},
     {.compressed = false, .in_edges = false, .streams = 3, .chunk = 33},
     {.resident = 12288, .host = 2u << 20, .chunk = 40},
-    {.resident = 12288, .cache = PageCache::lru, .balance = Balance::edge, .virtual_warp = 4},
+    {.resident = 12288, .cache = PageCache::lru, .balance = {Balance::warp, 4}},
     {.in_edges = false, .in_place = InPlace::on},
-    {.compressed   = false,
-     .resident     = 20480,
-     .chunks       = 2,
-     .cache        = PageCache::lru,
-     .balance      = Balance::edge,
-     .virtual_warp = 16},
+    {.compressed = false, .resident = 20480, .chunks = 2, .cache = PageCache::lru, .balance = {Balance::warp, 16}},
+    {.resident = 8192, .balance = {.kind = Balance::split, .split = {.degree_bound = 3}}},
 };
 
 class GpuPrograms : public ::testing::TestWithParam<std::string> {
@@ -98,8 +93,7 @@ class GpuPrograms : public ::testing::TestWithParam<std::string> {
     options.supply.chunk          = way.chunk;
     options.supply.pages_in_place = way.in_place;
     options.supply.state_chunks   = way.chunks;
-    options.cuda.page_cache = way.cache, options.cuda.balance = way.balance;
-    options.cuda.virtual_warp = way.virtual_warp;
+    options.cuda.page_cache = way.cache, options.balance = way.balance;
     try {
       const Result         result     = run(paged, *values, options);
       const RunStatistics& statistics = result.statistics;
@@ -337,7 +331,7 @@ TEST_F(PagesOfAuto, GoWhereTheyAreDoneSooner) {
 TEST_F(PagesOfAuto, GoToAGpuThatIsTuned) {
   const Graph graph   = paged(some_graph("6"));
   RunOptions  streams = for_cpu, balance = for_cpu;
-  streams.cuda.streams = 2, balance.cuda.balance = Balance::vertex;
+  streams.cuda.streams = 2, balance.balance.kind = Balance::thread;
   for (const RunOptions& tuned : {streams, balance}) EXPECT_EQ(went(graph, "pagerank", tuned).device, "cuda:0");
 }
 

@@ -45,10 +45,12 @@ SPILLWAY_HD inline bool pull_is_less_work(const DirectionFacts& facts, const Dir
   constexpr double left_out = 4;  // of so many edges one is looked at
   // A vote is found in the first edges of a row, which may be cached: then it is not the bus that counts.
   if (facts.over_bus && !facts.voting) return facts.active_edges > facts.open_edges;
-  const double an_arc = facts.voting    ? costs.push_vote
-                        : facts.gathers ? costs.push_gather
-                                        : costs.push_improvement;
-  return an_arc * facts.active_edges > pull_work(facts, costs) / (facts.skips_by_weight ? left_out : 1);
+  const double an_arc    = facts.voting    ? costs.push_vote
+                           : facts.gathers ? costs.push_gather
+                                           : costs.push_improvement;
+  const double push_work = an_arc * facts.active_edges * (facts.skips_by_weight ? left_out : 1);
+  // A small frontier needs no division, which a GPU would wait for in every iteration.
+  return push_work > costs.pull_vertex * facts.open_vertices && push_work > pull_work(facts, costs);
 }
 
 }  // namespace spillway

@@ -23,10 +23,12 @@ struct LayoutSize {
   std::uint64_t entries, edges;
 };
 
-/// Of a row that is laid out, gathered and visited as one.
+/// Of a row that is laid out, gathered and visited as one; of split rows that is a virtual node.
 constexpr unsigned chunk_edges(const RunOptions& options) {
-  constexpr unsigned most = 1u << 20;  // the edges of 32 chunks are counted in 32 bits
-  return options.supply.chunk < 1 ? 1 : options.supply.chunk < most ? options.supply.chunk : most;
+  constexpr std::uint64_t most  = 1u << 20;  // the edges of 32 chunks are counted in 32 bits
+  const bool              split = options.balance.kind == Balance::split;
+  const std::uint64_t     edges = split ? options.balance.split.degree_bound : options.supply.chunk;
+  return static_cast<unsigned>(edges < 1 ? 1 : edges < most ? edges : most);
 }
 
 /// Seconds that it takes to bring edges in each way. Rows with weights lie in two arrays.
@@ -54,6 +56,11 @@ class TransferCosts {
 
 /// Refuses options that the method cannot follow, whatever the program.
 void check_method_options(const RunOptions& options);
+/// Throws where rows cannot be shared out as is asked. `order_sensitive`: the order of updates shows in the
+/// result.
+void check_balance(const RunOptions& options, bool order_sensitive, bool on_a_gpu);
+/// As the command line has it: "bins", "split:10".
+std::string name_of(const BalanceTuning& balance);
 /// Refuses what cannot be answered rightly in windows.
 void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool local);
 

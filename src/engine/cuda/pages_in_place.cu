@@ -209,6 +209,11 @@ void add_pages(SupplyJob& job, const RowBlock& block, Supply<CompressedRows>& su
 std::optional<Error> supply_pages_in_place(SupplyJob& job) {
   if (job.needs.form == RowForm::whole)
     return Error{ExitCode::usage, "--deterministic does not go with compressed pages that are read in place"};
+  if (!job.supplied.options.balance.by_bins())
+    return Error{ExitCode::usage,
+                 fmt::format("--balance {} is for pages that are sent, or rows that are not compressed, not "
+                             "for pages that are read in place",
+                             name_of(job.supplied.options.balance))};
   if (job.supplied.options.supply.state_chunks > 1)
     return Error{ExitCode::usage,
                  "--state-chunks is for pages that are sent, not for those that are read in place"};

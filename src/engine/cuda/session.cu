@@ -162,7 +162,7 @@ struct Session::State {
   /// Whoever says how a GPU is to go about it wants one.
   bool wants_gpu() const {
     return !needs.may_use_cpu || options.device.kind == cuda_kind() || options.cuda != CudaTuning{} ||
-           options.supply.compress != Compress::automatic;
+           options.balance.requires_gpu() || options.supply.compress != Compress::automatic;
   }
 
   /// On a GPU if that is asked for, or else where pages are processed sooner.
@@ -278,6 +278,7 @@ SuppliedRows Session::rows() {
   SuppliedRows   made{.rows = {}, .options = state.options, .so_far = {}};
   SupplyOptions& supply = made.options.supply;
   if (!chosen.method->all_resident) made.options.method = chosen.method;
+  if (made.options.balance.kind == Balance::automatic) made.options.balance = chosen.balance;
   if (state.choice->knows_rates) supply.rates = state.choice->rates;
   if (chosen.method->transfers) supply.compress = chosen.compressed ? Compress::on : Compress::off;
   if (chosen.method->transfers && supply.async == Async::automatic)
@@ -317,7 +318,8 @@ void Session::predict_iterations(RunStatistics& statistics) {
     if (made.predicted_ms <= 0) made.predicted_ms = 1e3 * prediction.seconds;
     observed.push_back({prediction.rate, prediction.seconds, prediction.by_rate, made.milliseconds / 1e3});
   }
-  const bool as_usual = state.options.cuda == CudaTuning{} && state.options.direction == Direction::automatic;
+  const bool as_usual = state.options.cuda == CudaTuning{} && state.options.balance == BalanceTuning{} &&
+                        state.options.direction == Direction::automatic;
   if (as_usual && !state.options.supply.rates && state.options.history != History::off)
     correct_rates(device(), thread_count(state.options.threads), observed, state.options.history == History::kept);
 }
@@ -329,7 +331,9 @@ bool Session::falls_back(const Error& error) {
   auto&      candidates = state.choice->candidates;
   const auto is_cpu     = [](const PlanCandidate& each) { return each.on_cpu(); };
   const bool was_on_cpu = is_cpu(candidates.front());
-  std::erase_if(candidates, is_cpu);  // it is asked again when all others have failed
+  std::erase_if(candidates, is_cpu);                     // it is asked again when all others have failed
+  if (state.options.balance.kind == Balance::automatic)  // another balance takes as much memory
+    std::erase_if(candidates, [](const PlanCandidate& each) { return !each.balance.by_bins(); });
   if (was_on_cpu) return !candidates.empty() && candidates.front().excluded.empty();
   if (candidates.size() < 2 || !candidates[1].excluded.empty()) return false;
   // Compressing failed, unless it is done and what failed came after it.

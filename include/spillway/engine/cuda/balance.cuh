@@ -61,6 +61,16 @@ __device__ void deal_to_lanes(N first, N last, Body&& body) {
     body(base + lane_index(), lane_index() < group && base + lane_index() < last);
 }
 
+/// body(i, there) for the items from `first` to before `last`, one to each `width` lanes of a warp. All lanes call
+/// body, those of a group with the same item.
+template <class N, class Body>
+__device__ void deal_to_groups(N first, N last, unsigned width, Body&& body) {
+  const std::uint64_t groups = warp_lanes / width;
+  for (std::uint64_t base = std::uint64_t{first} + WarpTeam::number() * groups; base < last;
+       base += WarpTeam::count() * groups)
+    body(base + lane_index() / width, base + lane_index() / width < last);
+}
+
 /// body(owner) for every lane that has a row which is for the whole warp, one after the other. All lanes come.
 template <class Body>
 __device__ void for_each_owner(bool wants, Body&& body) {

@@ -57,14 +57,9 @@ __device__ void Machine<P, Rows>::take_bucket(unsigned at, IterationCounters::Ta
       mine_.edges += list_word_batch(base, taken, at, counters(at).balloted);
     });
     if (__any_sync(all_lanes, lowest != ~Count{0})) atomicMin(&shared_.lowest, lowest);
-    add_up(mine_.vertices, shared_.vertices);
-    add_up(mine_.edges, shared_.edges);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      if (shared_.vertices) atomicAdd(&into.vertices, shared_.vertices);
-      if (shared_.edges) atomicAdd(&into.edges, shared_.edges);
-      if (shared_.lowest != ~Count{0}) atomicMin(&counters(at).lowest, shared_.lowest);
-    }
+    Count* const to[] = {&into.vertices, &into.edges};
+    add_up(to);
+    if (threadIdx.x == 0 && shared_.lowest != ~Count{0}) atomicMin(&counters(at).lowest, shared_.lowest);
   }
 }
 

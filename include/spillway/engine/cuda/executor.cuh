@@ -7,6 +7,7 @@
 #include <bit>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include <spillway/engine/cuda/device_trace.hpp>
 #include <spillway/engine/cuda/kernels.cuh>
@@ -39,9 +40,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
   CudaExecutor(Device& device, const P& program, const Topology& topology, const RunOptions& options, double delta,
                std::uint64_t max_iterations)
       : device_(device), n_(topology.vertices), options_(options), view_{.program = program} {
-    view_.vertices              = n_;
-    view_.arcs                  = topology.arcs;
-    view_.tree                  = topology.tree;
+    view_.vertices   = n_;
+    const auto& push = topology.push;
+    const auto& pull = topology.pull;
+    two_sides_       = !push.empty() && !pull.empty() && push.front().rows.targets != pull.front().rows.targets;
+    sides_           = std::max({push.size(), pull.size(), std::size_t{1}});
+    view_.arcs       = topology.arcs;
+    view_.tree       = topology.tree;
     constexpr EdgeIndex longest = 1u << 26;  // the edges of 32 rows are counted in 32 bits
     view_.sizes                 = {std::clamp<EdgeIndex>(options.cuda.large_degree, 1, longest),
                                    std::max<EdgeIndex>(hub_degree_of(options), 1),
@@ -50,9 +55,14 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                    options.cuda.aggregate,
                                    chunk_edges(options),
                                    std::max(options.cuda.line_edges, 1u),
-                                   row_lanes_of(options.cuda)};
+                                   row_lanes_of(options.balance),
+                                   options.balance.kind == Balance::hybrid};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
+    if (options.balance.kind == Balance::split)
+      split_rows(options.balance.split);
+    else if (view_.sizes.row_lanes != 0 && !in_windows())
+      view_.sizes.large_degree = longest, view_.sizes.hub_degree = ~EdgeIndex{0};
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction    = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width = BucketWidth::of(delta);
@@ -237,6 +247,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
     statistics.counters.switches = at_end_.switches;
     statistics.counters.kernel_launches += launches_;
     add_visits(statistics.counters);
+    const bool bins    = options_.balance.kind == Balance::automatic || !Machine::has_balances;
+    statistics.balance = spillway::name_of(bins ? BalanceTuning{.kind = Balance::bins} : options_.balance);
   }
 
   LayoutSize lay_out(const Layout& layout) override {
@@ -281,19 +293,35 @@ class CudaExecutor final : public Executor, public WindowKernels {
  private:
   static constexpr unsigned most_blocks = 4096;
 
-  static unsigned row_lanes_of(const CudaTuning& tuning) {
-    switch (tuning.balance) {
-      case Balance::as_one:
+  /// Lanes to a row. Rows of windows are cut into virtual nodes when they are laid out, each of which has a lane.
+  unsigned row_lanes_of(const BalanceTuning& balance) const {
+    constexpr std::uint64_t few = 8;  // edges of a row
+    switch (balance.kind) {
+      case Balance::automatic:
+      case Balance::bins:
         return 0;
-      case Balance::vertex:
+      case Balance::thread:
+      case Balance::split:
         return 1;
-      case Balance::edge:
-        return std::bit_floor(std::clamp(tuning.virtual_warp, 4u, warp_lanes));
+      case Balance::warp:
+        return std::bit_floor(std::clamp(balance.lanes, 4u, warp_lanes));
       case Balance::hybrid:
-        return Sizes::hybrid;
+        return view_.arcs < few * n_ ? 1 : warp_lanes;
     }
     return 0;
   }
+
+  bool in_windows() const { return options_.method->in_blocks(); }
+
+  void split_rows(const SplitTuning& split) {
+    constexpr std::uint64_t most = 1u << 30;
+    view_.sizes.split            = static_cast<unsigned>(std::clamp<std::uint64_t>(split.degree_bound, 2, most));
+    view_.sizes.coalesced        = split.coalesced;
+    view_.sizes.scans            = !split.worklist;
+    if (!split.worklist) view_.filter = Filter::ballot;  // frontiers are bitmaps
+  }
+
+  std::uint64_t most_nodes() const { return sides_ * n_ + view_.arcs / view_.sizes.split; }
 
   /// State in chunks rests in host memory; the device has the chunk that receives, and bitmaps.
   ArrayMemory memory_of_state() const { return chunks_.count > 1 ? ArrayMemory::host : ArrayMemory::device; }
@@ -305,11 +333,32 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   template <class Kernel>
   unsigned grid_that_fits(Kernel kernel, int most) const {
-    int blocks = 0, processors = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
+    int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
-    blocks = std::min(blocks, options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
+    const int blocks = std::min(blocks_that_fit(kernel), options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
+    leave_to_cache(kernel, blocks);
     return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
+  }
+
+  template <class Kernel>
+  static int blocks_that_fit(Kernel kernel) {
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
+    return blocks;
+  }
+
+  /// What so many blocks do not need of shared memory is for the first-level cache, which lies in the same memory.
+  template <class Kernel>
+  void leave_to_cache(Kernel kernel, int blocks) const {
+    constexpr int reserved = 1024, usual = -1;  // bytes of each block; as the driver has it
+    int           all = 0;
+    check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_.index()),
+          "sizing the grid");
+    const int needed = blocks * (static_cast<int>(sizeof(typename Machine::Shared)) + reserved);
+    const int share  = std::min(100, (100 * needed + all - 1) / std::max(all, 1));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share), "sizing the grid");
+    if (blocks_that_fit(kernel) >= blocks) return;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, usual), "sizing the grid");
   }
 
   template <class Kernel>
@@ -358,10 +407,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
   static constexpr Count a_launch = 4096;
 
   /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.
-  /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4.
+  /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4; later 28.3 and 30.2
+  /// with 1 and 2, 111 and 117 for centralities.
   int usual_blocks() const {
     constexpr std::uint64_t few = 8;
-    return view_.arcs < few * n_ ? 2 : 64;
+    return !T::all_active && view_.arcs < few * n_ ? 1 : 64;
   }
 
   static unsigned grid_of(std::uint64_t threads) {
@@ -377,6 +427,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
       if constexpr (T::gathers) chunk_sums_ = {device_, chunks_.size, "a chunk of the state"};
     }
     if constexpr (Machine::stores_messages) messages_ = {device_, n_, "the messages of the vertices", state};
+    if constexpr (Machine::publishes_ahead)
+      if (view_.direction != Direction::push && view_.sizes.split == 0 && !in_windows())
+        messages_ahead_ = {device_, n_, "the messages of the vertices"};
+    if (options_.balance.split.array) allocate_nodes();
     if constexpr (T::gathers) sums_ = {device_, n_, "the updates of the vertices", state};
     if constexpr (Machine::tracks_open) open_ = {device_, words, "the open vertices"};
     if constexpr (Machine::prioritised) waiting_ = {device_, words, "the waiting vertices"};
@@ -408,7 +462,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       view_.entries = entries_.data(), view_.starts = entry_starts_.data();
       view_.laid = laid_.data(), view_.laid_in_all = laid_in_all_.data(), view_.rounds = rounds_.data();
     }
-    pull_large_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows", state};
+    long_rows_ = {device_, std::min(n_, view_.arcs / view_.sizes.large_degree + 1), "the long rows", state};
     iteration_counters_ = {device_, 3, "counters"};
     control_            = {device_, 1, "counters"};
     visit_counters_     = {device_, 1, "counters"};
@@ -419,11 +473,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
       totals_  = {device_, 6 * std::uint64_t{most_blocks}, "totals"};
       history_ = {device_, a_launch, "totals"};
     }
-    view_.messages = messages_.data(), view_.sums = sums_.data();
+    view_.messages = messages_.data(), view_.messages_ahead = messages_ahead_.data(), view_.sums = sums_.data();
     view_.open = open_.data(), view_.waiting = waiting_.data(), view_.settled = settled_.data(),
-    view_.touched    = touched_.data();
-    view_.batch      = batch_.data();
-    view_.pull_large = pull_large_.data(), view_.iteration_counters = iteration_counters_.data(),
+    view_.touched   = touched_.data();
+    view_.batch     = batch_.data();
+    view_.long_rows = long_rows_.data(), view_.iteration_counters = iteration_counters_.data(),
     view_.control        = control_.data();
     view_.visit_counters = visit_counters_.data();
     view_.totals = totals_.data(), view_.global = global_.data(), view_.log = log_.data();
@@ -440,19 +494,75 @@ class CudaExecutor final : public Executor, public WindowKernels {
     settled_.clear();
     const LocalRound rounds[3] = {{{}, ~Count{0}}, {{}, ~Count{0}}, {{}, ~Count{0}}};
     if (rounds_.size() > 0) rounds_.upload(rounds);
-    view_.pull_large_count = 0;
-    if (T::voting || view_.pull_blocks == 0) return;
-    SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pull_large_.data(), count_.data());
-    count_.download(&view_.pull_large_count);
+    view_.long_row_count = 0;
+    if (options_.balance.split.array)
+      make_node_arrays();
+    else
+      find_long_rows();
+  }
+
+  void find_long_rows() {
+    const bool pushed = view_.pull_blocks == 0 || view_.direction == Direction::push;
+    const bool wants  = pushed ? T::all_active && view_.sizes.split != 0 : !T::voting || view_.sizes.split != 0;
+    if (!wants) return;
+    SPILLWAY_LAUNCH((find_large<P, Rows>), grid_of(n_), block_threads, view_, pushed, long_rows_.data(),
+                    count_.data());
+    count_.download(&view_.long_row_count);
     if (view_.fixed) sort_long_rows();
+  }
+
+  struct NodeMemory {
+    DeviceArray<VirtualNode> nodes;
+    DeviceArray<Count>       first;
+  };
+
+  /// Of rows that are pushed and of those that are pulled, where these are others.
+  void allocate_nodes() {
+    const auto what = "the virtual nodes";
+    for (NodeMemory& side : std::span{node_memory_}.first(two_sides_ ? 2 : 1))
+      side = {{device_, most_nodes(), what}, {device_, sides_ * n_, what}};
+    if constexpr (!T::all_active)
+      if (options_.balance.split.worklist) listed_nodes_ = {device_, most_nodes(), what};
+  }
+
+  void make_node_arrays() {
+    if (view_.push_blocks > 2 || view_.pull_blocks > 2 || !std::is_same_v<Rows, PlainRows>)
+      throw Error{
+          ExitCode::usage,
+          "an array of virtual nodes is of rows that are all on the device; use --method frontier, or leave "
+          "out --split-mapping array"};
+    if constexpr (std::is_same_v<Rows, PlainRows>) {
+      const bool pushed = view_.push_blocks > 0, pulled = view_.pull_blocks > 0;
+      if (pushed)
+        view_.push_nodes = node_array({view_.push, static_cast<std::size_t>(view_.push_blocks)}, node_memory_[0]);
+      if (pulled && pushed && !two_sides_)
+        view_.pull_nodes = view_.push_nodes;
+      else if (pulled)
+        view_.pull_nodes =
+            node_array({view_.pull, static_cast<std::size_t>(view_.pull_blocks)}, node_memory_[pushed ? 1 : 0]);
+      view_.listed_nodes = listed_nodes_.data();
+    }
+  }
+
+  NodeArray node_array(std::span<const Rows> blocks, NodeMemory& memory) {
+    DeviceArray<Count> count{device_, 1, "counters"};
+    count.clear();
+    NodeArray array{.nodes = memory.nodes.data(), .first = memory.first.data()};
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      SPILLWAY_LAUNCH((make_nodes<P, Rows>), grid_of(n_), block_threads, view_, blocks[b], memory.nodes.data(),
+                      memory.first.data() + b * n_, count.data());
+      count.download(&array.count);
+      if (b == 0) array.in_first = array.count;
+    }
+    return array;
   }
 
   /// Threads have found them in any order; who adds up what is not to depend on it.
   void sort_long_rows() {
-    std::vector<Vertex> rows(view_.pull_large_count);
-    device_.download(rows.data(), pull_large_.data(), rows.size() * sizeof(Vertex));
+    std::vector<Vertex> rows(view_.long_row_count);
+    device_.download(rows.data(), long_rows_.data(), rows.size() * sizeof(Vertex));
     std::ranges::sort(rows);
-    device_.upload(pull_large_.data(), rows.data(), rows.size() * sizeof(Vertex));
+    device_.upload(long_rows_.data(), rows.data(), rows.size() * sizeof(Vertex));
     device_.wait();
   }
 
@@ -467,7 +577,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
     counters.long_pulls = visit_counters.long_pulls;
     counters.settled    = visit_counters.settled;
 
-    counters.local_rounds = visit_counters.local_rounds;
+    counters.local_rounds  = visit_counters.local_rounds;
+    counters.virtual_nodes = visit_counters.virtual_nodes;
   }
 
   /// The last iterations, as the device has noted them.
@@ -528,23 +639,27 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   StateChunks                                   chunks_;
   DeviceArray<Value>                            values_, chunk_values_;
-  DeviceArray<typename T::Message>              messages_;
+  DeviceArray<typename T::Message>              messages_, messages_ahead_;
   DeviceArray<typename T::Combine::Accumulator> sums_, chunk_sums_;
   DeviceArray<Word>                             open_, waiting_, settled_, bits_;
-  DeviceArray<Vertex>                           lists_, touched_, batch_, pull_large_, recorded_;
-  DeviceArray<std::uint64_t>                    starts_;
-  DeviceArray<IterationCounters>                iteration_counters_;
-  DeviceArray<Control>                          control_;
-  DeviceArray<VisitCounters>                    visit_counters_;
-  DeviceArray<unsigned>                         count_;
-  DeviceArray<LocalRound>                       rounds_;
-  DeviceArray<ChunkDescriptor>                  entries_;
-  DeviceArray<EdgeIndex>                        entry_starts_;
-  DeviceArray<IterationCounters::Lists>         listed_;
-  DeviceArray<LayoutSize>                       laid_, laid_in_all_;
-  DeviceArray<IterationLog>                     log_;
-  DeviceArray<typename T::Global>               global_, totals_, history_;
-  std::vector<typename T::Global>               totals_of_iterations_;
+  DeviceArray<Vertex>                           lists_, touched_, batch_, long_rows_, recorded_;
+  NodeMemory                                    node_memory_[2];
+  DeviceArray<Count>                            listed_nodes_;
+  bool                                  two_sides_ = false;  ///< rows to pull are others than those to push
+  std::uint64_t                         sides_     = 1;      ///< blocks of rows that are pushed, or pulled
+  DeviceArray<std::uint64_t>            starts_;
+  DeviceArray<IterationCounters>        iteration_counters_;
+  DeviceArray<Control>                  control_;
+  DeviceArray<VisitCounters>            visit_counters_;
+  DeviceArray<unsigned>                 count_;
+  DeviceArray<LocalRound>               rounds_;
+  DeviceArray<ChunkDescriptor>          entries_;
+  DeviceArray<EdgeIndex>                entry_starts_;
+  DeviceArray<IterationCounters::Lists> listed_;
+  DeviceArray<LayoutSize>               laid_, laid_in_all_;
+  DeviceArray<IterationLog>             log_;
+  DeviceArray<typename T::Global>       global_, totals_, history_;
+  std::vector<typename T::Global>       totals_of_iterations_;
 };
 
 }  // namespace spillway::cuda

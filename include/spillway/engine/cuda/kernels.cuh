@@ -102,6 +102,7 @@ class Loop {
     at_                 = static_cast<unsigned>(state_.iterations % 6);
     now_                = machine_.counters(at_);
     machine_.iteration_ = static_cast<std::uint32_t>(state_.iterations);
+    machine_.turn_to(at_);
     if (first()) shared_.began = nanoseconds();
   }
 
@@ -163,11 +164,24 @@ class Loop {
 
   __device__ void replay_level() {
     const std::uint64_t* const level = view_.replay_starts + (view_.replay_levels - 1 - state_.iterations);
-    machine_.replay(at_, level[0], level[1]);
+    if (state_.replayed == 0) {
+      machine_.replay(at_, level[0], level[1], /*applies=*/false);
+      grid_barrier();
+    }
+    state_.replayed = 0;
+    now_.vertices   = level[1] - level[0];
+    now_.edges      = machine_.counters(at_).replayed_edges;
+    state_.listed   = 2;
+  }
+
+  /// The next level, to which everything was pushed.
+  __device__ void replay_ahead() {
+    const std::uint64_t next = state_.iterations + 1;
+    if (next >= view_.replay_levels) return;
+    const std::uint64_t* const level = view_.replay_starts + (view_.replay_levels - 1 - next);
+    machine_.replay(at_ + 1, level[0], level[1], /*applies=*/true);
     grid_barrier();
-    now_.vertices = level[1] - level[0];
-    now_.edges    = machine_.counters(at_).replayed_edges;
-    state_.listed = 2;
+    state_.replayed = 1;
   }
 
   /// True if the host is to send what this iteration needs. A pull that looks for votes finds them in the
@@ -198,7 +212,7 @@ class Loop {
 
   __device__ void list_frontier() {
     ballot_ = state_.listed == 2;
-    if (!T::all_active && !pull_ && state_.listed == 0) {
+    if (!T::all_active && !pull_ && state_.listed == 0 && !view_.sizes.scans) {
       machine_.list_frontier(at_);
       grid_barrier();
       state_.listed = 2;
@@ -209,11 +223,14 @@ class Loop {
     machine_.lists_ =
         view_.filter == Filter::online || view_.filter == Filter::batch ||
         (view_.filter == Filter::just_in_time && fits_bins(view_, now_, state_, pull_, Machine::threads()));
+    if (T::all_active || pull_ || view_.listed_nodes == nullptr) return;
+    machine_.list_nodes(at_);
+    grid_barrier();
   }
 
   __device__ void publish() {
     if constexpr (Machine::publishes) {
-      if (Machine::publishes_on_push ? pull_ : !replayed_) {
+      if (state_.published == 0 && (Machine::publishes_on_push ? pull_ : !replayed_)) {
         machine_.publish(at_, state_.listed != 0);
         grid_barrier();
       }
@@ -242,12 +259,15 @@ class Loop {
     machine_.clear_last(at_);
     grid_barrier();
     if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
-    if (pull_) return;
+    state_.published = Machine::publishes_ahead && pull_ && view_.messages_ahead != nullptr ? 1 : 0;
+    if (pull_ && !machine_.is_split()) return;
     if (view_.batch != nullptr) {
       machine_.filter_batch(at_);
       grid_barrier();
     }
-    if constexpr (T::gathers) {
+    if (Machine::replays_ahead && replayed_) {
+      replay_ahead();
+    } else if constexpr (T::gathers) {
       machine_.apply(at_, machine_.counters(at_ + 1).touched_overflowed != 0);
       grid_barrier();
       if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
@@ -363,12 +383,15 @@ __global__ void permute(const Value* from, const Vertex* places, std::uint64_t c
   deal<LaneTeam>(count, [&](std::uint64_t i) { to[i] = from[places[i]]; });
 }
 
-/// The rows that only a block should pull.
+/// The rows that only a block should pull, or push.
 template <class P, class Rows>
-__global__ void find_large(const __grid_constant__ View<P, Rows> view, Vertex* found, unsigned* count) {
+__global__ void find_large(const __grid_constant__ View<P, Rows> view, bool pushed, Vertex* found,
+                           unsigned* count) {
   const auto is_large = [&](Vertex v) {
-    EdgeIndex edges = 0;
-    for (int b = 0; b < view.pull_blocks; ++b) edges += view.pull[b].slice(v).length();
+    const Rows* const rows   = pushed ? view.push : view.pull;
+    const int         blocks = pushed ? view.push_blocks : view.pull_blocks;
+    EdgeIndex         edges  = 0;
+    for (int b = 0; b < blocks; ++b) edges += rows[b].slice(v).length();
     return edges >= view.sizes.large_degree;
   };
   list_vertices(view.vertices, is_large, found, count);

@@ -98,9 +98,8 @@ __device__ void Machine<P, Rows>::record(unsigned at, bool listed, Count before)
   }
 }
 
-/// A recorded frontier becomes the one at hand, and its messages are published.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::uint64_t last) {
+__device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::uint64_t last, bool applies) {
   begin_phase();
   Count               edges_of_all = 0;
   const std::uint64_t stride       = std::uint64_t{warps()} * warp_lanes;
@@ -109,6 +108,8 @@ __device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::
     const Vertex    v     = mine ? view_.replay[base + lane_index()] : 0;
     const EdgeIndex edges = mine ? degree(v) : 0;
     if (mine) {
+      if constexpr (replays_ahead)
+        if (applies) apply_accumulated(v);
       claim(view_.bits[at % 3], v);
       if constexpr (!publishes_on_push) publish_vertex(v);
     }
@@ -117,7 +118,8 @@ __device__ void Machine<P, Rows>::replay(unsigned at, std::uint64_t first, std::
   }
   edges_of_all = warp_sum(edges_of_all);
   if (lane_index() == 0 && edges_of_all != 0) atomicAdd(&counters(at).replayed_edges, edges_of_all);
-  end_phase(counters(at + 1), slot(0, at));
+  // Ahead of its iteration, the counters of the one after the next are still being cleared.
+  end_phase(counters(applies ? at : at + 1), slot(0, at));
 }
 
 /// The batch filter: of what a push has found, every vertex once.

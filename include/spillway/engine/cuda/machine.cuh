@@ -30,15 +30,25 @@ class Machine {
   static constexpr bool publishes       = stores_messages || Publishes<P>;
   /// Where everybody is active all the time, vertices may lie in another order here.
   static constexpr bool may_reorder = T::all_active || Rows::always_ordered;
+  /// Of a replayed run in which only vertices of the next frontier receive, that frontier is applied, published
+  /// and listed in one pass: who received need not be noted, and a barrier is spared.
+  static constexpr bool replays_ahead = T::gathers && !T::has_global && !Rows::in_windows && T::next_receive;
+  /// Where everybody pulls all the time, who has applied what it pulled can publish for the next iteration at
+  /// once, into other messages than those that are read: a pass over the vertices and a barrier less.
+  static constexpr bool publishes_ahead =
+      T::all_active && stores_messages && T::gathers && !tracks_open && sizeof(Message) <= 8 && PublishesConst<P>;
   /// Whoever pushes can make the message itself: publishing changes nothing, and values rest while updates meet in
   /// accumulators. That spares a barrier.
   static constexpr bool publishes_on_push =
       stores_messages && T::gathers && !T::has_global &&
       (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
 
+  /// Vertices, edges and edges looked at; where anybody closes, closed vertices and edges.
+  static constexpr unsigned phase_counts = tracks_open || settles ? 5 : 3;
+
   /// What the warps of a block add up together.
   struct Shared {
-    Count         vertices, edges, closed_vertices, closed_edges, looked_at;
+    Count         counts[block_warps][phase_counts];
     Count         lowest;
     Count         began, looked;  ///< when the iteration did, and when at the host's word; the first thread's own
     Global        totals[block_warps];
@@ -47,7 +57,22 @@ class Machine {
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
   };
 
-  __device__ Machine(const View<P, Rows>& view, Shared& shared) : view_(view), shared_(shared) {}
+  __device__ Machine(const View<P, Rows>& view, Shared& shared)
+      : view_(view), shared_(shared), messages_(view.messages) {}
+
+  /// Compressed rows are dealt out in bins; others as is asked.
+  static constexpr bool has_balances = Rows::line_edges > 0;
+  __device__ bool       is_split() const { return has_balances && view_.sizes.split != 0; }
+  __device__ unsigned   row_lanes() const { return has_balances ? view_.sizes.row_lanes : 0; }
+
+  /// Which messages are this iteration's, and which the next one's.
+  __device__ void turn_to(unsigned at) {
+    if constexpr (publishes_ahead) {
+      if (view_.messages_ahead == nullptr) return;
+      messages_      = at % 2 == 0 ? view_.messages : view_.messages_ahead;
+      next_messages_ = at % 2 == 0 ? view_.messages_ahead : view_.messages;
+    }
+  }
 
   // --- phases; all threads of the grid come to each, and barriers stand between them ---
 
@@ -59,35 +84,36 @@ class Machine {
   /// The frontier is written down, behind the `before` vertices of those before it.
   __device__ void record(unsigned at, bool listed, Count before);
 
-  /// A recorded frontier becomes the one at hand, and its messages are published.
-  __device__ void replay(unsigned at, std::uint64_t first, std::uint64_t last);
+  /// A recorded frontier becomes the one at hand, and its messages are published. `applies`: what has been pushed
+  /// to it is applied first.
+  __device__ void replay(unsigned at, std::uint64_t first, std::uint64_t last, bool applies);
 
   __device__ void push(unsigned at) {
     begin_phase();
-    if constexpr (T::all_active) {
-      for (int b = 0; b < view_.push_blocks; ++b)
-        deal<WarpTeam>(view_.vertices,
-                       [&](std::uint64_t v) { push_row<WarpTeam>(view_.push[b], static_cast<Vertex>(v), at); });
-    } else {
-      const IterationCounters::Lists& now = *lists_at_;
-      for (int b = 0; b < view_.push_blocks; ++b) {
-        push_listed<GridTeam>(view_.push[b], view_.hubs[at % 2], now.hubs, at);
-        push_listed<BlockTeam>(view_.push[b], view_.large[at % 2], now.large, at);
-        push_small(view_.push[b], view_.small[at % 2], now.small, at);
-      }
-    }
+    if (is_split())
+      push_nodes(at);
+    else
+      for (int b = 0; b < view_.push_blocks; ++b) push_rows(view_.push[b], at);
     end_phase(counters(at + 1), slot(1, at));
   }
 
   __device__ void pull(unsigned at, bool everyone) {
     begin_phase();
     everyone_ = T::all_active || everyone;
-    if constexpr (!T::voting) pull_long_rows(at);
-    if constexpr (tracks_open)
-      for_set_words(view_.open, [&](std::uint64_t index, Word word) { pull_word(index, word, at); });
-    else
-      for_words([&](std::uint64_t index) { pull_word(index, settles ? ~view_.settled[index] : all_lanes, at); });
+    if (is_split()) {
+      pull_nodes(at);
+    } else {
+      if constexpr (!T::voting) pull_long_rows(at);
+      if constexpr (pulls_several)
+        pull_several_words(at);
+      else
+        for_open_words([&](std::uint64_t index, Word word) { pull_word(index, word, at); });
+    }
     end_phase(counters(at + 1), slot(1, at));
+    if constexpr (publishes_ahead && T::has_global) {
+      const Global ahead = block_total(mine_.ahead);
+      if (threadIdx.x == 0) view_.totals[slot(0, at + 1) * gridDim.x + blockIdx.x] = ahead;
+    }
   }
 
   /// What pushes have left in accumulators.
@@ -111,6 +137,9 @@ class Machine {
       end_phase(counters(at + 1), slot(2, at));
     }
   }
+
+  /// The nodes of the frontier's vertices are listed, of those in an array.
+  __device__ void list_nodes(unsigned at);
 
   /// The batch filter: of what a push has found, every vertex once.
   __device__ void filter_batch(unsigned at);
@@ -140,7 +169,7 @@ class Machine {
   __device__ void count_in(VisitCounters& visit_counters, unsigned at, bool pulled) {
     const IterationCounters& next = counters(at + 1);
     if (pulled) {
-      atomicAdd(&visit_counters.long_pulls, Count{view_.pull_large_count});
+      atomicAdd(&visit_counters.long_pulls, Count{view_.long_row_count});
     } else if (!T::all_active) {
       atomicAdd(&visit_counters.small_rows, Count{lists_at_->small});
       atomicAdd(&visit_counters.large_rows, Count{lists_at_->large});
@@ -176,7 +205,7 @@ class Machine {
   Global                          global_{};            ///< what publishing added up to
   bool                            lists_    = true;     ///< found vertices are listed at once: the online filter
   const IterationCounters::Lists* lists_at_ = nullptr;  ///< the frontier's
-  bool eager_ = false;  ///< votes are so few that bits are taken without a look at them first
+  bool eager_ = false;  ///< updates are so few that bits are taken without a look at them first
 
  private:
   struct Mine {
@@ -184,6 +213,8 @@ class Machine {
     unsigned found          = 0;      ///< entries of this thread's bin
     bool     overflow_noted = false;  ///< of that bin
     Global   total{};
+    Global   ahead{};    ///< of the next iteration's publishing
+    Count    nodes = 0;  ///< virtual ones that were visited
   };
 
   // --- where we are ---
@@ -256,40 +287,38 @@ class Machine {
 
   // --- counting ---
 
-  __device__ void begin_phase() {
-    mine_ = {};
-    if (threadIdx.x == 0)
-      shared_.vertices = shared_.edges = shared_.closed_vertices = shared_.closed_edges = shared_.looked_at = 0;
-    __syncthreads();
-  }
+  __device__ void begin_phase() { mine_ = {}; }
 
   /// Few blocks find anything in a small frontier; the others have nothing to say.
   __device__ void end_phase(IterationCounters& into, unsigned slot) {
-    add_up(mine_.vertices, shared_.vertices);
-    add_up(mine_.edges, shared_.edges);
-    add_up(mine_.looked_at, shared_.looked_at);
-    if constexpr (tracks_open || settles) {
-      add_up(mine_.closed_vertices, shared_.closed_vertices);
-      add_up(mine_.closed_edges, shared_.closed_edges);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      if (shared_.vertices) atomicAdd(&into.vertices, shared_.vertices);
-      if (shared_.edges) atomicAdd(&into.edges, shared_.edges);
-      if (shared_.looked_at) atomicAdd(&into.looked_at, shared_.looked_at);
-      if (shared_.closed_vertices) atomicAdd(&into.closed_vertices, shared_.closed_vertices);
-      if (shared_.closed_edges) atomicAdd(&into.closed_edges, shared_.closed_edges);
-    }
+    Count* const to[] = {&into.vertices, &into.edges, &into.looked_at, &into.closed_vertices, &into.closed_edges};
+    add_up(to);
+    if (view_.sizes.split != 0) note_nodes();
     if constexpr (T::has_global) {
       const Global total = block_total(mine_.total);
       if (threadIdx.x == 0) view_.totals[slot * gridDim.x + blockIdx.x] = total;
     }
   }
 
-  __device__ static void add_up(Count value, Count& into) {
-    if (!__any_sync(all_lanes, value != 0)) return;
-    value = warp_sum(value);
-    if (lane_index() == 0) atomicAdd(&into, value);
+  /// Each warp adds up its lanes, and a thread for each count the warps: additions of 64 bits in shared memory
+  /// would wait for one another, a microsecond in every iteration.
+  template <std::size_t size>
+  __device__ void add_up(Count* const (&to)[size]) {
+    constexpr unsigned kept = size < phase_counts ? size : phase_counts;
+    const Count mine[] = {mine_.vertices, mine_.edges, mine_.looked_at, mine_.closed_vertices, mine_.closed_edges};
+#pragma unroll
+    for (unsigned k = 0; k < kept; ++k) {
+      const Count sum = __any_sync(all_lanes, mine[k] != 0) ? warp_sum(mine[k]) : 0;
+      if (lane_index() == 0) shared_.counts[threadIdx.x / warp_lanes][k] = sum;
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned k = 0; k < kept; ++k) {
+      if (threadIdx.x != k) continue;
+      Count sum = 0;
+      for (const auto& counts : shared_.counts) sum += counts[k];
+      if (sum != 0) atomicAdd(to[k], sum);
+    }
   }
 
   __device__ Global block_total(Global total) {
@@ -326,6 +355,12 @@ class Machine {
     return edges;
   }
 
+  __device__ EdgeIndex pulled_edges(Vertex v) const {
+    EdgeIndex edges = 0;
+    for (int b = 0; b < view_.pull_blocks; ++b) edges += view_.pull[b].slice(v).length();
+    return edges;
+  }
+
   __device__ bool is_open(Vertex v) const {
     if constexpr (Opens<P>) return test(view_.open, v);
     return true;
@@ -349,10 +384,23 @@ class Machine {
       if constexpr (T::no_message)
         view_.program.publish(view_.values[v], at);
       else
-        view_.messages[v] = view_.program.publish(view_.values[v], at);
+        messages_[v] = view_.program.publish(view_.values[v], at);
       close_if_done(v, at.degree);
     } else if constexpr (stores_messages) {
-      view_.messages[v] = view_.values[v];
+      messages_[v] = view_.values[v];
+    }
+  }
+
+  /// Of the value that was just applied, for the next iteration.
+  __device__ void publish_ahead(Vertex v, const Value& value) {
+    if constexpr (publishes_ahead && Publishes<P>) {
+      StepOf<P> at      = step(v);
+      at.iteration      = iteration_ + 1;
+      at.degree         = degree(v);
+      at.total          = &mine_.ahead;
+      next_messages_[v] = view_.program.publish(value, at);
+    } else if constexpr (publishes_ahead) {
+      next_messages_[v] = value;
     }
   }
 
@@ -441,7 +489,7 @@ class Machine {
     else if constexpr (T::live_messages)
       return atomics::load_cached(view_.values[v]);  // as new as the iteration
     else
-      return view_.messages[v];
+      return messages_[v];
   }
 
   __device__ Update compute(const Message& message, const EdgeOf<P>& edge, Vertex target) const {
@@ -450,6 +498,35 @@ class Machine {
       return view_.receiving[target];
     });
   }
+
+  /// A vertex, and its row or a part of it.
+  struct OwnRow {
+    Vertex   vertex;
+    RowSlice slice;
+  };
+
+  // --- virtual nodes (nodes.cuh) ---
+
+  __device__ unsigned  nodes_of(unsigned edges) const { return spillway::nodes_of(edges, view_.sizes.split); }
+  __device__ NodeEdges edges_of_node(unsigned length, unsigned number) const {
+    return spillway::edges_of_node(length, number, view_.sizes.split, view_.sizes.coalesced);
+  }
+  template <class Body>
+  __device__ void deal_nodes(unsigned nodes, Body&& body);
+  template <class Team, class Body>
+  __device__ void deal_nodes_of_row(unsigned nodes, Body&& body);
+  __device__ void note_nodes();
+  __device__ void push_nodes(unsigned at);
+  __device__ void push_nodes_of(const Rows& rows, const OwnRow& own, bool mine, unsigned at);
+  template <class Team>
+  __device__ void          push_nodes_of_row(const Rows& rows, const OwnRow& row, unsigned at);
+  __device__ static OwnRow whole_row(const Rows& rows, Vertex v) { return {v, rows.slice(v)}; }
+  __device__ void          push_array(unsigned at);
+  __device__ void          push_edges_of(const Rows& rows, const OwnRow& own, const Message& message,
+                                         const NodeEdges& edges, unsigned at);
+  __device__ void          pull_nodes(unsigned at);
+  __device__ void          pull_node(const Rows& rows, const OwnRow& own, const NodeEdges& edges, unsigned at);
+  __device__ bool pull_vote_of_node(const Rows& rows, const OwnRow& own, const NodeEdges& edges, unsigned at);
 
   // --- push (push.cuh) ---
 
@@ -463,6 +540,7 @@ class Machine {
   /// meet few edges in a push, and gathering waits for nothing.
   static constexpr unsigned push_batch = !T::in_place || sizeof(Message) > 8 ? 1 : sizeof(Message) > 4 ? 2 : 4;
 
+  __device__ void push_rows(const Rows& rows, unsigned at);
   template <class Team>
   __device__ void push_listed(const Rows& rows, const Vertex* list, unsigned count, unsigned at);
   template <class Team>
@@ -471,6 +549,7 @@ class Machine {
   __device__ void push_slice(const Rows& rows, Vertex v, RowSlice slice, unsigned at);
   __device__ void push_lines(const Rows& rows, Vertex v, RowSlice& slice, unsigned at);
   __device__ void push_small(const Rows& rows, const Vertex* list, unsigned count, unsigned at);
+  __device__ void push_by_lanes(const Rows& rows, const OwnRow& own, bool mine, unsigned width, unsigned at);
   __device__ void push_as_one(const Rows& rows, Vertex v, RowSlice slice, bool mine, unsigned at);
   /// Where the edges of a lane are: apart, or side by side with those of the other lanes.
   struct Apart {
@@ -495,7 +574,7 @@ class Machine {
   __device__ void push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[push_batch], unsigned at);
   __device__ bool is_up_for(Vertex v) const;
   __device__ bool vote(const Update& update, Vertex v, unsigned at);
-  __device__ bool improve(const Update& update, Vertex v, unsigned at);
+  __device__ bool improve(const Value& seen, const Update& update, Vertex v, unsigned at);
   __device__ bool is_settled(Vertex v) const;
   __device__ bool comes_later(Vertex v, const Value& value);
   __device__ bool gather(const Update& update, Vertex v, unsigned at);
@@ -508,11 +587,27 @@ class Machine {
   // --- pull (pull.cuh) ---
 
   __device__ bool is_active(Vertex v, unsigned at) const { return everyone_ || test(view_.bits[at % 3], v); }
-  __device__ void pull_word(std::uint64_t index, Word open, unsigned at);
-  __device__ bool pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
+  /// body(index, word): whose vertices may take updates.
+  template <class Body>
+  __device__ void for_open_words(Body&& body) {
+    if constexpr (tracks_open)
+      for_set_words(view_.open, body);
+    else
+      for_words([&](std::uint64_t index) { body(index, settles ? ~view_.settled[index] : all_lanes); });
+  }
+  /// Rows of a lane that are pulled at once where all are short: what it waits for, it waits for once.
+  static constexpr unsigned several   = 2;
+  static constexpr bool pulls_several = publishes_ahead && sizeof(Message) <= 4 && !T::weighted && has_balances;
+  __device__ void       pull_several_words(unsigned at);
+  __device__ bool       pull_short_rows(std::uint64_t base, unsigned at);
+  __device__ void       pull_word(std::uint64_t index, Word open, unsigned at);
+  __device__ bool       pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
   /// What a vertex collects: updates combined, or its own value improved.
   using Collected = std::conditional_t<T::in_place, Value, Accumulator>;
   __device__ Collected nothing(Vertex v) const;
+  __device__ bool      merge(Vertex v, const Collected& all, unsigned at);
+  __device__ bool collect_edges(Collected& all, const Rows& rows, const RowSlice& slice, const NodeEdges& edges,
+                                Vertex v, unsigned at) const;
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
   template <unsigned stride>
@@ -520,10 +615,6 @@ class Machine {
   __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;
   /// Rows from here on are pulled by eight lanes, and by a warp.
   static constexpr unsigned lane_row = 8, group_row = 64;
-  struct OwnRow {
-    Vertex   vertex;
-    RowSlice slice;
-  };
   template <unsigned width>
   __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
                                  unsigned at);
@@ -531,8 +622,13 @@ class Machine {
   __device__ bool collect_by(unsigned width, Collected& all, const Rows& rows, const OwnRow& own, unsigned at);
   __device__ bool pull_rows(Vertex v, bool wants, unsigned at);
   __device__ bool collected(Vertex v, const Collected& all);
-  __device__ void pull_long_rows(unsigned at);
-  __device__ void pull_large(Vertex v, unsigned at);
+  __device__ bool settle(Vertex v, Value& value, const Collected& all);
+  template <class TargetOf, class WeightOf>
+  __device__ bool        collect_batch(Collected& all, bool (&there)[pull_batch], Vertex v, unsigned at,
+                                       const TargetOf& target_of, const WeightOf& weight_of) const;
+  __device__ static void combine_into(Collected& all, const Update& update);
+  __device__ void        pull_long_rows(unsigned at);
+  __device__ void        pull_large(Vertex v, unsigned at);
 
   // --- in windows (windows.cuh) ---
 
@@ -554,6 +650,8 @@ class Machine {
 
   const View<P, Rows>& view_;
   Shared&              shared_;
+  Message*             messages_;
+  Message*             next_messages_ = nullptr;
   Mine                 mine_;
   bool                 everyone_ = false;
 };
@@ -562,5 +660,6 @@ class Machine {
 
 #include <spillway/engine/cuda/buckets.cuh>
 #include <spillway/engine/cuda/lists.cuh>
+#include <spillway/engine/cuda/nodes.cuh>
 #include <spillway/engine/cuda/pull.cuh>
 #include <spillway/engine/cuda/push.cuh>

@@ -83,64 +83,152 @@ __device__ auto Machine<P, Rows>::nothing(Vertex v) const -> Collected {
     return detail::converted<Accumulator>(Combine::identity());
 }
 
-/// What `width` threads collect from a row; of it, what this one does. What several edges need is asked for before
-/// any of it is used. Warps that have a row for themselves, or share it, read edges that lie side by side
-/// together.
+/// What `width` threads collect from a row; of it, what this one does. Warps that have a row for themselves, or
+/// share it, read edges that lie side by side together.
 template <class P, class Rows>
 template <unsigned width>
 __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, const RowSlice& slice, Vertex v,
                                           unsigned at) const {
-  constexpr bool     together = width >= warp_lanes;
-  constexpr unsigned step     = together ? warp_lanes : width;  // between a lane's edges
-  const unsigned     number = threadIdx.x % width, lane = together ? lane_index() : number, end = slice.length();
-  bool               hit = false;
+  const unsigned number = threadIdx.x % width, end = slice.length();
+  if constexpr (width < warp_lanes)
+    return collect_edges(all, rows, slice, {number, width, number < end ? (end - number + width - 1) / width : 0},
+                         v, at);
+  const unsigned lane = lane_index();
+  bool           hit  = false;
   for (unsigned base = (number - lane) * pull_batch; base < end; base += pull_batch * width) {
-    Span          span{};
-    Vertex        source[pull_batch];
-    bool          there[pull_batch];
-    Message       message[pull_batch];
-    std::uint32_t weight[pull_batch] = {};
+    bool there[pull_batch];
 #pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * step + lane < end;
-    if constexpr (together) span = rows.template span<pull_batch>(slice, base, staged());
-    const auto place     = [&](unsigned k) { return Rows::place(slice, base + k * step + lane); };
-    const auto target_of = [&](unsigned k) -> Vertex {
-      if constexpr (together) return rows.template target_in<T::all_active>(span, k, there[k]);
-      return there[k] ? rows.target(place(k)) : 0;
-    };
-    const auto weight_of = [&](unsigned k) -> std::uint32_t {
-      if constexpr (together) return rows.weight_in(span, k, there[k]);
-      return there[k] ? rows.weight(place(k)) : 0;
-    };
-    if constexpr (in_buckets && CouldImprove<P>) {
-#pragma unroll
-      for (unsigned k = 0; k < pull_batch; ++k) {
-        weight[k] = weight_of(k);
-        there[k]  = there[k] && could_improve(weight[k], all);
-      }
-    }
-#pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) source[k] = target_of(k);
-#pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
-#pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
-    if constexpr (T::weighted && !(in_buckets && CouldImprove<P>)) {
-#pragma unroll
-      for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);
-    }
-#pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) {
-      if (!there[k]) continue;
-      hit                 = true;
-      const Update update = compute(message[k], edge_of(weight[k], source[k], v), v);
-      if constexpr (T::in_place)
-        Combine::improve(all, update);
-      else
-        all = Combine::combine(all, detail::converted<Accumulator>(update));
-    }
+    for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * warp_lanes + lane < end;
+    const Span span = rows.template span<pull_batch>(slice, base, staged());
+    hit |= collect_batch(
+        all, there, v, at, [&](unsigned k) { return rows.template target_in<T::all_active>(span, k, there[k]); },
+        [&](unsigned k) { return rows.weight_in(span, k, there[k]); });
   }
   return hit;
+}
+
+/// What one thread collects from some edges of a row.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::collect_edges(Collected& all, const Rows& rows, const RowSlice& slice,
+                                                const NodeEdges& edges, Vertex v, unsigned at) const {
+  bool hit = false;
+  for (unsigned i = 0; i < edges.count; i += pull_batch) {
+    bool there[pull_batch];
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) there[k] = i + k < edges.count;
+    const auto place = [&](unsigned k) { return Rows::place(slice, edges.at(i + k)); };
+    hit |= collect_batch(
+        all, there, v, at, [&](unsigned k) -> Vertex { return there[k] ? rows.target(place(k)) : 0; },
+        [&](unsigned k) -> std::uint32_t { return there[k] ? rows.weight(place(k)) : 0; });
+  }
+  return hit;
+}
+
+/// Edges of a row, those that are `there`. What several of them need is asked for before any of it is used.
+template <class P, class Rows>
+template <class TargetOf, class WeightOf>
+__device__ bool Machine<P, Rows>::collect_batch(Collected& all, bool (&there)[pull_batch], Vertex v, unsigned at,
+                                                const TargetOf& target_of, const WeightOf& weight_of) const {
+  Vertex        source[pull_batch];
+  Message       message[pull_batch];
+  std::uint32_t weight[pull_batch] = {};
+  bool          hit                = false;
+  if constexpr (in_buckets && CouldImprove<P>) {
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) {
+      weight[k] = weight_of(k);
+      there[k]  = there[k] && could_improve(weight[k], all);
+    }
+  }
+#pragma unroll
+  for (unsigned k = 0; k < pull_batch; ++k) source[k] = target_of(k);
+#pragma unroll
+  for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
+#pragma unroll
+  for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
+  if constexpr (T::weighted && !(in_buckets && CouldImprove<P>)) {
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);
+  }
+#pragma unroll
+  for (unsigned k = 0; k < pull_batch; ++k) {
+    if (!there[k]) continue;
+    hit = true;
+    combine_into(all, compute(message[k], edge_of(weight[k], source[k], v), v));
+  }
+  return hit;
+}
+
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::combine_into(Collected& all, const Update& update) {
+  if constexpr (T::in_place)
+    Combine::improve(all, update);
+  else
+    all = Combine::combine(all, detail::converted<Accumulator>(update));
+}
+
+/// Words of vertices, some at once where all of their rows are short.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::pull_several_words(unsigned at) {
+  const std::uint64_t words = word_count();
+  for (std::uint64_t first = warp_index(); first < words; first += std::uint64_t{several} * warps()) {
+    if (view_.pull_blocks == 1 && row_lanes() == 0 && pull_short_rows(first, at)) continue;
+    for (unsigned k = 0; k < several; ++k)
+      if (const std::uint64_t index = first + std::uint64_t{k} * warps(); index < words)
+        pull_word(index, all_lanes, at);
+  }
+}
+
+/// A row to a lane, and `several` of them at once. False, and nothing is done, if one is not short.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::pull_short_rows(std::uint64_t first, unsigned at) {
+  const Rows& rows = view_.pull[0];
+  Vertex      v[several];
+  RowSlice    slice[several];
+  bool        there[several];
+  unsigned    longest = 0;
+#pragma unroll
+  for (unsigned k = 0; k < several; ++k) {
+    const std::uint64_t index = first + std::uint64_t{k} * warps();
+    v[k]                      = vertex_at(index);
+    there[k]                  = index < word_count() && v[k] < view_.vertices;
+    slice[k]                  = there[k] ? rows.slice(v[k]) : RowSlice{};
+    longest                   = slice[k].length() > longest ? slice[k].length() : longest;
+  }
+  if (__any_sync(all_lanes, longest >= lane_row || longest >= view_.sizes.large_degree)) return false;
+  Value     value[several];
+  Collected all[several];
+#pragma unroll
+  for (unsigned k = 0; k < several; ++k) {
+    if (there[k]) value[k] = view_.values[v[k]];
+    all[k] = nothing(v[k]);
+  }
+  for (unsigned i = 0; i < longest; i += pull_batch) {
+    Vertex source[several][pull_batch];
+#pragma unroll
+    for (unsigned k = 0; k < several; ++k)
+#pragma unroll
+      for (unsigned j = 0; j < pull_batch; ++j)
+        source[k][j] = i + j < slice[k].length() ? rows.target(Rows::place(slice[k], i + j)) : no_vertex;
+#pragma unroll
+    for (unsigned k = 0; k < several; ++k) {
+      Message message[pull_batch];
+#pragma unroll
+      for (unsigned j = 0; j < pull_batch; ++j)
+        message[j] = message_of(source[k][j] != no_vertex ? source[k][j] : 0);
+#pragma unroll
+      for (unsigned j = 0; j < pull_batch; ++j)
+        if (source[k][j] != no_vertex)
+          combine_into(all[k], compute(message[j], edge_of(0, source[k][j], v[k]), v[k]));
+    }
+  }
+#pragma unroll
+  for (unsigned k = 0; k < several; ++k) {
+    if (!there[k]) continue;
+    mine_.looked_at += slice[k].length();
+    mine_.vertices += settle(v[k], value[k], all[k]);
+  }
+  return true;
 }
 
 /// False only if the program says that nobody of this bucket or a later one improves `all` along an edge like
@@ -191,7 +279,7 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::collect_in_bins(Collected& all, const Rows& rows, const OwnRow& own,
                                                   unsigned at) {
-  return collect_by(0, all, rows, own, at);
+  return collect_by(Rows::in_windows ? 0 : row_lanes(), all, rows, own, at);
 }
 
 /// By so many lanes a row, whatever its length; 0: as above.
@@ -232,22 +320,31 @@ __device__ bool Machine<P, Rows>::collected(Vertex v, const Collected& all) {
     return Combine::improve_atomically(view_.values[v], all) && !comes_later(v, all);
   } else {
     Value      value  = view_.values[v];
-    const bool active = applied(value, detail::converted<Update>(all), v);
-    if constexpr (T::live_messages)
-      atomics::store_whole(view_.values[v], value);
-    else
-      view_.values[v] = value;
+    const bool active = settle(v, value, all);
     if constexpr (Opens<P>) close_if_done(v, degree(v));
     return active && view_.replay == nullptr && !waits_for_its_bucket(v);
   }
 }
 
+/// The vertex, whose value this is, gets what was collected for it, and publishes if that is for who pulled.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::settle(Vertex v, Value& value, const Collected& all) {
+  const bool active = applied(value, detail::converted<Update>(all), v);
+  if constexpr (T::live_messages)
+    atomics::store_whole(view_.values[v], value);
+  else
+    view_.values[v] = value;
+  if constexpr (publishes_ahead)
+    if (next_messages_ != nullptr) publish_ahead(v, value);
+  return active;
+}
+
 /// A block that is done with a row takes the next one: the longest are a hundred times as long as the shortest.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::pull_long_rows(unsigned at) {
-  const unsigned count = view_.pull_large_count;
+  const unsigned count = view_.long_row_count;
   if (view_.fixed) {
-    deal<BlockTeam>(count, [&](std::uint64_t i) { pull_large(view_.pull_large[i], at); });
+    deal<BlockTeam>(count, [&](std::uint64_t i) { pull_large(view_.long_rows[i], at); });
     return;
   }
   if (count == 0) return;
@@ -257,7 +354,7 @@ __device__ void Machine<P, Rows>::pull_long_rows(unsigned at) {
   for (unsigned i = row; i < count;) {
     unsigned next = 0;
     if (threadIdx.x == 0) next = atomicAdd(&counters(at + 1).long_rows, 1u);  // comes while the row is pulled
-    pull_large(view_.pull_large[i], at);
+    pull_large(view_.long_rows[i], at);
     __syncthreads();
     if (threadIdx.x == 0) row = next;
     __syncthreads();

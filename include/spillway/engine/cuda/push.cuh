@@ -5,6 +5,39 @@
 
 namespace spillway::cuda {
 
+/// Where everyone pushes, a warp has a row.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_rows(const Rows& rows, unsigned at) {
+  const unsigned width = row_lanes();
+  if constexpr (T::all_active) {
+    if (width == 0)
+      return deal<WarpTeam>(view_.vertices,
+                            [&](std::uint64_t v) { push_row<WarpTeam>(rows, static_cast<Vertex>(v), at); });
+    deal_to_groups(std::uint64_t{0}, view_.vertices, width, [&](std::uint64_t i, bool there) {
+      const auto v = static_cast<Vertex>(there ? i : 0);
+      push_by_lanes(rows, {v, there ? rows.slice(v) : RowSlice{}}, there, width, at);
+    });
+  } else {
+    const Lists& now = *lists_at_;
+    push_listed<GridTeam>(rows, view_.hubs[at % 2], now.hubs, at);
+    push_listed<BlockTeam>(rows, view_.large[at % 2], now.large, at);
+    if (width == 0) return push_small(rows, view_.small[at % 2], now.small, at);
+    deal_to_groups(0u, now.small, width, [&](std::uint64_t i, bool there) {
+      const Vertex v = there ? view_.small[at % 2][i] : 0;
+      push_by_lanes(rows, {v, there ? rows.slice(v) : RowSlice{}}, there, width, at);
+    });
+  }
+}
+
+/// By virtual warps of `width` lanes; a row of one is a row to a lane.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_by_lanes(const Rows& rows, const OwnRow& own, bool mine, unsigned width,
+                                                unsigned at) {
+  const unsigned rank = lane_index() % width, length = mine ? own.slice.length() : 0;
+  push_edges_of(rows, own, mine ? sent_by(own.vertex) : Message{},
+                {rank, width, rank < length ? (length - rank + width - 1) / width : 0}, at);
+}
+
 template <class P, class Rows>
 template <class Team>
 __device__ void Machine<P, Rows>::push_listed(const Rows& rows, const Vertex* list, unsigned count, unsigned at) {
@@ -119,8 +152,8 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
   const auto update_of = [&](unsigned k) {
     return compute(sent[k].message, edge_of(weight[k], sent[k].source, to[k]), to[k]);
   };
+  std::conditional_t<T::in_place, Value, bool> seen[push_batch];
   if constexpr (T::in_place) {
-    Value seen[push_batch];
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.receiving[to[k]]);
 #pragma unroll
@@ -131,7 +164,7 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
     if constexpr (T::voting)
       note_pushed(to[k], valid[k] && is_up_for(to[k]) && vote(update_of(k), to[k], at), at);
     else if constexpr (T::in_place)
-      note_pushed(to[k], valid[k] && improve(update_of(k), to[k], at), at);
+      note_pushed(to[k], valid[k] && improve(seen[k], update_of(k), to[k], at), at);
     else if (view_.sizes.aggregate)
       note_pushed(to[k], gather_together(valid[k] ? update_of(k) : Update{}, valid[k], to[k], at), at);
     else
@@ -157,8 +190,13 @@ __device__ bool Machine<P, Rows>::vote(const Update& update, Vertex v, unsigned 
 }
 
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::improve(const Update& update, Vertex v, unsigned at) {
-  return Combine::improve_atomically(view_.receiving[v], update) && !comes_later(v, update) && touch(v, at);
+__device__ bool Machine<P, Rows>::improve(const Value& seen, const Update& update, Vertex v, unsigned at) {
+  bool improved = false;
+  if constexpr (requires(Value & slot) { Combine::improve_atomically(slot, update, seen); })
+    improved = Combine::improve_atomically(view_.receiving[v], update, seen);
+  else
+    improved = Combine::improve_atomically(view_.receiving[v], update);
+  return improved && !comes_later(v, update) && touch(v, at);
 }
 
 template <class P, class Rows>
@@ -200,9 +238,10 @@ __device__ bool Machine<P, Rows>::gather_together(const Update& update, bool val
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::touch(Vertex v, unsigned at) {
   if constexpr (T::all_active) return false;
+  if (replays_ahead && view_.replay != nullptr) return false;
   if (view_.batch != nullptr) return true;
   Word* const next = view_.bits[(at + 1) % 3];
-  return !test_now(next, v) && claim(next, v);
+  return (eager_ || !test_now(next, v)) && claim(next, v);
 }
 
 template <class P, class Rows>

@@ -8,6 +8,7 @@
 #include <spillway/engine/executor.hpp>
 #include <spillway/engine/operations.hpp>
 #include <spillway/engine/transfer.hpp>
+#include <spillway/engine/virtual_nodes.hpp>
 #include <spillway/program.hpp>
 
 namespace spillway::cuda {
@@ -37,6 +38,7 @@ struct IterationCounters {
   } taken[2];  ///< from the bucket that was tried first, and from the lowest. The fields above cannot take
                ///< them: some blocks may not have read yet that there is no frontier
   Count replayed_edges;  ///< that leave a replayed frontier
+  Count nodes;           ///< virtual nodes of the frontier that are listed
   Count batched;         ///< entries of the batch filter
   struct Lists {
     unsigned small, large, hubs;
@@ -64,9 +66,28 @@ struct Sizes {
   bool      aggregate    = false;  ///< lanes whose updates go to one vertex combine them first
   unsigned  chunk_edges  = 256;    ///< of a row that a window's lanes share out
   unsigned  line_edges   = 96;     ///< rows in host memory from here on are read by whole lines
-  unsigned  row_lanes    = 0;  ///< that walk a row of a window; 0: a warp walks several as one; else see hybrid
+  unsigned  row_lanes    = 0;      ///< that walk a row; 0: a warp walks several as one
+  bool      hybrid       = false;  ///< of a window: a lane or a warp a row, by how long its rows are
+  unsigned  split        = 0;     ///< edges of a virtual node; 0: rows are not split. Windows cut rows into chunks
+  bool      coalesced    = true;  ///< the nodes of a row take turns with its edges
+  bool      scans        = false;  ///< all nodes for active ones; or those of listed vertices
+};
 
-  static constexpr unsigned hybrid = ~0u;  ///< by how long rows of a window are: a lane, or a warp
+/// A part of a vertex's row, which a thread has for itself (Tigr, section 4.1).
+struct VirtualNode {
+  Vertex   vertex;
+  unsigned number;  ///< among those of the vertex
+};
+
+/// The virtual nodes of all rows, those of a block of rows behind those of the one before; a vertex has its own
+/// side by side.
+struct NodeArray {
+  const VirtualNode* nodes    = nullptr;
+  const Count*       first    = nullptr;  ///< of each vertex, block by block
+  Count              in_first = 0;        ///< of the first block
+  Count              count    = 0;
+
+  __device__ unsigned block_of(Count i) const { return i < in_first ? 0 : 1; }
 };
 
 /// A chunk of state that updates reach (GTS, section 3): the others wait for another pass over the edges.
@@ -114,12 +135,14 @@ struct Control {
   unsigned ballots, switches;  ///< iterations whose list a ballot made; changes of direction
   unsigned again;              ///< a vertex was active twice while frontiers were recorded
   unsigned for_host;           ///< the next iteration is the host's: it sends edges
+  unsigned replayed;           ///< the next recorded frontier was made the one at hand in the last iteration
+  unsigned published;          ///< the messages of the next iteration were published in the last one
 };
 
 /// What a run went through, for its statistics and for tests that every branch is taken.
 struct VisitCounters {
   Count small_rows, large_rows, hub_rows, long_pulls, overflows, batched, settled;
-  Count local_rounds;
+  Count local_rounds, virtual_nodes;
 };
 
 template <class P, class Rows>
@@ -139,6 +162,7 @@ struct View {
   typename T::Value*        receiving;  ///< the same, or of those who receive, where the chunk is
   Receivers                 receivers;
   typename T::Message*      messages;
+  typename T::Message*      messages_ahead;  ///< of every other iteration, if they are published in the one before
   Accumulator*              sums;
   Word*                     open;
   Word*                     waiting;
@@ -149,12 +173,14 @@ struct View {
   Vertex*                   hubs[2];
   IterationCounters::Lists* listed;  ///< by each block, of a frontier
   Vertex*                   touched;
-  Vertex*                   batch;       ///< all that pushes have found, twice and more often; or null
-  const Vertex*             pull_large;  ///< rows too long for a warp to pull
-  unsigned                  pull_large_count;
-  Vertex*                   record;         ///< where frontiers are kept, one behind the other; or null
-  const Vertex*             replay;         ///< frontiers to walk, the last one first; or null
-  const std::uint64_t*      replay_starts;  ///< where each begins, and the last ends
+  Vertex*                   batch;      ///< all that pushes have found, twice and more often; or null
+  const Vertex*             long_rows;  ///< too long for a warp to pull; where everyone pushes nodes, to push
+  unsigned                  long_row_count;
+  NodeArray                 push_nodes, pull_nodes;  ///< of split rows; or none
+  Count*                    listed_nodes;            ///< of active vertices; or null
+  Vertex*                   record;                  ///< where frontiers are kept, one behind the other; or null
+  const Vertex*             replay;                  ///< frontiers to walk, the last one first; or null
+  const std::uint64_t*      replay_starts;           ///< where each begins, and the last ends
   std::uint64_t             replay_levels;
 
   ChunkDescriptor* entries;      ///< laid out; or null

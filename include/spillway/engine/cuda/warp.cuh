@@ -36,7 +36,10 @@ __device__ A combined_over_lanes(A value) {
   return value;
 }
 
+/// Small numbers, as most are, take one instruction.
 __device__ inline Count warp_sum(Count value) {
+  constexpr Count small = Count{1} << 26;  // 32 of them fit 32 bits
+  if (!__any_sync(all_lanes, value >= small)) return __reduce_add_sync(all_lanes, static_cast<unsigned>(value));
   for (unsigned offset = warp_lanes / 2; offset > 0; offset /= 2)
     value += __shfl_xor_sync(all_lanes, value, static_cast<int>(offset));
   return value;

@@ -75,7 +75,7 @@ __device__ void Machine<P, Rows>::lay_out(const Layout& layout, unsigned at) {
 template <class P, class Rows>
 __device__ unsigned Machine<P, Rows>::lanes_for(const WindowBlock& window, const ChunkRange& range) const {
   constexpr EdgeIndex short_rows = 8;
-  if (view_.sizes.row_lanes != Sizes::hybrid) return view_.sizes.row_lanes;
+  if (!view_.sizes.hybrid) return view_.sizes.row_lanes;
   return window.edges.last - window.edges.first < short_rows * (range.last - range.first) ? 1 : warp_lanes;
 }
 
@@ -84,28 +84,13 @@ template <class P, class Rows>
 template <class Wants>
 __device__ void Machine<P, Rows>::push_by_groups(const WindowBlock& window, const ChunkRange& range,
                                                  unsigned width, unsigned at, Wants&& wants) {
-  const Rows          rows{rows_of(window)};
-  const std::uint64_t groups = warp_lanes / width, stride = WarpTeam::count() * groups;
-  const unsigned      rank = lane_index() % width;
-  for (std::uint64_t base = range.first + WarpTeam::number() * groups; base < range.last; base += stride) {
-    const std::uint64_t k       = base + lane_index() / width;
-    const OwnRow        own     = k < range.last ? own_row(window.chunk(k)) : OwnRow{};
-    const bool          mine    = own.slice.length() > 0 && wants(own.vertex);
-    const unsigned      length  = mine ? own.slice.length() : 0;
-    const Message       message = mine ? sent_by(own.vertex) : Message{};
-    if (rank == 0) note_looked_at(length);
-    for (unsigned step = 0; __any_sync(all_lanes, step < length); step += push_batch * width) {
-      Sent  sent[push_batch];
-      Apart edges;
-#pragma unroll
-      for (unsigned j = 0; j < push_batch; ++j) {
-        const unsigned edge = step + j * width + rank;
-        edges.place[j]      = Rows::place(own.slice, edge);
-        sent[j]             = {own.vertex, message, edge < length};
-      }
-      push_edges(rows, edges, sent, at);
-    }
-  }
+  const Rows rows{rows_of(window)};
+  deal_to_groups(range.first, range.last, width, [&](std::uint64_t k, bool there) {
+    const OwnRow own  = there ? own_row(window.chunk(k)) : OwnRow{};
+    const bool   mine = own.slice.length() > 0 && wants(own.vertex);
+    mine_.nodes += mine && lane_index() % width == 0;
+    push_by_lanes(rows, own, mine, width, at);
+  });
 }
 
 /// Warps take some chunks each and walk the edges of all as one row, unless something else is asked for.
@@ -133,6 +118,7 @@ __device__ void Machine<P, Rows>::pull_window(const WindowBlock& window, const C
     Collected    all = nothing(v);
     collect_by(width, all, rows, own, at);
     if (own.slice.length() == 0) return;
+    ++mine_.nodes;
     mine_.looked_at += own.slice.length();
     if constexpr (T::in_place)
       mine_.vertices += Combine::improve_atomically(view_.values[v], all) ? 1 : 0;
@@ -216,18 +202,27 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_taken(const WindowBlock& window, const ChunkRange& range,
                                              const IterationCounters::Lists& taken, unsigned at) {
   const Rows rows{rows_of(window)};
-  const auto slice_of = [&](Vertex v) { return own_row(window.whole_row(v, range)).slice; };
+  const auto row_of = [&](Vertex v) { return OwnRow{v, own_row(window.whole_row(v, range)).slice}; };
   deal<GridTeam>(taken.hubs, [&](std::uint64_t i) {
-    const Vertex v = view_.hubs[at % 2][i];
-    push_slice<GridTeam>(rows, v, slice_of(v), at);
+    const OwnRow row = row_of(view_.hubs[at % 2][i]);
+    if (is_split())
+      push_nodes_of_row<GridTeam>(rows, row, at);
+    else
+      push_slice<GridTeam>(rows, row.vertex, row.slice, at);
   });
   deal<BlockTeam>(taken.large, [&](std::uint64_t i) {
-    const Vertex v = view_.large[at % 2][i];
-    push_slice<BlockTeam>(rows, v, slice_of(v), at);
+    const OwnRow row = row_of(view_.large[at % 2][i]);
+    if (is_split())
+      push_nodes_of_row<BlockTeam>(rows, row, at);
+    else
+      push_slice<BlockTeam>(rows, row.vertex, row.slice, at);
   });
   deal_to_lanes(0u, taken.small, [&](std::uint64_t i, bool mine) {
-    const Vertex v = mine ? view_.small[at % 2][i] : 0;
-    push_as_one(rows, v, mine ? slice_of(v) : RowSlice{}, mine, at);
+    const OwnRow row = mine ? row_of(view_.small[at % 2][i]) : OwnRow{};
+    if (is_split())
+      push_nodes_of(rows, row, mine, at);
+    else
+      push_as_one(rows, row.vertex, row.slice, mine, at);
   });
 }
 
@@ -342,6 +337,7 @@ class WindowLoop : Loop<P, OrderedRows> {
 
  private:
   __device__ void begin() {
+    state_.published = 0;  // what was published ahead is published again
     machine_.clear_last(at_);
     if constexpr (T::has_global)
       if (threadIdx.x == 0) view_.totals[Machine::slot(1, at_) * gridDim.x + blockIdx.x] = {};

@@ -104,6 +104,15 @@ class Buckets {
     return true;
   }
 
+  /// Whether it holds for all of that part.
+  template <class Holds>
+  bool all_of_own(int thread, Holds&& holds) const {
+    const Bin* bin = threads_[static_cast<std::size_t>(thread)]->heads[current_ - base_];
+    for (; bin; bin = bin->next)
+      if (!std::ranges::all_of(bin->span(), holds)) return false;
+    return true;
+  }
+
  private:
   struct alignas(128) Thread {
     std::array<Bin*, window + 1> heads{};

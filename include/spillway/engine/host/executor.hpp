@@ -1,9 +1,9 @@
 // The executor of the CPU: push over a list of active vertices, pull over rows of receivers, buckets for programs
 // with a priority. Everything is allocated before the first iteration (buckets grow by whole slabs when they
 // must). Here are its state and the order of its steps; their bodies are in frontier.hpp (lists and bitmaps),
-// push.hpp, pull.hpp, pages.hpp (rows from disk), bins.hpp (their updates, waiting), apply.hpp (publishing and
-// applying), process_buckets.hpp, exchange.hpp (several executors of one run) and checkpoint.hpp (state to and
-// from files).
+// push.hpp, pull.hpp, nodes.hpp (split rows), pages.hpp (rows from disk), bins.hpp (their updates, waiting),
+// apply.hpp (publishing and applying), process_buckets.hpp, exchange.hpp (several executors of one run) and
+// checkpoint.hpp (state to and from files).
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,14 @@
 #include <spillway/engine/host/bins.hpp>
 #include <spillway/engine/host/bitmap.hpp>
 #include <spillway/engine/host/buckets.hpp>
+#include <spillway/engine/host/node_groups.hpp>
 #include <spillway/engine/host/vertex_list.hpp>
 #include <spillway/engine/operations.hpp>
 #include <spillway/engine/outcome.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/search.hpp>
+#include <spillway/engine/transfer.hpp>
+#include <spillway/engine/virtual_nodes.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway::host {
@@ -66,6 +69,7 @@ class HostExecutor final : public CpuExecutor {
         n_(topology.vertices),
         threads_(thread_count(options.threads)),
         tuning_(options.tuning),
+        node_edges_(node_edges_of(options)),
         progress_(options.progress ? *options.progress : Progress::none()),
         budget_(graph.budget()),
         chunks_(input.chunks),
@@ -89,6 +93,8 @@ class HostExecutor final : public CpuExecutor {
     if constexpr (T::gathers) {
       if (needs_accumulators(topology, options)) accumulators_ = state<Accumulator>("the updates of the vertices");
     }
+    if constexpr (has_frontier)
+      if (deals_lists(options)) make_room_for_work(blocks_of(n_, tuning_.push_grain));
     if constexpr (tracks_open) open_ = {n_, budget, "the open vertices"};
     if constexpr (prioritised) buckets_.emplace(threads_, budget);
     if constexpr (prioritised && !in_buckets)
@@ -182,6 +188,8 @@ class HostExecutor final : public CpuExecutor {
         n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
     if constexpr (prioritised && !in_buckets)
       if (options.method->streams_pages) bytes += Buckets::bytes_for(n, thread_count(options.threads));
+    if constexpr (has_frontier)
+      if (deals_lists(options)) bytes += bytes_of_work(blocks_of(n, options.tuning.push_grain));
     return bytes;
   }
 
@@ -232,9 +240,12 @@ class HostExecutor final : public CpuExecutor {
   void complete(RunStatistics& statistics) override {
     RunCounters counters = counters_;
     for (const Local& local : locals_)
-      counters.fused_bins += local.fused_bins, counters.full_bins += local.full_bins;
+      counters.fused_bins += local.fused_bins, counters.full_bins += local.full_bins,
+          counters.virtual_nodes += local.nodes;
     if constexpr (prioritised) counters.bucket_moves = buckets_->moves();
     statistics.counters += counters;
+    statistics.balance =
+        name_of({.kind = splits() ? Balance::split : Balance::bins, .split = {.degree_bound = node_edges_}});
   }
 
   /// The Global of every iteration.
@@ -272,6 +283,7 @@ class HostExecutor final : public CpuExecutor {
   struct alignas(128) Local : Counts {
     ListWriter    next;
     std::uint64_t taken      = 0;  ///< of its share of the list, by anyone
+    std::uint64_t nodes      = 0;  ///< virtual nodes that it visited
     std::uint64_t fused_bins = 0, full_bins = 0;
   };
 
@@ -285,6 +297,8 @@ class HostExecutor final : public CpuExecutor {
       process_bucket(block);
     } else if (direction_ == Direction::push) {
       push(block);
+    } else if (splits()) {
+      pull_nodes(block);
     } else if (sweeps()) {
       if constexpr (may_sweep) sweep(block, pull_tasks_[blocks_done_]);
     } else {
@@ -299,6 +313,8 @@ class HostExecutor final : public CpuExecutor {
   BlockWork visit(const ChunkBlock& block) {
     if constexpr (in_buckets)
       refuse_block("chunks of rows");
+    else if (splits())
+      push_nodes(block.rows, block.chunks.size(), [&](std::uint64_t i) { return block.chunks[i]; });
     else
       push_chunks(block.rows, block.chunks.size(), [&](std::uint64_t i) { return block.chunks[i]; });
     return take_work();
@@ -601,6 +617,35 @@ class HostExecutor final : public CpuExecutor {
   static void prefetch(const Targets& to, Vertex v);
   void        push_edge(const Targets& to, const Message& message, const EdgeOf<P>& edge, Local& local);
 
+  // --- virtual nodes (nodes.hpp) ---
+
+  /// 0: rows are not split.
+  static EdgeIndex node_edges_of(const RunOptions& options) {
+    return options.balance.kind == Balance::split ? options.balance.split.degree_bound : 0;
+  }
+  static bool deals_lists(const RunOptions& options) {
+    return node_edges_of(options) > 0 && !options.method->streams_pages;
+  }
+  bool          splits() const { return node_edges_ > 0; }
+  std::uint64_t nodes_of(EdgeIndex edges) const { return spillway::nodes_of(edges, node_edges_); }
+  template <class IsVisited>
+  std::uint64_t nodes_in(const PageRows& page, IsVisited&& is_visited) const;
+
+  /// Edges that a thread takes at once, at most: of rows that threads share.
+  EdgeIndex                      shared_edges() const { return std::max<EdgeIndex>(tuning_.hub_degree / 4, 1); }
+  static constexpr std::uint64_t tasks_a_thread = 8;  ///< fewer where each would be longer than that
+  static std::uint64_t blocks_of(std::uint64_t count, std::uint64_t grain) { return (count + grain - 1) / grain; }
+  static std::uint64_t bytes_of_work(std::uint64_t blocks) { return (blocks + 1) * sizeof(std::uint64_t); }
+  void                 make_room_for_work(std::uint64_t blocks);
+  template <class InBlock, class Visit, class End>
+  void deal_parts(int threads, std::uint64_t blocks, EdgeIndex part, InBlock&& in_block, Visit&& visit, End&& end);
+  template <class ChunkAt>
+  void push_parts(const Rows& rows, int threads, std::uint64_t count, std::uint64_t grain, EdgeIndex part,
+                  ChunkAt&& chunk_at);
+  template <class ChunkAt>
+  void push_nodes(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
+  void pull_nodes(const RowBlock& block);
+
   // --- pull (pull.hpp) ---
 
   std::vector<Vertex>       cut(const RowBlock& block) const;
@@ -658,6 +703,11 @@ class HostExecutor final : public CpuExecutor {
   void          process_bucket(const RowBlock& block);
   void          settle_own(const Rows& rows, Local& local, int thread);
   void          settle_bin(const Buckets::Bin& bin, const Rows& rows, Local& local, int thread);
+  void          settle_row(Vertex v, const Value& value, const Rows& rows, EdgeIndex first, EdgeIndex last,
+                           const Targets& to, Local& local, int thread);
+  void          process_bucket_of_nodes(const RowBlock& block);
+  std::uint64_t keep_senders(Buckets::Bin& bin, const Rows& rows);
+  bool          own_rows_are_short(const Rows& rows, int thread) const;
   bool          told_already(Vertex v, const Value& value);
   static bool   same_bits(const Value& a, const Value& b);
   /// Several blocks tell one after the other, and values improve in between.
@@ -669,6 +719,7 @@ class HostExecutor final : public CpuExecutor {
   std::uint64_t                 n_;
   int                           threads_;
   HostTuning                    tuning_;
+  EdgeIndex                     node_edges_;  ///< of a virtual node; 0: rows are not split
   Progress&                     progress_;
   std::shared_ptr<MemoryBudget> budget_;
   StateChunks                   chunks_;
@@ -693,6 +744,8 @@ class HostExecutor final : public CpuExecutor {
   std::mutex                       hub_mutex_;
   std::vector<Vertex>              hubs_;
   std::vector<RowPart>             parts_;
+  std::vector<std::uint64_t>       work_;  ///< of blocks of rows that are dealt out, and of all before each
+  Charge                           work_memory_{budget_, "the virtual nodes of active vertices"};
 
   RunCounters   counters_;
   FrontierSize  frontier_;
@@ -715,6 +768,7 @@ class HostExecutor final : public CpuExecutor {
 #include <spillway/engine/host/checkpoint.hpp>
 #include <spillway/engine/host/exchange.hpp>
 #include <spillway/engine/host/frontier.hpp>
+#include <spillway/engine/host/nodes.hpp>
 #include <spillway/engine/host/pages.hpp>
 #include <spillway/engine/host/process_buckets.hpp>
 #include <spillway/engine/host/pull.hpp>

@@ -46,6 +46,11 @@ void HostExecutor<P, bucketed>::push_pages(PageFeed& feed, VertexRange targets) 
   for_pages(feed, [&](const PageRows& page, int thread) {
     Local& local = local_of(thread);
     if (some) leave_senders_before(page.first, targets);
+    if (splits())
+      local.nodes += nodes_in(page, [&](Vertex v) {
+        if constexpr (has_frontier) return active_.test(v);
+        return true;
+      });
     for (Vertex v = page.first; v < page.last; ++v) {
       if constexpr (has_frontier)
         if (!active_.test(v)) continue;
@@ -140,6 +145,11 @@ void HostExecutor<P, bucketed>::pull_pages(PageFeed& feed) {
   partial_.assign(feed.count(), Global{});
   for_pages(feed, [&](const PageRows& page, int thread) {
     Counts counts;
+    if (splits())
+      local_of(thread).nodes += nodes_in(page, [&](Vertex v) {
+        if constexpr (tracks_open) return open_.test(v);
+        return true;
+      });
     if (page.in_part)
       pull_part(page, counts);
     else
@@ -222,6 +232,7 @@ void HostExecutor<P, bucketed>::sweep_pages(PageFeed& feed) {
   partial_ahead_.assign(feed.count(), Global{});
   for_pages(feed, [&](const PageRows& page, int thread) {
     Counts counts;
+    if (splits()) local_of(thread).nodes += nodes_in(page, [](Vertex) { return true; });
     if (page.in_part) {
       pull_part(page, counts);
     } else {

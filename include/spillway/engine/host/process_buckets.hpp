@@ -65,6 +65,7 @@ bool HostExecutor<P, bucketed>::is_open(Vertex v) const {
 /// As in a push, threads begin with the bins that they filled themselves, mostly.
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::process_bucket(const RowBlock& block) {
+  if (splits()) return process_bucket_of_nodes(block);
   const auto& bins    = buckets_->taken();
   const int   threads = threads_for(buckets_->taken_entries() * 8);
   for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(bins.size(), i, threads);
@@ -84,6 +85,7 @@ void HostExecutor<P, bucketed>::process_bucket(const RowBlock& block) {
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::settle_own(const Rows& rows, Local& local, int thread) {
   while (buckets_->own_is_small(thread, tuning_.fusion_entries)) {
+    if (splits() && !own_rows_are_short(rows, thread)) return;
     Buckets::Bin* bin = buckets_->take_own(thread);
     if (!bin) return;
     while (bin) {
@@ -102,14 +104,72 @@ void HostExecutor<P, bucketed>::settle_bin(const Buckets::Bin& bin, const Rows& 
   for (const Vertex v : bin.span()) {
     const Value value = atomics::load(to.values[v]);
     if (one_block() && told_already(v, value)) continue;
-    const EdgeIndex first = rows.offsets[v], last = rows.offsets[v + 1];
-    for_each_wanted(v, value, rows, first, last, to, [&](const EdgeOf<P>& edge) {
-      const Update update = compute(value, edge);
-      if (Combine::improve_atomically(to.values[edge.target], update))
-        buckets_->put(thread, edge.target, bucket_of(update));
-    });
-    local.looked_at += last - first;
+    settle_row(v, value, rows, rows.offsets[v], rows.offsets[v + 1], to, local, thread);
+    if (splits()) local.nodes += nodes_of(rows.degree(v));
   }
+}
+
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::settle_row(Vertex v, const Value& value, const Rows& rows, EdgeIndex first,
+                                           EdgeIndex last, const Targets& to, Local& local, int thread) {
+  for_each_wanted(v, value, rows, first, last, to, [&](const EdgeOf<P>& edge) {
+    const Update update = compute(value, edge);
+    if (Combine::improve_atomically(to.values[edge.target], update))
+      buckets_->put(thread, edge.target, bucket_of(update));
+  });
+  local.looked_at += last - first;
+}
+
+/// Bins that were taken out keep those that send; then their virtual nodes are dealt out. The value of a vertex
+/// may have improved in between: the vertex waits again, and sends once more.
+template <class P, bool bucketed>
+void HostExecutor<P, bucketed>::process_bucket_of_nodes(const RowBlock& block) {
+  const auto& bins = buckets_->taken();
+  const Rows& rows = block.rows;
+  make_room_for_work(bins.size());
+  for_each_share(threads_for(buckets_->taken_entries() * 8), bins.size(),
+                 [&](std::uint64_t begin, std::uint64_t end, int) {
+                   for (std::uint64_t i = begin; i < end; ++i) work_[i + 1] = keep_senders(*bins[i], rows);
+                 });
+  const auto          counted = work_.begin() + 1;
+  const std::uint64_t work =
+      std::accumulate(counted, counted + static_cast<std::ptrdiff_t>(bins.size()), std::uint64_t{0});
+  const auto in_block = [&](std::uint64_t i, auto&& visit) {
+    for (const Vertex v : bins[i]->span())
+      if (!visit(RowChunk{v, rows.offsets[v], rows.offsets[v + 1]})) return;
+  };
+  const Targets to = targets();
+  deal_parts(
+      threads_for(work), bins.size(), node_edges_, in_block,
+      [&](const RowChunk& part, int thread) {
+        Local& local = local_of(thread);
+        settle_row(part.vertex, atomics::load(to.values[part.vertex]), rows, part.first, part.last, to, local,
+                   thread);
+        local.nodes += nodes_of(part.length());
+      },
+      [&](int thread) {
+        if (one_block()) settle_own(rows, local_of(thread), thread);
+      });
+}
+
+/// What visiting their rows takes. Where rows come in several blocks, a vertex sends along each of them.
+template <class P, bool bucketed>
+std::uint64_t HostExecutor<P, bucketed>::keep_senders(Buckets::Bin& bin, const Rows& rows) {
+  std::uint64_t kept = 0, work = 0;
+  for (const Vertex v : bin.span()) {
+    if (one_block() && told_already(v, atomics::load(values_[v]))) continue;
+    bin.entries[kept++] = v;
+    work += rows.degree(v) + 1;
+  }
+  bin.count = kept;
+  return work;
+}
+
+/// Longer ones wait, and are dealt out to all threads.
+template <class P, bool bucketed>
+bool HostExecutor<P, bucketed>::own_rows_are_short(const Rows& rows, int thread) const {
+  const EdgeIndex most = std::max(node_edges_, shared_edges());
+  return buckets_->all_of_own(thread, [&](Vertex v) { return rows.degree(v) <= most; });
 }
 
 /// Improved twice, a vertex waits twice; the first turn has told all there is to tell. Its value decides, not

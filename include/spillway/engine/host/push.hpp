@@ -16,6 +16,10 @@ void HostExecutor<P, bucketed>::push(const RowBlock& block) {
 
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_everyone(const RowBlock& block) {
+  if (splits()) {
+    NodeGroups groups{block, node_edges_, tuning_.edge_grain};
+    return push_pages(groups, {0, n_});
+  }
   for_vertices([&](Vertex first, Vertex last, Local& local) {
     for (Vertex v = first; v < last; ++v)
       push_row(v, block.rows, block.rows.offsets[v], block.rows.offsets[v + 1], local);
@@ -28,10 +32,13 @@ template <class ChunkAt>
 void HostExecutor<P, bucketed>::push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at) {
   const std::uint64_t grain   = tuning_.push_grain;
   const int           threads = threads_for(count * grain);
+  const std::uint64_t nodes   = splits() ? 1 : 0;  // that a chunk is
   for_each_task(threads, (count + grain - 1) / grain, [&](std::uint64_t task, int thread) {
     for (std::uint64_t i = task * grain; i < std::min(count, (task + 1) * grain); ++i)
-      if (const RowChunk chunk = chunk_at(i); chunk.length() > 0)
+      if (const RowChunk chunk = chunk_at(i); chunk.length() > 0) {
         push_row(chunk.vertex, rows, chunk.first, chunk.last, local_of(thread));
+        local_of(thread).nodes += nodes;
+      }
   });
   if constexpr (has_frontier)
     for (int i = 0; i < threads; ++i) local_of(i).next.flush(back_);
@@ -139,8 +146,14 @@ void HostExecutor<P, bucketed>::reactivate(const WindowBlock& window, const Chun
 /// that what it writes is in its own cache: on a grid that is worth a third of the time.
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_list(const RowBlock& block) {
-  const auto list    = front_.span();
-  const int  threads = threads_for(frontier_.edges + list.size());
+  const auto list = front_.span();
+  if (splits()) {
+    const EdgeIndex* const offsets = block.rows.offsets;
+    return push_nodes(block.rows, list.size(), [&](std::uint64_t i) {
+      return RowChunk{list[i], offsets[list[i]], offsets[list[i] + 1]};
+    });
+  }
+  const int threads = threads_for(frontier_.edges + list.size());
   for (int i = 0; i < threads; ++i) local_of(i).taken = share_begin(list.size(), i, threads);
   on_threads(threads, [&](int thread) {
     for (int other = 0; other < threads; ++other)
@@ -183,15 +196,12 @@ void HostExecutor<P, bucketed>::leave_hub(Vertex v) {
 
 template <class P, bool bucketed>
 void HostExecutor<P, bucketed>::push_hubs(const RowBlock& block) {
-  for (const Vertex v : hubs_) {
-    const EdgeIndex first = block.rows.offsets[v], last = block.rows.offsets[v + 1];
-    const EdgeIndex grain = std::max<EdgeIndex>(tuning_.hub_degree / 4, 1);
-    for_each_task(threads_, (last - first + grain - 1) / grain, [&](std::uint64_t task, int thread) {
-      push_row(v, block.rows, first + task * grain, std::min(last, first + (task + 1) * grain), local_of(thread));
-    });
-  }
+  if (hubs_.empty()) return;
+  const EdgeIndex* const offsets = block.rows.offsets;
+  push_parts(block.rows, threads_, hubs_.size(), 1, shared_edges(), [&](std::uint64_t i) {
+    return RowChunk{hubs_[i], offsets[hubs_[i]], offsets[hubs_[i] + 1]};
+  });
   counters_.shared_rows += hubs_.size();
-  if (!hubs_.empty()) on_threads(threads_, [&](int thread) { local_of(thread).next.flush(back_); });
   hubs_.clear();
 }
 
