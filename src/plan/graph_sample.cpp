@@ -106,7 +106,21 @@ class Sampling {
       sample_.longer[i] = static_cast<double>(rows) / static_cast<double>(count);
     }
     sample_.nonempty = static_cast<double>(longer_than(0)) / static_cast<double>(count);
+    sample_.longest  = longest(scale);
     for (EdgeIndex degree = 0; degree < longer_.size(); ++degree) longer_[degree] = longer_than(degree);
+  }
+
+  /// Of all rows, `scale` times as many as were drawn: from the longest of these, as if they fell off by a power
+  /// (B. M. Hill, A Simple General Approach to Inference About the Tail of a Distribution, 1975).
+  double longest(double scale) const {
+    constexpr std::size_t tail = 64;
+    if (scale <= 1 || degrees_.size() <= tail || degrees_[tail] == 0) return static_cast<double>(degrees_.front());
+    const auto least = static_cast<double>(degrees_[tail]);
+    double     logs  = 0;
+    for (std::size_t i = 0; i < tail; ++i) logs += std::log(static_cast<double>(degrees_[i]) / least);
+    const double power = logs / static_cast<double>(tail);  // 0: none is longer
+    const double grown = least * std::pow(static_cast<double>(tail) * scale, power);
+    return std::clamp(grown, static_cast<double>(degrees_.front()), static_cast<double>(block_.arcs()));
   }
 
   std::uint64_t longer(EdgeIndex length) const {
@@ -251,6 +265,12 @@ double GraphSample::longer_than(double length) const {
   const unsigned below = std::min(static_cast<unsigned>(place), lengths - 1),
                  above = std::min(below + 1, lengths - 1);
   return longer[below] + (longer[above] - longer[below]) * std::min(1.0, place - below);
+}
+
+double GraphSample::longest_of(double rows) const {
+  for (unsigned i = lengths; i-- > 1;)
+    if (longer[i] * rows >= 1) return std::min(longest, std::ldexp(2.0, static_cast<int>(i)));
+  return std::min(longest, 2.0);
 }
 
 double GraphSample::edges_of_longest(double share, double degree) const {

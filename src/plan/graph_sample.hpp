@@ -15,6 +15,7 @@ struct GraphSample {
   std::array<double, lengths> within{};      ///< share of edges among the first 2^i of their rows
   std::array<double, lengths> longer{};      ///< share of vertices that have more than 2^i edges
   double                      nonempty = 1;  ///< share of vertices that have edges
+  double                      longest  = 0;  ///< edges of the longest row
   double code_bytes   = sizeof(Vertex);  ///< of an edge without weight, compressed, hubs first, headers included
   double weight_bytes = sizeof(std::uint32_t);  ///< of its weight, compressed
   double levels       = 8;                      ///< of a search that reaches most vertices
@@ -23,6 +24,8 @@ struct GraphSample {
   double prefix_length(double share) const;
   /// Share of vertices that have more than so many edges.
   double longer_than(double length) const;
+  /// Edges of the longest of so many rows, drawn at random.
+  double longest_of(double rows) const;
   /// Share of the edges that are in the longest rows, of a share of the vertices; `degree` on average.
   double edges_of_longest(double share, double degree) const;
 };

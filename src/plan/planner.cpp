@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "plan/balance_pricing.hpp"
 #include "plan/pricing.hpp"
 
 namespace spillway {
@@ -39,11 +40,17 @@ class Conditions {
       const std::uint64_t twice = run_.state + 2 * all_edges();
       if (!device_.has_order && device_.room < twice) return needs(twice);
     }
+    const BalanceTuning& asked = run_.options.balance;
+    if (run_.options.deterministic && asked.kind == Balance::automatic && candidate.balance.kind == Balance::split)
+      return "--deterministic";
+    if (method->transfers && (asked.split.array || !asked.split.worklist))
+      return asked.split.array ? "--split-mapping array" : "--worklist off";
     const bool asks_for_code = supply.compress == Compress::on;
     if (!method->all_resident && run_.form != RowForm::any &&
         (method->transfers || (candidate.compressed && !asks_for_code)))
       return "the algorithm looks rows up: they are read in place, uncompressed";
     if (candidate.compressed && supply.compress == Compress::off) return "--compress off";
+    if (candidate.compressed && !run_.options.balance.by_bins()) return "compressed rows are dealt out in bins";
     if (!candidate.compressed && asks_for_code && !method->all_resident) return "--compress on";
     if (candidate.compressed && !asks_for_code && !device_.may_compress && !device_.has_compressed)
       return "there was not enough memory to compress in";
@@ -104,8 +111,9 @@ class Conditions {
   const GpuFacts& device_;
 };
 
-/// Methods that this GPU may use, each with and without compression and asynchrony where it has them.
-std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string& device) {
+/// Methods that this GPU may use, each with and without compression and asynchrony where it has them; where
+/// balances are to be compared, with each of them.
+std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string& device, bool with_balances) {
   std::vector<PlanCandidate> all;
   const bool                 free = run.options.method.automatic();
   for (const Method method : methods()) {
@@ -115,9 +123,16 @@ std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string
       all.push_back({.device = device, .method = method, .compressed = compressed, .asynchronous = asynchronous});
     };
     if (method->all_resident) {
-      const VertexOrder order = run.may_reorder ? run.options.cuda.order : VertexOrder::natural;
-      if (order != VertexOrder::degree) add(false, false);
-      if (order != VertexOrder::natural) add(false, false), all.back().order = VertexOrder::degree;
+      const VertexOrder    order = run.may_reorder ? run.options.cuda.order : VertexOrder::natural;
+      const BalanceTuning& asked = run.options.balance;
+      const bool           open  = with_balances && asked.kind == Balance::automatic && !run.work;
+      for (const BalanceTuning& balance : open ? compared_balances() : std::span{&asked, 1}) {
+        if (order != VertexOrder::degree) add(false, false), all.back().balance = balance;
+        if (order != VertexOrder::natural) {
+          add(false, false);
+          all.back().order = VertexOrder::degree, all.back().balance = balance;
+        }
+      }
       continue;
     }
     const Compress compress  = run.options.supply.compress;
@@ -139,9 +154,10 @@ std::vector<PlanCandidate> all_candidates(const RunFacts& run, const std::string
 
 std::string described(const PlanCandidate& candidate) {
   if (candidate.on_cpu()) return "the CPU";
-  return fmt::format("{}{}{}{}", candidate.method->name, candidate.compressed ? ", compressed" : "",
+  return fmt::format("{}{}{}{}{}", candidate.method->name, candidate.compressed ? ", compressed" : "",
                      candidate.asynchronous ? ", asynchronous" : "",
-                     candidate.order == VertexOrder::degree ? ", hubs first" : "");
+                     candidate.order == VertexOrder::degree ? ", hubs first" : "",
+                     candidate.balance.by_bins() ? "" : ", " + name_of(candidate.balance));
 }
 
 /// How a run's place was found.
@@ -216,7 +232,7 @@ class Choice {
         all_(all) {}
 
   Placement made() && {
-    found_.candidates = all_candidates(run_, device_.name);
+    found_.candidates = all_candidates(run_, device_.name, fits_ && all_);
     for (PlanCandidate& each : found_.candidates) each.excluded = conditions_.excluded(each);
     std::stable_partition(found_.candidates.begin(), found_.candidates.end(), is_possible);
     const auto left = std::ranges::count_if(found_.candidates, is_possible);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/balance_pricing.hpp"
 #include "supply/residency.hpp"
 
 namespace spillway {
@@ -171,8 +172,25 @@ Pricing::Cost Pricing::resident(const PlanCandidate& candidate, const Activity& 
   const bool   votes   = searches_short_paths() && active.looked_at < 0;
   const double edges   = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
   const Term   visited = visiting(edges, candidate.order);
-  const double total   = visited.seconds + rates_.barrier;
+  const double total   = visited.seconds + rates_.barrier + sharing(candidate.balance, active, visited.seconds);
   return {.compute = total, .total = total, .most = visited};
+}
+
+/// What another balance takes beside what edges do: lanes that wait for others, parts of rows that meet by atomic
+/// operations where they are pulled, and long rows that few lanes walk. Bins have a lane for every edge, so
+/// nothing is predicted to take less (docs/planning.md has what was measured).
+double Pricing::sharing(const BalanceTuning& balance, const Activity& active, double visited) const {
+  if (balance.by_bins()) return 0;
+  // A step waits for a part of what an iteration over a small frontier waits for; a pull has some edges under way.
+  // Fitted to an H200 with grid2048 and kron24 (docs/planning.md).
+  constexpr double a_step = 0.3, under_way = 4, uncertain = 0.1;
+  const bool       pulls  = run_.all_active;
+  const double     rows   = rows_looked_at(active) * static_cast<double>(run_.vertices) * sample_.nonempty;
+  const SharedOut  shared = shared_out(sample_, rows, balance);
+  const double     lanes  = rows * shared.steps / rates_.visited;
+  const double     meet   = pulls && balance.kind == Balance::split ? rows * shared.parts / rates_.atomics : 0;
+  const double     steps  = std::max(0.0, shared.longest / (pulls ? under_way : 1) - 1);
+  return std::max(0.0, lanes - visited) + meet + steps * a_step * rates_.barrier + uncertain * visited;
 }
 
 /// Part by part: a part is sent while the one before is decoded and visited.

@@ -53,6 +53,7 @@ class Pricing {
   Cost   cost(const PlanCandidate& candidate, const Activity& active, double kept) const;
   Cost   on_cpu(const Activity& active) const;
   Cost   resident(const PlanCandidate& candidate, const Activity& active) const;
+  double sharing(const BalanceTuning& balance, const Activity& active, double visited) const;
   Cost   in_place(const Activity& active, double kept, bool prefixes) const;
   Cost   coded_in_place(const Activity& active, double kept) const;
   Cost   votes(const Activity& active, double kept, bool prefixes) const;

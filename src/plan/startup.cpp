@@ -19,7 +19,8 @@ StartupChoice& choice_of_process() {
 
 /// Whoever says something of GPUs wants one.
 bool leaves_the_choice(const RunOptions& options) {
-  if (options.method->streams_pages && options.cuda != CudaTuning{}) return false;
+  if (options.method->streams_pages && (options.cuda != CudaTuning{} || options.balance.requires_gpu()))
+    return false;
   RunOptions given = options;
   if (options.method->streams_pages && options.supply.pages_in_place != InPlace::on) given.method = {};
   return leaves_device_open(given) && options.device.memory == 0 && !options.supply.rates && !options.explain;
