@@ -8,6 +8,7 @@
 
 #include <spillway/algorithms.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include <spillway/engine/transfer.hpp>
 #include <spillway/error.hpp>
 
 namespace spillway::bench {
@@ -49,6 +50,8 @@ void require_as_asked(const Workload& workload, const RunStatistics& ran, Device
       method = ran.method.empty() ? std::string{resident_edges()->name} : ran.method;
   if (workload.method != Method{} && method != asked)
     throw Error{ExitCode::internal_error, "ran by " + method + ", not by " + asked};
+  if (workload.balance.kind != Balance::automatic && ran.balance != name_of(workload.balance))
+    throw Error{ExitCode::internal_error, "balanced by " + ran.balance + ", not by " + name_of(workload.balance)};
 }
 
 double kernels_ms(const RunStatistics& statistics) {
@@ -143,6 +146,7 @@ RunOptions Runner::options_of(const Workload& workload, const Graph& graph) cons
   options.supply.async     = workload.async;
   options.supply.all_parts = workload.all_parts;
   options.cuda             = workload.cuda;
+  options.balance          = workload.balance;
   options.runs             = workload.runs;
   if (!workload.beyond_memory) {
     options.runs = static_cast<unsigned>(workload.repeats.cold + workload.repeats.warm);
@@ -236,7 +240,9 @@ Json Runner::measure(const Workload& workload, const Graph& graph) {
       add_iterations(entry, workload, graph, samples);
     }
     if (workload.runs > 1) entry["runs"] = workload.runs;
+    if (workload.table.starts_with("tigr")) entry["balance"] = ran.balance;
     for (const auto& [name, value] : {std::pair{"iterations", ran.iterations},
+                                      {"edges_processed", ran.edges_processed},
                                       {"device_bytes", ran.device_bytes},
                                       {"edges_resident", ran.edges_resident},
                                       {"bytes_sent", ran.bytes_sent},

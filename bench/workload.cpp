@@ -132,11 +132,13 @@ Set plan_set(unsigned scale, bool quick) {
 namespace {
 
 struct Variant {
-  const char* name;
-  CudaTuning  cuda      = {};
-  Method      method    = {};
-  Async       async     = Async::automatic;
-  bool        all_parts = false;
+  std::string   name;
+  CudaTuning    cuda      = {};
+  Method        method    = {};
+  Async         async     = Async::automatic;
+  bool          all_parts = false;
+  BalanceTuning balance   = {};
+  SplitForm     split     = unsplit;
 };
 
 void add_variants(Set& set, const Workload& any, const std::vector<Variant>& variants) {
@@ -145,6 +147,7 @@ void add_variants(Set& set, const Workload& any, const std::vector<Variant>& var
     workload.variant   = variant.name;
     workload.cuda = variant.cuda, workload.method = variant.method;
     workload.async = variant.async, workload.all_parts = variant.all_parts;
+    workload.balance = variant.balance, workload.split = variant.split;
   }
 }
 
@@ -217,6 +220,82 @@ Set papers_set(unsigned scale, bool quick) {
     add_cpu(set, graph.name);
   }
   return set;
+}
+
+namespace {
+
+/// The first is what others are compared with; the default is last.
+std::vector<Variant> balances(bool quick) {
+  std::vector<Variant> all;
+  const auto           add = [&](std::string name, const BalanceTuning& balance) {
+    all.push_back({.name = std::move(name), .method = resident_edges(), .balance = balance});
+  };
+  const auto split = [](std::uint64_t degree_bound) {
+    return BalanceTuning{.kind = Balance::split, .split = {.degree_bound = degree_bound}};
+  };
+  add("bins", {.kind = Balance::bins});
+  add("split:10", split(10));
+  add("thread", {.kind = Balance::thread});
+  add("warp:8", {.kind = Balance::warp, .lanes = 8});
+  if (!quick) {
+    add("split:4", split(4));
+    add("split:32", split(32));
+    BalanceTuning other   = split(10);
+    other.split.coalesced = false;
+    add("split:10 consecutive", other);
+    other             = split(10);
+    other.split.array = true;
+    add("split:10 array", other);
+    other.split.worklist = false;
+    add("split:10 array, no worklist", other);
+  }
+  add("auto", {});
+  return all;
+}
+
+/// Programs on the graph as it is and split; of those that pull, in-edges are.
+std::vector<Variant> physical_splits(const std::string& algorithm) {
+  std::vector<Variant> all{{.name = "as it is", .method = resident_edges()}};
+  const bool           in_edges = algorithm == "pagerank";
+  for (const std::uint64_t degree_bound : {10u, 100u, 10'000u})
+    all.push_back({.name   = "udt:" + std::to_string(degree_bound) + (in_edges ? ":in" : ""),
+                   .method = resident_edges(),
+                   .split  = {.degree_bound = degree_bound, .in_edges = in_edges}});
+  return all;
+}
+
+}  // namespace
+
+Set balance_set(unsigned scale, bool quick) {
+  Set set = plan_set(scale, quick);
+  set.workloads.clear();
+  for (const GraphSpec& graph : set.graphs) {
+    for (const char* algorithm : {"bfs", "sssp", "pagerank", "sswp", "cc", "bc"}) {
+      Workload any{.table = "tigr 13", .algorithm = algorithm, .graph = graph.name};
+      any.repeats = {.cold = 0, .warm = quick ? 2 : 3}, any.enough_s = 0.5, any.limit_s = 2;
+      if (any.algorithm == "pagerank") any.parameters = {{"iterations", "10"}}, any.per_iteration = true;
+      if (any.algorithm == "cc") any.parameters = {{"form", "propagate"}};
+      add_variants(set, any, balances(quick));
+    }
+  }
+  if (quick) return set;
+  for (const GraphSpec& graph : set.graphs) {
+    if (graph.kind != "kron") continue;
+    for (const char* algorithm : {"bfs", "sssp", "sswp", "cc", "pagerank"}) {
+      Workload any{.table = "tigr 8", .algorithm = algorithm, .graph = graph.name};
+      any.repeats = {.cold = 0, .warm = 2}, any.enough_s = 0.7, any.limit_s = 2;
+      if (any.algorithm == "pagerank") any.parameters = {{"tolerance", "1e-4"}};
+      if (any.algorithm == "cc") any.parameters = {{"form", "propagate"}};
+      add_variants(set, any, physical_splits(algorithm));
+    }
+  }
+  return set;
+}
+
+std::string graph_name(const Workload& workload) {
+  if (workload.split.degree_bound == unsplit.degree_bound) return workload.graph;
+  return workload.graph + " " + std::string{to_string(workload.split.kind)} + ":" +
+         std::to_string(workload.split.degree_bound) + (workload.split.in_edges ? ":in" : "");
 }
 
 std::string method_name(const Workload& workload) {

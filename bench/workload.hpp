@@ -8,6 +8,7 @@
 #include <spillway/generate.hpp>
 #include <spillway/options.hpp>
 #include <spillway/parameters.hpp>
+#include <spillway/split.hpp>
 
 namespace spillway::bench {
 
@@ -27,6 +28,9 @@ struct Repeats {
   int cold = 1, warm = 5;
 };
 
+/// Vertices are split that have more edges than any has.
+inline constexpr SplitForm unsplit{.degree_bound = ~std::uint64_t{0}};
+
 struct Workload {
   std::string     table;  ///< that its figures go to
   std::string     algorithm;
@@ -36,6 +40,8 @@ struct Workload {
   Method          method        = {};
   DeviceKind      device        = {};  ///< automatic: that of the set
   Compress        compress      = Compress::automatic;
+  SplitForm       split         = unsplit;  ///< of the graph that is run on
+  BalanceTuning   balance       = {};
   unsigned        resident_of   = 0;   ///< one of so many parts of the edges may stay on the device; 0: none
   unsigned        runs          = 1;   ///< that are announced
   std::string     variant       = {};  ///< of a paper's table, in place of the method's name: …
@@ -63,6 +69,9 @@ Set gpu_set(unsigned scale, bool quick);
 /// edges on the device to none, for one run and for many.
 Set plan_set(unsigned scale, bool quick);
 
+/// What Tigr's figure 13 and tables 7 and 8 compare: every balance, and physical splits, on four graphs.
+Set balance_set(unsigned scale, bool quick);
+
 /// What SIMD-X's figures 8, 11 and 12 and Subway's tables 3 and 5 compare, on our graphs, which table 2 lists.
 Set papers_set(unsigned scale, bool quick);
 
@@ -70,5 +79,7 @@ Set papers_set(unsigned scale, bool quick);
 std::string name_of(const Workload& workload);
 std::string method_name(const Workload& workload);
 std::string share_name(const Workload& workload);
+/// Of the graph that it is, split or not: "kron24 udt:10".
+std::string graph_name(const Workload& workload);
 
 }  // namespace spillway::bench
