@@ -8,37 +8,27 @@ namespace {
 
 constexpr double warp = 32;
 
-/// Edges of the longest of so many rows, on average.
-double expected_longest(const GraphSample& sample, double rows) {
-  const auto any_longer = [&](double length) {
-    return 1 - std::pow(1 - std::min(1.0, sample.longer_than(length)), rows);
-  };
-  double sum = 0, from = 0, before = any_longer(0);
-  for (double to = 1; from < sample.longest; to = std::max(to + 1, 1.25 * to)) {
-    const double next = any_longer(to);
-    sum += (before + next) / 2 * (to - from);
-    from = to, before = next;
-  }
-  return sum;
+/// Edges of the longest of so many rows, a power of two, on average.
+double longest_of_group(const GraphSample& sample, double rows) {
+  return sample.longest_of_group[static_cast<std::size_t>(std::log2(rows))];
 }
 
-/// Parts of at most so many edges, on average over all rows.
+/// Parts of at most so many edges, on average over all rows: long rows end with a part that is half full.
 double expected_parts(const GraphSample& sample, double edges) {
-  double parts = 0;
-  for (double at = 0, step = edges; at < sample.longest; at += step, step = std::max(edges, at / 4))
-    parts += sample.longer_than(at) * step / edges;
-  return parts;
+  const double mean = longest_of_group(sample, 1), longer = sample.longer_than(edges);
+  const double shorter = std::max(0.0, sample.nonempty - longer);
+  return shorter + longer / 2 + std::max(0.0, mean - shorter * std::min(mean, edges / 2)) / edges;
 }
 
-/// A row takes a whole step of its lanes for what is left of it, and one to turn to it.
+/// A row takes a whole step of its lanes for what is left of it.
 SharedOut by_lanes(const GraphSample& sample, double rows, double lanes) {
-  return {.steps   = expected_longest(sample, warp / lanes) + lanes / 2 + 1,
+  return {.steps   = longest_of_group(sample, warp / lanes) + (lanes - 1) / 2 + 1,
           .longest = std::ceil(sample.longest_of(rows) / lanes)};
 }
 
 SharedOut by_nodes(const GraphSample& sample, double rows, double degree_bound) {
   const double parts = expected_parts(sample, degree_bound);
-  const double each  = std::min(degree_bound, expected_longest(sample, warp));
+  const double each  = std::min(degree_bound, longest_of_group(sample, warp));
   return {.steps = parts * (each + 1), .parts = parts, .longest = std::min(degree_bound, sample.longest_of(rows))};
 }
 

@@ -107,7 +107,21 @@ class Sampling {
     }
     sample_.nonempty = static_cast<double>(longer_than(0)) / static_cast<double>(count);
     sample_.longest  = longest(scale);
+    for (unsigned i = 0; i < sample_.longest_of_group.size(); ++i)
+      sample_.longest_of_group[i] = longest_of_group(std::ldexp(1.0, static_cast<int>(i)));
     for (EdgeIndex degree = 0; degree < longer_.size(); ++degree) longer_[degree] = longer_than(degree);
+  }
+
+  /// Of so many rows that are drawn again from those that were.
+  double longest_of_group(double rows) const {
+    const auto count = static_cast<double>(degrees_.size());
+    double     sum = 0, none_longer = 1;  // chance that all of the group are among the rows from i on
+    for (std::size_t i = 0; i < degrees_.size(); ++i) {
+      const double rest = std::pow((count - static_cast<double>(i) - 1) / count, rows);
+      sum += static_cast<double>(degrees_[i]) * (none_longer - rest);
+      none_longer = rest;
+    }
+    return sum;
   }
 
   /// Of all rows, `scale` times as many as were drawn: from the longest of these, as if they fell off by a power

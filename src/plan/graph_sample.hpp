@@ -12,10 +12,11 @@ namespace spillway {
 struct GraphSample {
   static constexpr unsigned lengths = 24;
 
-  std::array<double, lengths> within{};      ///< share of edges among the first 2^i of their rows
-  std::array<double, lengths> longer{};      ///< share of vertices that have more than 2^i edges
-  double                      nonempty = 1;  ///< share of vertices that have edges
-  double                      longest  = 0;  ///< edges of the longest row
+  std::array<double, lengths> within{};            ///< share of edges among the first 2^i of their rows
+  std::array<double, lengths> longer{};            ///< share of vertices that have more than 2^i edges
+  double                      nonempty = 1;        ///< share of vertices that have edges
+  double                      longest  = 0;        ///< edges of the longest row
+  std::array<double, 6>       longest_of_group{};  ///< edges of the longest of 2^i rows, on average
   double code_bytes   = sizeof(Vertex);  ///< of an edge without weight, compressed, hubs first, headers included
   double weight_bytes = sizeof(std::uint32_t);  ///< of its weight, compressed
   double levels       = 8;                      ///< of a search that reaches most vertices
