@@ -11,8 +11,12 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "devices/devices.hpp"
+#include "plan/rates.hpp"
 #include "plan/streaming.hpp"
 
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
 #include <spillway/engine/transfer.hpp>
 
 namespace spillway::cli {
@@ -68,6 +72,21 @@ std::string seconds_text(double seconds) {
 
 std::string bytes_text(double bytes) { return human_bytes(static_cast<std::uint64_t>(bytes)); }
 
+/// Of this machine's first GPU, and where they are from.
+struct RatesHere {
+  Rates       rates;
+  std::string source = "an H200's; there is no GPU here to measure";
+};
+
+RatesHere rates_here(const Common& common) {
+  const CudaDevices cuda = cuda_devices();
+  if (cuda.devices.empty()) return {};
+  const auto budget = std::make_shared<MemoryBudget>(available_memory());
+  const auto found  = rates_of_gpu(0, thread_count(common.threads), budget);
+  if (!found) return {.source = "an H200's; this GPU has no room to measure in"};
+  return {found->corrected, "measured on " + cuda.devices.front().name + ", " + cuda.devices.front().model};
+}
+
 }  // namespace
 
 std::string WhatIf::keys() {
@@ -76,8 +95,8 @@ std::string WhatIf::keys() {
   return names;
 }
 
-WhatIf WhatIf::of(const std::string& text) {
-  WhatIf                asked;
+WhatIf WhatIf::of(const std::string& text, const Rates& rates) {
+  WhatIf                asked{.rates = rates};
   std::set<std::string> seen;
   std::istringstream    words{text};
   for (std::string word; words >> word;) {
@@ -97,18 +116,17 @@ WhatIf WhatIf::of(const std::string& text) {
   }
   for (const char* needed : {"vertices", "edges"})
     if (!seen.contains(needed)) throw usage_error("--what-if: {}=NUMBER is missing", needed);
-  const Rates usual;
-  if (asked.bus_rate == 0) asked.bus_rate = usual.sent;
-  if (asked.copy_rate == 0) asked.copy_rate = usual.sent;
+  if (asked.bus_rate == 0) asked.bus_rate = rates.sent;
+  if (asked.copy_rate == 0) asked.copy_rate = rates.sent;
   // Decoded, and pushed to vertices that lie anywhere.
-  if (asked.edge_rate == 0) asked.edge_rate = 1 / (1 / usual.decoded + 1 / usual.atomics_far);
+  if (asked.edge_rate == 0) asked.edge_rate = 1 / (1 / rates.decoded + 1 / rates.atomics_far);
   asked.gpus = std::floor(asked.gpus), asked.ssds = std::floor(asked.ssds);
   return asked;
 }
 
 WhatIfAnswer answer_of(const WhatIf& asked, bool traversal) {
   constexpr double batch = 8u << 20;  // bytes of pages that kernels are launched for: one to decode, one to visit
-  const double     call  = 2 * Rates{}.barrier + Rates{}.latency;
+  const double     call  = 2 * asked.rates.barrier + asked.rates.latency;
   WhatIfAnswer     answer;
   answer.pages_bytes       = asked.edges * asked.bytes_an_edge + asked.vertices * 6;  // a degree and a slot
   answer.pages             = std::ceil(answer.pages_bytes / asked.page);
@@ -165,7 +183,9 @@ void tell_what_if(const Algorithm& algorithm, const std::string& text, const Com
   const bool traversal = has("source") && !has("iterations");
   if (!algorithm.vertex_program)
     throw usage_error("{} is not a vertex program: pages are not streamed for it", algorithm.name);
-  const WhatIf       asked  = WhatIf::of(text);
+  static_cast<void>(WhatIf::of(text));  // what is wrong with it is said before anything is measured
+  const RatesHere    here   = rates_here(common);
+  const WhatIf       asked  = WhatIf::of(text, here.rates);
   const WhatIfAnswer answer = answer_of(asked, traversal);
   if (common.json)
     return print_json(
@@ -175,6 +195,7 @@ void tell_what_if(const Algorithm& algorithm, const std::string& text, const Com
              {"state", answer.strategy},
              {"passes", answer.passes},
              {"predicted_s", {{"iteration", answer.iteration_s}, {"run", answer.total_s}}},
+             {"rates", here.source},
              {"bound", answer.bound}});
   const auto line = [](const char* name, const std::string& value) { fmt::print("{:<12} {}\n", name, value); };
   line("what if",
@@ -189,6 +210,7 @@ void tell_what_if(const Algorithm& algorithm, const std::string& text, const Com
     line("run", fmt::format("{} an iteration, {} for {:.0f}", seconds_text(answer.iteration_s),
                             seconds_text(answer.total_s), asked.iterations));
   line("bound by", answer.bound);
+  line("rates", here.source);
 }
 
 }  // namespace spillway::cli

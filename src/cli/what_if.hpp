@@ -7,21 +7,24 @@
 #include "cli/command.hpp"
 
 #include <spillway/algorithms.hpp>
+#include <spillway/options.hpp>
 
 namespace spillway::cli {
 
-/// "vertices=4G edges=64G gpus=2 …"; Error{usage} where that says something else.
+/// "vertices=4G edges=64G gpus=2 …"; Error{usage} where that says something else. Rates that are not stated are
+/// `rates`, by default an H200's.
 struct WhatIf {
   double vertices = 0, edges = 0;
   double bytes_an_edge = 2.2;  ///< in compressed pages (docs/performance.md)
   double state         = 8;    ///< bytes a vertex
   double page          = 256u << 10;
   double iterations    = 10;
-  double gpus = 1, gpu_memory = 80e9, bus_rate = 0, copy_rate = 0, edge_rate = 0;  ///< rates 0: those of an H200
+  double gpus = 1, gpu_memory = 80e9, bus_rate = 0, copy_rate = 0, edge_rate = 0;  ///< 0: by `rates`
   double ssds = 1, ssd_rate = 2.5e9;
   double host_memory = 64e9;
+  Rates  rates       = {};
 
-  static WhatIf      of(const std::string& text);
+  static WhatIf      of(const std::string& text, const Rates& rates = {});
   static std::string keys();
 };
 
