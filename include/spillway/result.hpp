@@ -61,7 +61,7 @@ struct IterationStatistics {
 /// How often the engine took ways that small graphs never need.
 struct RunCounters {
   std::uint64_t shared_rows  = 0;  ///< rows so long that several threads walked them
-  std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread went on with by itself
+  std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread, or a block of a GPU, went on with by itself
   std::uint64_t bucket_moves = 0;  ///< times the window of open buckets moved on
   std::uint64_t full_bins    = 0;  ///< of updates pushed from pages, emptied before the iteration's end
 

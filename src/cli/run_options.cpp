@@ -59,20 +59,21 @@ DeviceChoice device_of(const RunArguments& arguments) {
 
 CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   CudaTuning tuning;
-  tuning.filter      = arguments.filter == "online"   ? Filter::online
-                       : arguments.filter == "ballot" ? Filter::ballot
-                       : arguments.filter == "batch"  ? Filter::batch
-                                                      : Filter::just_in_time;
-  tuning.fusion      = arguments.fusion == "none"       ? Fusion::none
-                       : arguments.fusion == "pushpull" ? Fusion::push_pull
-                                                        : Fusion::all;
-  tuning.order       = arguments.order == "degree"    ? VertexOrder::degree
-                       : arguments.order == "natural" ? VertexOrder::natural
-                                                      : VertexOrder::automatic;
-  tuning.bin_entries = arguments.bin_entries;
-  tuning.aggregate   = arguments.aggregate;
-  tuning.streams     = arguments.streams;
-  tuning.page_cache  = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
+  tuning.filter       = arguments.filter == "online"   ? Filter::online
+                        : arguments.filter == "ballot" ? Filter::ballot
+                        : arguments.filter == "batch"  ? Filter::batch
+                                                       : Filter::just_in_time;
+  tuning.fusion       = arguments.fusion == "none"       ? Fusion::none
+                        : arguments.fusion == "pushpull" ? Fusion::push_pull
+                                                         : Fusion::all;
+  tuning.order        = arguments.order == "degree"    ? VertexOrder::degree
+                        : arguments.order == "natural" ? VertexOrder::natural
+                                                       : VertexOrder::automatic;
+  tuning.bin_entries  = arguments.bin_entries;
+  tuning.bucket_queue = arguments.bucket_queue;
+  tuning.aggregate    = arguments.aggregate;
+  tuning.streams      = arguments.streams;
+  tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
   return tuning;
 }
 
@@ -243,6 +244,13 @@ void add_study_options(Command& command, RunArguments& arguments) {
           "--bin-entries", arguments.bin_entries,
           fmt::format("Entries of a GPU thread's bin in the online filter (default: {})", arguments.bin_entries))
       .between(1, 1 << 20)
+      .group(for_study);
+  command
+      .option("--bucket-queue", arguments.bucket_queue,
+              fmt::format("Vertices of a bucket that a GPU block keeps and pushes again without a grid barrier, 0 "
+                          "to 256 (default: {}; 0: none)",
+                          arguments.bucket_queue))
+      .between(0, 256)
       .group(for_study);
   command
       .flag("--aggregate", arguments.aggregate, "GPU lanes combine updates to the same vertex before the atomic")

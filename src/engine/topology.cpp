@@ -183,10 +183,9 @@ double choose_delta(const Graph& graph, bool on_gpu) {
   const double degree = static_cast<double>(graph.arc_count()) / static_cast<double>(graph.vertex_count());
   // Measured: with many neighbours a bucket should hold about one light arc of each vertex; with few (roads),
   // wider buckets keep the threads busy.
-  // On an H200, a grid of 4 M vertices took 181, 57, 42 ms with 1, 8, 32 times the mean; kron24
-  // took 15.9, 14.6, 13.2 ms with 1, 4, 8 times the mean over the degree; carrying parents 14.5, 13.0, 12.0 with
-  // 4, 8, 16 times.
-  if (on_gpu) return degree < low_degree ? 32 * mean : 16 * mean / degree;
+  // On an H200, a grid of 4 M vertices took 35.7, 32.1, 34.5 ms with 8, 16, 32 times the mean, blocks going on
+  // within a bucket; kron24 took 14.5, 13.0, 12.2, 11.6, 11.3 ms with 4, 8, 16, 32, 64 times the mean over the degree.
+  if (on_gpu) return (degree < low_degree ? 16 : 64 / degree) * mean;
   return degree < low_degree ? mean : mean / degree;
 }
 

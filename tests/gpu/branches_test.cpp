@@ -67,6 +67,42 @@ TEST_F(GpuBranches, WindowsFindWhatTheLastRunLeft) {
     }
 }
 
+/// Within a bucket a block goes on with what it found; without room for that the grid meets for every step.
+TEST_F(GpuBranches, BlocksGoOnWithinABucket) {
+  for (const std::string parents : {"carry", "search"})
+    for (const unsigned queue : {0u, 1u, 5u, 256u}) {
+      const Algorithm& algorithm = algorithm_named("sssp");
+      const Graph      graph     = testing::with_weights_for(algorithm, grid);
+      const auto       values    = completed_parameters(
+                   algorithm, {{"source", "0"}, {"delta", "1000000"}, {"parents", parents}});  // all is one bucket
+      const RunOptions way{.device = {.kind = cuda_kind()}, .cuda = {.bucket_queue = queue}};
+      const Result     result = algorithm.run(graph, values, way);
+      EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << queue;
+      const RunStatistics& statistics = result.statistics;
+      EXPECT_EQ(statistics.counters.fused_bins > 0, queue > 0) << queue;
+      // Every vertex but the source is found a step from another.
+      if (queue == 0) {
+        EXPECT_GT(statistics.iterations, 20u);
+      }
+      if (queue == 256) {
+        EXPECT_LT(statistics.iterations, 8u);
+      }
+    }
+}
+
+/// Whoever asks for a balance, or for another filter, gets that and no other.
+TEST_F(GpuBranches, BlocksDoNotGoOnUnasked) {
+  for (const BalanceTuning& balance : {BalanceTuning{.kind = Balance::thread},
+                                       BalanceTuning{.kind = Balance::split, .split = {.degree_bound = 3}}}) {
+    const RunOptions way{.device = {.kind = cuda_kind()}, .balance = balance};
+    EXPECT_EQ(ask("sssp", grid, way).statistics.counters.fused_bins, 0u);
+  }
+  for (const Filter filter : {Filter::batch, Filter::ballot}) {
+    const RunOptions way{.device = {.kind = cuda_kind()}, .cuda = {.filter = filter}};
+    EXPECT_EQ(ask("sssp", grid, way).statistics.counters.fused_bins, 0u);
+  }
+}
+
 TEST_F(GpuBranches, AreAllTaken) {
   RunCounters all;
   bool        pushed = false, pulled = false;

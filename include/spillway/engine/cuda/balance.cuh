@@ -61,6 +61,14 @@ __device__ void deal_to_lanes(N first, N last, Body&& body) {
     body(base + lane_index(), lane_index() < group && base + lane_index() < last);
 }
 
+/// The same for items that a block has for itself.
+template <class Body>
+__device__ void deal_to_lanes_of_block(unsigned count, Body&& body) {
+  const unsigned some = (count + block_warps - 1) / block_warps, group = some < warp_lanes ? some : warp_lanes;
+  for (unsigned base = threadIdx.x / warp_lanes * group; base < count; base += block_warps * group)
+    body(base + lane_index(), lane_index() < group && base + lane_index() < count);
+}
+
 /// body(i, there) for the items from `first` to before `last`, one to each `width` lanes of a warp. All lanes call
 /// body, those of a group with the same item.
 template <class N, class Body>

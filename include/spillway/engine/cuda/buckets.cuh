@@ -89,7 +89,15 @@ __device__ bool Machine<P, Rows>::is_settled(Vertex v) const {
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::comes_later(Vertex v, const Value& value) {
   if constexpr (in_buckets) {
-    const bool later = bucket_of(value) > bucket_, waits = test_now(view_.waiting, v);
+    const bool later = bucket_of(value) > bucket_;
+    if (fuses_) {  // nobody waits to see what was there
+      if (later)
+        claim(view_.waiting, v);
+      else
+        take(view_.waiting, v);
+      return later;
+    }
+    const bool waits = test_now(view_.waiting, v);
     if (later && !waits) claim(view_.waiting, v);
     if (!later && waits) take(view_.waiting, v);
     return later;

@@ -58,7 +58,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                    row_lanes_of(options.balance),
                                    options.balance.kind == Balance::hybrid};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
-    view_.filter = filter_of(options);
+    view_.filter             = filter_of(options);
+    const bool in_bins       = options.balance.kind == Balance::automatic || options.balance.kind == Balance::bins;
+    view_.sizes.bucket_queue = in_bins && options.cuda.filter != Filter::batch
+                                   ? std::min(options.cuda.bucket_queue, bucket_queue_room)
+                                   : 0;
     if (options.balance.kind == Balance::split)
       split_rows(options.balance.split);
     else if (view_.sizes.row_lanes != 0 && !in_windows())
@@ -67,7 +71,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.direction    = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width = BucketWidth::of(delta);
     // Within a window, rounds cost more than work that is done twice (docs/experiments.md).
-    constexpr double wider = 32;
+    constexpr double wider = 64;
     view_.window_width     = BucketWidth::of(wider * delta);
     view_.max_iterations   = max_iterations;
     view_.fixed            = options.deterministic;
@@ -578,6 +582,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     counters.settled    = visit_counters.settled;
 
     counters.local_rounds  = visit_counters.local_rounds;
+    counters.fused_bins    = visit_counters.fused_rounds;
     counters.virtual_nodes = visit_counters.virtual_nodes;
   }
 

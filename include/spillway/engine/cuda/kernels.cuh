@@ -220,9 +220,12 @@ class Loop {
     }
     machine_.eager_    = now_.edges < few_votes;
     machine_.lists_at_ = lists_of_frontier();
+    machine_.fuses_    = false;
     machine_.lists_ =
         view_.filter == Filter::online || view_.filter == Filter::batch ||
         (view_.filter == Filter::just_in_time && fits_bins(view_, now_, state_, pull_, Machine::threads()));
+    if constexpr (Machine::fuses_buckets)
+      machine_.fuses_ = !pull_ && machine_.eager_ && machine_.lists_ && view_.sizes.bucket_queue > 0;
     if (T::all_active || pull_ || view_.listed_nodes == nullptr) return;
     machine_.list_nodes(at_);
     grid_barrier();
@@ -309,11 +312,15 @@ class Loop {
 };
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a
-/// lane's registers by themselves leave room for fewer.
+/// lane's registers by themselves leave room for fewer. So do programs that run where paths are long: frontiers
+/// are small there, and what is kept in registers counts for more than warps.
 template <class P>
-inline constexpr int blocks_at_once = sizeof(ValueOf<P>) > 64   ? 1
-                                      : sizeof(ValueOf<P>) > 32 ? 2
-                                                                : 4;
+inline constexpr int blocks_at_once = [] {
+  if constexpr (requires { P::long_paths; }) {
+    if (P::long_paths) return 2;
+  }
+  return sizeof(ValueOf<P>) > 64 ? 1 : sizeof(ValueOf<P>) > 32 ? 2 : 4;
+}();
 
 template <class P, class Rows>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)

@@ -155,8 +155,10 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::note_active(Vertex v, bool active, unsigned at) {
   if (!__any_sync(all_lanes, active)) return;
   const EdgeIndex edges = active ? degree(v) : 0;
+  if constexpr (fuses_buckets)
+    if (fuses_) active &= !keep(v, edges, active);  // all lanes come
   mine_.vertices += active;
-  mine_.edges += edges;
+  mine_.edges += active ? edges : 0;
   IterationCounters& next = counters(at + 1);
   list(v, edges, in_bin(active, next.overflowed), at + 1, next.found);
 }

@@ -22,9 +22,11 @@ class Machine {
   using Lists       = IterationCounters::Lists;
 
  public:
-  static constexpr bool prioritised     = Prioritises<P>;
-  static constexpr bool in_buckets      = prioritised && T::in_place;
-  static constexpr bool settles         = in_buckets && T::settles;
+  static constexpr bool prioritised = Prioritises<P>;
+  static constexpr bool in_buckets  = prioritised && T::in_place;
+  static constexpr bool settles     = in_buckets && T::settles;
+  /// Blocks may go on within the bucket at hand (bucket_fusion.cuh).
+  static constexpr bool fuses_buckets   = in_buckets && T::live_messages && !Rows::in_windows;
   static constexpr bool tracks_open     = T::voting || Opens<P>;
   static constexpr bool stores_messages = !T::no_message && !T::live_messages;
   static constexpr bool publishes       = stores_messages || Publishes<P>;
@@ -55,6 +57,8 @@ class Machine {
     Global        total;
     Lists         listed[block_warps];  ///< entries that each warp is to make
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
+    unsigned      kept_count[2];
+    Vertex        kept[2][fuses_buckets ? bucket_queue_room : 1];  ///< the bucket's, of this block
   };
 
   __device__ Machine(const View<P, Rows>& view, Shared& shared)
@@ -90,10 +94,16 @@ class Machine {
 
   __device__ void push(unsigned at) {
     begin_phase();
+    if (fuses_) {
+      if (threadIdx.x < 2) shared_.kept_count[threadIdx.x] = 0;
+      __syncthreads();
+    }
     if (is_split())
       push_nodes(at);
     else
       for (int b = 0; b < view_.push_blocks; ++b) push_rows(view_.push[b], at);
+    if constexpr (fuses_buckets)
+      if (fuses_) push_kept(at);
     end_phase(counters(at + 1), slot(1, at));
   }
 
@@ -206,6 +216,7 @@ class Machine {
   bool                            lists_    = true;     ///< found vertices are listed at once: the online filter
   const IterationCounters::Lists* lists_at_ = nullptr;  ///< the frontier's
   bool eager_ = false;  ///< updates are so few that bits are taken without a look at them first
+  bool fuses_ = false;  ///< blocks go on within the bucket
 
  private:
   struct Mine {
@@ -457,6 +468,12 @@ class Machine {
 
   __device__ static unsigned put(std::uint64_t base, Word word, Vertex* to);
 
+  // --- bucket fusion (bucket_fusion.cuh) ---
+
+  __device__ bool keep(Vertex v, EdgeIndex edges, bool found);
+  __device__ void push_kept(unsigned at);
+  __device__ void push_again(Vertex v, bool mine, unsigned at);
+
   // --- edges ---
 
   __device__ EdgeOf<P> edge_of(std::uint32_t weight, Vertex source, Vertex target) const {
@@ -487,7 +504,8 @@ class Machine {
     if constexpr (T::no_message)
       return {};
     else if constexpr (T::live_messages)
-      return atomics::load_cached(view_.values[v]);  // as new as the iteration
+      return fuses_ ? atomics::load(view_.values[v])
+                    : atomics::load_cached(view_.values[v]);  // as new as the iteration
     else
       return messages_[v];
   }
@@ -610,6 +628,10 @@ class Machine {
                                 Vertex v, unsigned at) const;
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
+  /// Rows are on their way to the cache before their turn comes. Where everybody is active, bandwidth is all.
+  static constexpr bool prefetches = !T::all_active && !T::voting && !Rows::in_windows;
+  /// Targets do not wait for weights that may leave them out, unless they are decoded or come over the bus.
+  __device__ bool targets_at_once() const { return has_balances && !view_.on_host; }
   template <unsigned stride>
   __device__ bool collect(Collected& all, const Rows& rows, const RowSlice& slice, Vertex v, unsigned at) const;
   __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;
@@ -654,10 +676,12 @@ class Machine {
   Message*             next_messages_ = nullptr;
   Mine                 mine_;
   bool                 everyone_ = false;
+  unsigned             queue_    = 0;  ///< of the block's, the one that is being filled
 };
 
 }  // namespace spillway::cuda
 
+#include <spillway/engine/cuda/bucket_fusion.cuh>
 #include <spillway/engine/cuda/buckets.cuh>
 #include <spillway/engine/cuda/lists.cuh>
 #include <spillway/engine/cuda/nodes.cuh>

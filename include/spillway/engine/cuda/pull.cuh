@@ -99,10 +99,16 @@ __device__ bool Machine<P, Rows>::collect(Collected& all, const Rows& rows, cons
     bool there[pull_batch];
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) there[k] = base + k * warp_lanes + lane < end;
+    if constexpr (prefetches)
+      if (lane == 0) rows.prefetch(slice, base + pull_batch * width, pull_batch * warp_lanes, T::weighted);
     const Span span = rows.template span<pull_batch>(slice, base, staged());
-    hit |= collect_batch(
+    const bool some = collect_batch(
         all, there, v, at, [&](unsigned k) { return rows.template target_in<T::all_active>(span, k, there[k]); },
         [&](unsigned k) { return rows.weight_in(span, k, there[k]); });
+    hit |= some;
+    // By their weights, the best that a lane has found leaves out edges of the others, too.
+    if constexpr (in_buckets && CouldImprove<P>)
+      if (__any_sync(all_lanes, some)) all = combined_over_lanes<Combine, warp_lanes>(all);
   }
   return hit;
 }
@@ -129,24 +135,33 @@ template <class P, class Rows>
 template <class TargetOf, class WeightOf>
 __device__ bool Machine<P, Rows>::collect_batch(Collected& all, bool (&there)[pull_batch], Vertex v, unsigned at,
                                                 const TargetOf& target_of, const WeightOf& weight_of) const {
-  Vertex        source[pull_batch];
-  Message       message[pull_batch];
-  std::uint32_t weight[pull_batch] = {};
-  bool          hit                = false;
-  if constexpr (in_buckets && CouldImprove<P>) {
+  Vertex         source[pull_batch];
+  Message        message[pull_batch];
+  std::uint32_t  weight[pull_batch] = {};
+  bool           hit                = false;
+  constexpr bool by_weight          = in_buckets && CouldImprove<P>;
+  if constexpr (by_weight) {
 #pragma unroll
-    for (unsigned k = 0; k < pull_batch; ++k) {
-      weight[k] = weight_of(k);
-      there[k]  = there[k] && could_improve(weight[k], all);
-    }
+    for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);
   }
+  const bool at_once = !by_weight || targets_at_once();
+  if (at_once) {
 #pragma unroll
-  for (unsigned k = 0; k < pull_batch; ++k) source[k] = target_of(k);
+    for (unsigned k = 0; k < pull_batch; ++k) source[k] = target_of(k);
+  }
+  if constexpr (by_weight) {
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && could_improve(weight[k], all);
+  }
+  if (!at_once) {
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k) source[k] = target_of(k);
+  }
 #pragma unroll
   for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
 #pragma unroll
   for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
-  if constexpr (T::weighted && !(in_buckets && CouldImprove<P>)) {
+  if constexpr (T::weighted && !by_weight) {
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);
   }
@@ -306,8 +321,10 @@ __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   bool       hit  = false;
   Collected  all  = nothing(wants ? v : 0);
   for (int b = 0; b < view_.pull_blocks; ++b) {
-    const Rows& rows = view_.pull[b];
-    hit |= collect_in_bins(all, rows, {v, mine ? rows.slice(v) : RowSlice{}}, at);
+    const Rows&    rows  = view_.pull[b];
+    const RowSlice slice = mine ? rows.slice(v) : RowSlice{};
+    if constexpr (prefetches) rows.prefetch(slice, 0, warp_lanes, T::weighted);  // its turn comes after others
+    hit |= collect_in_bins(all, rows, {v, slice}, at);
   }
   mine_.looked_at += mine ? edges : 0;
   return mine && (hit || T::all_active) && collected(v, all);

@@ -11,6 +11,20 @@ namespace spillway::cuda {
 /// Rows are shorter than this: edges are counted in 32 bits within one, with room to step beyond its end.
 inline constexpr EdgeIndex longest_row = EdgeIndex{1} << 31;
 
+/// What will be read soon starts on its way to the cache that all multiprocessors share, where a device has a
+/// request for that (sm_90).
+__device__ inline void prefetch(const void* address, std::uint64_t bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(SPILLWAY_EMULATED)
+  constexpr std::uintptr_t unit  = 16;
+  const auto               at    = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t     first = at / unit * unit;
+  const auto               all   = static_cast<unsigned>((at + bytes - first + unit - 1) / unit * unit);
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(first), "r"(all));
+#else
+  static_cast<void>(address), static_cast<void>(bytes);
+#endif
+}
+
 /// Targets and weights as they are.
 struct PlainRows {
   const EdgeIndex*     begins  = nullptr;
@@ -41,6 +55,14 @@ struct PlainRows {
     return {first, static_cast<unsigned>(ends[v] - first)};
   }
   __device__ static Place place(const RowSlice& slice, unsigned k) { return slice.first + k; }
+
+  /// Some edges of a row, from the k-th on.
+  __device__ void prefetch(const RowSlice& slice, unsigned k, unsigned edges, bool weighted) const {
+    const unsigned rest = slice.length() > k ? slice.length() - k : 0, some = edges < rest ? edges : rest;
+    if (on_host || some == 0) return;
+    cuda::prefetch(targets + slice.first + k, some * sizeof(Vertex));
+    if (weighted) cuda::prefetch(weights + slice.first + k, some * sizeof(std::uint32_t));
+  }
 
   /// Edges of others that lie before a slice in its first line.
   __device__ unsigned lead(const RowSlice& slice) const {
@@ -128,6 +150,8 @@ struct CompressedRows {
 
   __device__ RowSlice     slice(Vertex v) const { return slices[v]; }
   __device__ static Place place(const RowSlice& slice, unsigned k) { return {slice, k}; }
+
+  __device__ void prefetch(const RowSlice&, unsigned, unsigned, bool) const {}  // where words lie is read first
 
   __device__ Vertex target(const Place& place) const {
     const Found at = find(place);

@@ -26,6 +26,10 @@ inline constexpr unsigned block_threads = 256;
 #endif
 inline constexpr unsigned block_warps = block_threads / warp_lanes;
 
+/// Room of a block for vertices of the bucket at hand, and the longest row that it keeps (bucket_fusion.cuh).
+inline constexpr unsigned  bucket_queue_room = 256;
+inline constexpr EdgeIndex longest_kept_row  = 32;
+
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
 /// and one is being cleared, so that a barrier is all that iterations need between them.
 struct IterationCounters {
@@ -71,6 +75,7 @@ struct Sizes {
   unsigned  split        = 0;     ///< edges of a virtual node; 0: rows are not split. Windows cut rows into chunks
   bool      coalesced    = true;  ///< the nodes of a row take turns with its edges
   bool      scans        = false;  ///< all nodes for active ones; or those of listed vertices
+  unsigned  bucket_queue = 0;      ///< vertices that a block keeps, to push them again before the grid meets
 };
 
 /// A part of a vertex's row, which a thread has for itself (Tigr, section 4.1).
@@ -142,7 +147,7 @@ struct Control {
 /// What a run went through, for its statistics and for tests that every branch is taken.
 struct VisitCounters {
   Count small_rows, large_rows, hub_rows, long_pulls, overflows, batched, settled;
-  Count local_rounds, virtual_nodes;
+  Count local_rounds, fused_rounds, virtual_nodes;
 };
 
 template <class P, class Rows>

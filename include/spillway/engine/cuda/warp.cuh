@@ -84,4 +84,27 @@ __device__ inline bool take(Word* bits, Vertex v) {
   return (atomicAnd(bits + v / 32, ~bit) & bit) != 0;
 }
 
+/// Whoever takes the bit by `take_acquiring` sees what was written before it was claimed by `claim_releasing`.
+__device__ inline bool claim_releasing(Word* bits, Vertex v) {
+#if defined(SPILLWAY_EMULATED)
+  return claim(bits, v);
+#else
+  const Word bit = 1u << (v % 32);
+  Word       before;
+  asm volatile("atom.release.gpu.or.b32 %0, [%1], %2;" : "=r"(before) : "l"(bits + v / 32), "r"(bit) : "memory");
+  return (before & bit) == 0;
+#endif
+}
+__device__ inline void take_acquiring(Word* bits, Vertex v) {
+#if defined(SPILLWAY_EMULATED)
+  take(bits, v);
+#else
+  Word before;
+  asm volatile("atom.acquire.gpu.and.b32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(bits + v / 32), "r"(~(1u << (v % 32)))
+               : "memory");
+#endif
+}
+
 }  // namespace spillway::cuda

@@ -1,0 +1,60 @@
+// Bucket fusion (Zhang et al., Optimizing Ordered Graph Algorithms with GraphIt, CGO 2020), by blocks: a vertex of
+// a short row that falls into the bucket at hand is pushed again by the block that found it, without a barrier of
+// the grid. Where paths are long and frontiers small, barriers and what stands between them are what a run waits
+// for.
+#pragma once
+
+#include <spillway/engine/cuda/machine.cuh>
+
+namespace spillway::cuda {
+
+/// A block keeps the vertex: true if there is room. All lanes come. Longer rows are left to whoever deals them
+/// out.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::keep(Vertex v, EdgeIndex edges, bool found) {
+  if constexpr (!fuses_buckets) return false;
+  const bool     wants = found && edges <= longest_kept_row;
+  const unsigned place = reserve(&shared_.kept_count[queue_], wants);
+  if (!wants || place >= view_.sizes.bucket_queue) return false;
+  shared_.kept[queue_][place] = v;
+  return true;
+}
+
+/// Rounds of one block, until it has found nothing more or has made as many as it may: the others wait for it, and
+/// so does an interrupt.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_kept(unsigned at) {
+  constexpr unsigned most_rounds = 256;
+  for (unsigned round = 0;; ++round) {
+    __syncthreads();
+    const unsigned taken = queue_, found = shared_.kept_count[taken];
+    const unsigned count = found < view_.sizes.bucket_queue ? found : view_.sizes.bucket_queue;
+    if (count == 0) break;
+    if (threadIdx.x == 0) atomicAdd(&view_.visit_counters->fused_rounds, Count{1});
+    queue_ = 1 - taken;
+    if (round == most_rounds) fuses_ = false;
+    deal_to_lanes_of_block(count, [&](unsigned i, bool mine) {
+      const Vertex v = mine ? shared_.kept[taken][i] : 0;
+      if (fuses_)
+        push_again(v, mine, at);
+      else
+        note_active(v, mine, at);  // for the next iteration: its bit is set
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) shared_.kept_count[taken] = 0;
+  }
+}
+
+/// Its bit is cleared before its value is read, and whoever improves a value sets the bit afterwards: nothing new
+/// is missed.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::push_again(Vertex v, bool mine, unsigned at) {
+  for (int b = 0; b < view_.push_blocks; ++b) {
+    const Rows&    rows  = view_.push[b];
+    const RowSlice slice = mine ? rows.slice(v) : RowSlice{};
+    if (b == 0 && mine) take_acquiring(view_.bits[(at + 1) % 3], v);
+    push_as_one(rows, v, slice, mine, at);
+  }
+}
+
+}  // namespace spillway::cuda
