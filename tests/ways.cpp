@@ -34,6 +34,7 @@ enum Factor {
   fusion,
   order,
   aggregate,
+  queue,
   balance,
   factor_count
 };
@@ -63,6 +64,7 @@ constexpr Direction   directions[]    = {Direction::automatic, Direction::push, 
 constexpr int         thread_counts[] = {1, 2, 3, 7};
 constexpr Filter      filters[]       = {Filter::just_in_time, Filter::online, Filter::ballot, Filter::batch};
 constexpr Fusion      fusions[]       = {Fusion::all, Fusion::push_pull, Fusion::none};
+constexpr unsigned    queues[]        = {CudaTuning::most_bucket_queue, 3, 0};
 constexpr VertexOrder orders[]        = {VertexOrder::automatic, VertexOrder::natural, VertexOrder::degree};
 constexpr SplitTuning nodes_of(std::uint64_t degree_bound, bool coalesced = true, bool array = false,
                                bool worklist = true) {
@@ -114,7 +116,7 @@ std::vector<int> level_counts() {
   counts[balance] = on_a_gpu ? size_of(balances) : host_balances;
   if (!on_a_gpu) return counts;
   counts[compress] = 2, counts[filter] = size_of(filters), counts[fusion] = size_of(fusions);
-  counts[order] = size_of(orders), counts[aggregate] = 2;
+  counts[order] = size_of(orders), counts[aggregate] = 2, counts[queue] = size_of(queues);
   return counts;
 }
 
@@ -180,7 +182,7 @@ RunOptions way_of(const Levels& row) {
   if (!on_a_gpu) return way;
   way.cuda           = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
   way.cuda.order     = orders[row[order]];
-  way.cuda.aggregate = row[aggregate] == 1;
+  way.cuda.aggregate = row[aggregate] == 1, way.cuda.bucket_queue = queues[row[queue]];
   return way;
 }
 
@@ -230,7 +232,7 @@ CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
   CudaTuning tuning{.filter = filter, .fusion = fusion};
   if (tiny)
     tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0,
-    tuning.line_edges = 2, tuning.bucket_queue = 3;
+    tuning.line_edges = 2;
   // The online filter by itself fails where bins are too small.
   if (filter == Filter::online)
     tuning.bin_entries = 1u << 20;
@@ -277,10 +279,11 @@ std::string as_text(const RunOptions& way) {
                                : (way.supply.compress == Compress::on ? ", compressed" : "") + std::string{", "} +
                                      number(way.supply.resident.value_or(0)) + " bytes resident, async " +
                                      index(way.supply.async) + ", windows of " + number(way.supply.window);
-  const std::string cuda = on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) +
-                                          ", order " + index(way.cuda.order) + ", bins " +
-                                          number(way.cuda.bin_entries) + (way.cuda.aggregate ? ", aggregated" : "")
-                                    : "";
+  const std::string cuda =
+      on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) + ", order " +
+                     index(way.cuda.order) + ", bins " + number(way.cuda.bin_entries) + ", queue " +
+                     number(way.cuda.bucket_queue) + (way.cuda.aggregate ? ", aggregated" : "")
+               : "";
   const SplitTuning& split   = way.balance.split;
   const std::string  balance = ", balance " + name_of(way.balance) + (split.coalesced ? "" : ", consecutive") +
                               (split.array ? ", array" : "") + (split.worklist ? "" : ", no worklist");
@@ -322,6 +325,7 @@ namespace {
 std::string deviation_on_gpu(const CudaTuning& asked, const RunStatistics& statistics) {
   const RunCounters& counters = statistics.counters;
   if (asked.filter != Filter::batch && counters.batched > 0) return "the batch filter was used";
+  if (asked.bucket_queue == 0 && counters.fused_rounds > 0) return "blocks went on within a bucket";
   if (asked.fusion == Fusion::none && counters.kernel_launches < statistics.iterations)
     return "a kernel had several iterations";
   return {};

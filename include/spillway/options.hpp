@@ -135,6 +135,8 @@ struct BalanceTuning {
 
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
+  static constexpr unsigned most_bucket_queue = 256;
+
   Filter        filter       = Filter::just_in_time;
   Fusion        fusion       = Fusion::all;
   VertexOrder   order        = VertexOrder::automatic;
@@ -145,10 +147,10 @@ struct CudaTuning {
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
   std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
-  unsigned  bucket_queue = 256;  ///< vertices that a block keeps, to push them again within their bucket; 0: none
-  int       blocks       = 0;    ///< of 256 threads on a multiprocessor at most; 0: as many as fit
-  unsigned  streams      = 4;    ///< that pages of a graph on disk come in, up to 32
-  PageCache page_cache   = PageCache::first;
+  unsigned      bucket_queue = most_bucket_queue;  ///< vertices that a block pushes again within their bucket
+  int           blocks       = 0;  ///< of 256 threads on a multiprocessor at most; 0: as many as fit
+  unsigned      streams      = 4;  ///< that pages of a graph on disk come in, up to 32
+  PageCache     page_cache   = PageCache::first;
 
   bool operator==(const CudaTuning&) const = default;
 };

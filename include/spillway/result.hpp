@@ -61,7 +61,7 @@ struct IterationStatistics {
 /// How often the engine took ways that small graphs never need.
 struct RunCounters {
   std::uint64_t shared_rows  = 0;  ///< rows so long that several threads walked them
-  std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread, or a block of a GPU, went on with by itself
+  std::uint64_t fused_bins   = 0;  ///< parts of a bucket that a thread went on with by itself
   std::uint64_t bucket_moves = 0;  ///< times the window of open buckets moved on
   std::uint64_t full_bins    = 0;  ///< of updates pushed from pages, emptied before the iteration's end
 
@@ -77,6 +77,7 @@ struct RunCounters {
   std::uint64_t settled         = 0;  ///< vertices of finished buckets that were left alone from then on
   std::uint64_t handed_over     = 0;  ///< iterations that a fused kernel left to the host, to send edges
   std::uint64_t local_rounds    = 0;  ///< that windows of edges were gone through again, asynchronously
+  std::uint64_t fused_rounds    = 0;  ///< within a bucket, that a block of a GPU made by itself
   std::uint64_t virtual_nodes   = 0;  ///< that were visited, where rows are split
 
   void operator+=(const RunCounters& other) {
@@ -86,7 +87,7 @@ struct RunCounters {
     overflows += other.overflows, batched += other.batched;
     small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;
     long_pulls += other.long_pulls, settled += other.settled, local_rounds += other.local_rounds;
-    handed_over += other.handed_over, virtual_nodes += other.virtual_nodes;
+    handed_over += other.handed_over, virtual_nodes += other.virtual_nodes, fused_rounds += other.fused_rounds;
   }
 };
 

@@ -364,7 +364,7 @@ Json gpu_json(const RunCounters& counters) {
           {"skipped_settled", counters.settled},
           {"returned_to_host", counters.handed_over},
           {"local_rounds", counters.local_rounds},
-          {"fused_rounds", counters.fused_bins},
+          {"fused_rounds", counters.fused_rounds},
           {"virtual_nodes", counters.virtual_nodes}};
 }
 

@@ -250,7 +250,7 @@ void add_study_options(Command& command, RunArguments& arguments) {
               fmt::format("Vertices of a bucket that a GPU block keeps and pushes again without a grid barrier, 0 "
                           "to 256 (default: {}; 0: none)",
                           arguments.bucket_queue))
-      .between(0, 256)
+      .between(0, CudaTuning::most_bucket_queue)
       .group(for_study);
   command
       .flag("--aggregate", arguments.aggregate, "GPU lanes combine updates to the same vertex before the atomic")

@@ -140,9 +140,6 @@ T __ldcg(const T* from) {
   return __atomic_load_n(from, __ATOMIC_RELAXED);
 }
 
-/// Everything is in order here already; others may go on in between.
-inline void __threadfence() { emulator::let_others_go_first(); }
-
 namespace emulator {
 
 /// What was there before `change`, which is made at once.

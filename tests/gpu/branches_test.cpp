@@ -69,38 +69,72 @@ TEST_F(GpuBranches, WindowsFindWhatTheLastRunLeft) {
 
 /// Within a bucket a block goes on with what it found; without room for that the grid meets for every step.
 TEST_F(GpuBranches, BlocksGoOnWithinABucket) {
-  for (const std::string parents : {"carry", "search"})
-    for (const unsigned queue : {0u, 1u, 5u, 256u}) {
-      const Algorithm& algorithm = algorithm_named("sssp");
-      const Graph      graph     = testing::with_weights_for(algorithm, grid);
-      const auto       values    = completed_parameters(
+  const Algorithm& algorithm = algorithm_named("sssp");
+  const Graph      graph     = testing::with_weights_for(algorithm, grid);
+  const auto       went      = [&](const RunOptions& way, const char* parents = "carry") {
+    const auto values = completed_parameters(
                    algorithm, {{"source", "0"}, {"delta", "1000000"}, {"parents", parents}});  // all is one bucket
-      const RunOptions way{.device = {.kind = cuda_kind()}, .cuda = {.bucket_queue = queue}};
-      const Result     result = algorithm.run(graph, values, way);
-      EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << queue;
-      const RunStatistics& statistics = result.statistics;
-      EXPECT_EQ(statistics.counters.fused_bins > 0, queue > 0) << queue;
-      // Every vertex but the source is found a step from another.
-      if (queue == 0) {
-        EXPECT_GT(statistics.iterations, 20u);
-      }
+    const Result result = algorithm.run(graph, values, way);
+    EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "")
+        << testing::as_text(way);
+    return result.statistics;
+  };
+  for (const char* parents : {"carry", "search"})
+    for (const unsigned queue : {1u, 5u, 256u}) {
+      const RunStatistics some = went({.device = {.kind = cuda_kind()}, .cuda = {.bucket_queue = queue}}, parents);
+      EXPECT_GT(some.counters.fused_rounds, 0u) << queue;
       if (queue == 256) {
-        EXPECT_LT(statistics.iterations, 8u);
+        EXPECT_LT(some.iterations, 8u);
       }
     }
+  const RunStatistics none = went({.device = {.kind = cuda_kind()}, .cuda = {.bucket_queue = 0}});
+  EXPECT_EQ(none.counters.fused_rounds, 0u);
+  EXPECT_GT(none.iterations, 20u);
+  // What was pushed again is in the account of its iteration.
+  const RunStatistics all    = went({.device = {.kind = cuda_kind()}});
+  std::uint64_t       active = 0, edges = 0, looked_at = 0;
+  for (const IterationStatistics& each : all.per_iteration)
+    active += each.active_vertices, edges += each.active_edges, looked_at += each.edges_processed;
+  EXPECT_GE(active, graph.vertex_count());
+  EXPECT_EQ(edges, looked_at);
+  // In other launches, and over rows elsewhere.
+  std::vector<RunOptions> ways(3, RunOptions{.device = {.kind = cuda_kind()}});
+  ways[0].cuda.fusion = Fusion::push_pull;
+  ways[1].method = edges_in_place(), ways[1].supply.resident = 200, ways[1].cuda.line_edges = 2;
+  ways[2].method = edges_in_place(), ways[2].supply.compress = Compress::on;
+  for (const RunOptions& way : ways) EXPECT_GT(went(way).counters.fused_rounds, 0u) << testing::as_text(way);
 }
 
-/// Whoever asks for a balance, or for another filter, gets that and no other.
+/// A path that is longer than the rounds that a block may make: the grid meets in between.
+TEST_F(GpuBranches, BlocksDoNotGoOnForEver) {
+  std::vector<Vertex>        from, to;
+  std::vector<std::uint32_t> weights;
+  for (Vertex v = 0; v < 600; ++v) from.push_back(v), to.push_back(v + 1), weights.push_back(1 + v % 3);
+  const Graph      chain     = from_arcs(from, to, weights, WeightType::u32);
+  const Algorithm& algorithm = algorithm_named("sssp");
+  const auto       values    = completed_parameters(algorithm, {{"source", "0"}, {"delta", "1000000"}});
+  const Result     result    = algorithm.run(chain, values, {.device = {.kind = cuda_kind()}});
+  EXPECT_EQ(algorithm.verify(chain, values, result, {.by = CheckBy::oracle}).problem, "");
+  EXPECT_GT(result.statistics.counters.fused_rounds, 256u);
+  EXPECT_GT(result.statistics.iterations, 2u);
+  EXPECT_LT(result.statistics.iterations, 60u);
+}
+
+/// Whoever asks for a balance, another filter or no fusion gets that and nothing else.
 TEST_F(GpuBranches, BlocksDoNotGoOnUnasked) {
-  for (const BalanceTuning& balance : {BalanceTuning{.kind = Balance::thread},
-                                       BalanceTuning{.kind = Balance::split, .split = {.degree_bound = 3}}}) {
-    const RunOptions way{.device = {.kind = cuda_kind()}, .balance = balance};
-    EXPECT_EQ(ask("sssp", grid, way).statistics.counters.fused_bins, 0u);
-  }
-  for (const Filter filter : {Filter::batch, Filter::ballot}) {
-    const RunOptions way{.device = {.kind = cuda_kind()}, .cuda = {.filter = filter}};
-    EXPECT_EQ(ask("sssp", grid, way).statistics.counters.fused_bins, 0u);
-  }
+  const auto rounds = [&](const RunOptions& way) {
+    return ask("sssp", grid, way).statistics.counters.fused_rounds;
+  };
+  const DeviceChoice gpu{.kind = cuda_kind()};
+  EXPECT_GT(rounds({.device = gpu}), 0u);
+  EXPECT_GT(rounds({.device = gpu, .balance = {.kind = Balance::bins}}), 0u);
+  for (const BalanceTuning& balance :
+       {BalanceTuning{.kind = Balance::thread}, BalanceTuning{.kind = Balance::warp, .lanes = 8},
+        BalanceTuning{.kind = Balance::split, .split = {.degree_bound = 3}}})
+    EXPECT_EQ(rounds({.device = gpu, .balance = balance}), 0u);
+  for (const Filter filter : {Filter::batch, Filter::ballot, Filter::online})
+    EXPECT_EQ(rounds({.device = gpu, .cuda = {.filter = filter, .bin_entries = 1u << 20}}), 0u);
+  EXPECT_EQ(rounds({.device = gpu, .cuda = {.fusion = Fusion::none}}), 0u);
 }
 
 TEST_F(GpuBranches, AreAllTaken) {
@@ -126,6 +160,7 @@ TEST_F(GpuBranches, AreAllTaken) {
   EXPECT_GT(all.hub_rows, 0u);
   EXPECT_GT(all.long_pulls, 0u);
   EXPECT_GT(all.settled, 0u);
+  EXPECT_GT(all.fused_rounds, 0u);
 }
 
 /// Small rows, large ones and hubs, each by their vertices.

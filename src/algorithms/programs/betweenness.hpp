@@ -26,7 +26,6 @@ struct Dependencies {
 
   static constexpr Along along        = Along::in;
   static constexpr bool  reads_degree = false;
-  static constexpr bool  long_paths   = std::is_same_v<Count, Large>;
   static constexpr bool  next_receive = true;  // whoever is open and leads to a level is of the level before
 
   SPILLWAY_HD Value init(Vertex) const { return {}; }

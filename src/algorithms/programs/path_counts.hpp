@@ -20,8 +20,6 @@ struct PathCounts {
   using Update  = Count;
   using Combine = Sum<Count>;
 
-  static constexpr bool long_paths = std::is_same_v<Count, Large>;  // more of them than a double counts
-
   Vertex source;
 
   SPILLWAY_HD V init(Vertex v) const {

@@ -8,11 +8,16 @@
 
 namespace spillway::cuda {
 
-/// A block keeps the vertex: true if there is room. All lanes come. Longer rows are left to whoever deals them
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::begin_rounds() {
+  if (threadIdx.x < 2) shared_.kept_count[threadIdx.x] = 0;
+  __syncthreads();
+}
+
+/// True if the block keeps the vertex: there is room. All lanes come. Longer rows are left to whoever deals them
 /// out.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::keep(Vertex v, EdgeIndex edges, bool found) {
-  if constexpr (!fuses_buckets) return false;
   const bool     wants = found && edges <= longest_kept_row;
   const unsigned place = reserve(&shared_.kept_count[queue_], wants);
   if (!wants || place >= view_.sizes.bucket_queue) return false;
@@ -24,15 +29,14 @@ __device__ bool Machine<P, Rows>::keep(Vertex v, EdgeIndex edges, bool found) {
 /// so does an interrupt.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_kept(unsigned at) {
-  constexpr unsigned most_rounds = 256;
-  for (unsigned round = 0;; ++round) {
+  unsigned rounds = 0, pushed = 0;
+  for (;; ++rounds) {
     __syncthreads();
     const unsigned taken = queue_, found = shared_.kept_count[taken];
     const unsigned count = found < view_.sizes.bucket_queue ? found : view_.sizes.bucket_queue;
     if (count == 0) break;
-    if (threadIdx.x == 0) atomicAdd(&view_.visit_counters->fused_rounds, Count{1});
     queue_ = 1 - taken;
-    if (round == most_rounds) fuses_ = false;
+    if (rounds == most_fused_rounds) fuses_ = false;
     deal_to_lanes_of_block(count, [&](unsigned i, bool mine) {
       const Vertex v = mine ? shared_.kept[taken][i] : 0;
       if (fuses_)
@@ -40,20 +44,24 @@ __device__ void Machine<P, Rows>::push_kept(unsigned at) {
       else
         note_active(v, mine, at);  // for the next iteration: its bit is set
     });
+    pushed += fuses_ ? count : 0;
     __syncthreads();
     if (threadIdx.x == 0) shared_.kept_count[taken] = 0;
   }
+  if (threadIdx.x != 0 || rounds == 0) return;
+  atomicAdd(&counters(at + 1).fused_vertices, Count{pushed});
+  atomicAdd(&view_.visit_counters->fused_rounds, Count{rounds});
 }
 
 /// Its bit is cleared before its value is read, and whoever improves a value sets the bit afterwards: nothing new
 /// is missed.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_again(Vertex v, bool mine, unsigned at) {
+  if (mine) take_acquiring(view_.bits[(at + 1) % 3], v);
+  __syncwarp();  // other lanes may read the value, too
   for (int b = 0; b < view_.push_blocks; ++b) {
-    const Rows&    rows  = view_.push[b];
-    const RowSlice slice = mine ? rows.slice(v) : RowSlice{};
-    if (b == 0 && mine) take_acquiring(view_.bits[(at + 1) % 3], v);
-    push_as_one(rows, v, slice, mine, at);
+    const Rows& rows = view_.push[b];
+    push_as_one(rows, v, mine ? rows.slice(v) : RowSlice{}, mine, at);
   }
 }
 

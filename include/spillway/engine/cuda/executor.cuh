@@ -58,11 +58,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                    row_lanes_of(options.balance),
                                    options.balance.kind == Balance::hybrid};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
-    view_.filter             = filter_of(options);
-    const bool in_bins       = options.balance.kind == Balance::automatic || options.balance.kind == Balance::bins;
-    view_.sizes.bucket_queue = in_bins && options.cuda.filter != Filter::batch
-                                   ? std::min(options.cuda.bucket_queue, bucket_queue_room)
-                                   : 0;
+    view_.filter = filter_of(options);
+    // Whoever asks for another filter, balance or fusion compares what is in the papers.
+    const bool fuses_buckets = options.balance.by_bins() && options.cuda.filter == Filter::just_in_time &&
+                               options.cuda.fusion != Fusion::none;
+    view_.sizes.bucket_queue = fuses_buckets ? std::min(options.cuda.bucket_queue, most_kept) : 0;
     if (options.balance.kind == Balance::split)
       split_rows(options.balance.split);
     else if (view_.sizes.row_lanes != 0 && !in_windows())
@@ -71,10 +71,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.direction    = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width = BucketWidth::of(delta);
     // Within a window, rounds cost more than work that is done twice (docs/experiments.md).
-    constexpr double wider = 64;
-    view_.window_width     = BucketWidth::of(wider * delta);
-    view_.max_iterations   = max_iterations;
-    view_.fixed            = options.deterministic;
+    const double wider   = view_.arcs < 8 * n_ ? 64 : 8;
+    view_.window_width   = BucketWidth::of(wider * delta);
+    view_.max_iterations = max_iterations;
+    view_.fixed          = options.deterministic;
     if (takes_windows && options.method->streams_pages && n_ > 0)
       chunks_ = StateChunks{std::max<std::uint64_t>(options.supply.state_chunks, 1), n_};
     if (chunks_.count > 1) {
@@ -582,7 +582,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     counters.settled    = visit_counters.settled;
 
     counters.local_rounds  = visit_counters.local_rounds;
-    counters.fused_bins    = visit_counters.fused_rounds;
+    counters.fused_rounds  = visit_counters.fused_rounds;
     counters.virtual_nodes = visit_counters.virtual_nodes;
   }
 

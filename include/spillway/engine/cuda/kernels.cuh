@@ -220,12 +220,10 @@ class Loop {
     }
     machine_.eager_    = now_.edges < few_votes;
     machine_.lists_at_ = lists_of_frontier();
-    machine_.fuses_    = false;
     machine_.lists_ =
         view_.filter == Filter::online || view_.filter == Filter::batch ||
         (view_.filter == Filter::just_in_time && fits_bins(view_, now_, state_, pull_, Machine::threads()));
-    if constexpr (Machine::fuses_buckets)
-      machine_.fuses_ = !pull_ && machine_.eager_ && machine_.lists_ && view_.sizes.bucket_queue > 0;
+    machine_.fuses_ = !pull_ && machine_.eager_ && machine_.lists_ && view_.sizes.bucket_queue > 0;
     if (T::all_active || pull_ || view_.listed_nodes == nullptr) return;
     machine_.list_nodes(at_);
     grid_barrier();
@@ -282,9 +280,15 @@ class Loop {
     if (first()) {
       machine_.count_in(*view_.visit_counters, at_, pull_);
       if constexpr (T::has_global) view_.history[made_] = total_;
-      view_.log[made_] = {now_.vertices,   T::all_active ? view_.arcs : now_.edges,
-                          next.looked_at,  nanoseconds() - shared_.began,
-                          pull_ ? 1u : 0u, ballot_ ? 1u : 0u};
+      const bool fused = next.fused_vertices != 0;
+      view_.log[made_] = {now_.vertices + next.fused_vertices,
+                          T::all_active ? view_.arcs
+                          : fused       ? next.looked_at
+                                        : now_.edges,
+                          next.looked_at,
+                          nanoseconds() - shared_.began,
+                          pull_ ? 1u : 0u,
+                          ballot_ ? 1u : 0u};
     }
     state_.open_vertices -= next.closed_vertices;
     state_.open_edges -= next.closed_edges;
@@ -312,15 +316,12 @@ class Loop {
 };
 
 /// Blocks that a multiprocessor is to hold at once: many hide the time that memory takes; values that fill a
-/// lane's registers by themselves leave room for fewer. So do programs that run where paths are long: frontiers
-/// are small there, and what is kept in registers counts for more than warps.
+/// lane's registers by themselves leave room for fewer. So do Large numbers: more paths than a double counts are
+/// long ones, whose frontiers are small, and there registers count for more than warps.
 template <class P>
-inline constexpr int blocks_at_once = [] {
-  if constexpr (requires { P::long_paths; }) {
-    if (P::long_paths) return 2;
-  }
-  return sizeof(ValueOf<P>) > 64 ? 1 : sizeof(ValueOf<P>) > 32 ? 2 : 4;
-}();
+inline constexpr int blocks_at_once = sizeof(ValueOf<P>) > 64                                         ? 1
+                                      : sizeof(ValueOf<P>) > 32 || std::is_same_v<UpdateOf<P>, Large> ? 2
+                                                                                                      : 4;
 
 template <class P, class Rows>
 __global__ void __launch_bounds__(block_threads, blocks_at_once<P>)

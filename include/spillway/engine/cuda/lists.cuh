@@ -155,8 +155,7 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::note_active(Vertex v, bool active, unsigned at) {
   if (!__any_sync(all_lanes, active)) return;
   const EdgeIndex edges = active ? degree(v) : 0;
-  if constexpr (fuses_buckets)
-    if (fuses_) active &= !keep(v, edges, active);  // all lanes come
+  if (fuses()) active &= !keep(v, edges, active);  // all lanes come
   mine_.vertices += active;
   mine_.edges += active ? edges : 0;
   IterationCounters& next = counters(at + 1);

@@ -58,7 +58,7 @@ class Machine {
     Lists         listed[block_warps];  ///< entries that each warp is to make
     std::uint32_t staged[block_warps][Rows::staged_words > 0 ? Rows::staged_words : 1];  ///< spans of rows
     unsigned      kept_count[2];
-    Vertex        kept[2][fuses_buckets ? bucket_queue_room : 1];  ///< the bucket's, of this block
+    Vertex        kept[2][fuses_buckets ? most_kept : 1];  ///< the bucket's, of this block
   };
 
   __device__ Machine(const View<P, Rows>& view, Shared& shared)
@@ -94,16 +94,12 @@ class Machine {
 
   __device__ void push(unsigned at) {
     begin_phase();
-    if (fuses_) {
-      if (threadIdx.x < 2) shared_.kept_count[threadIdx.x] = 0;
-      __syncthreads();
-    }
+    if (fuses()) begin_rounds();
     if (is_split())
       push_nodes(at);
     else
       for (int b = 0; b < view_.push_blocks; ++b) push_rows(view_.push[b], at);
-    if constexpr (fuses_buckets)
-      if (fuses_) push_kept(at);
+    if (fuses()) push_kept(at);
     end_phase(counters(at + 1), slot(1, at));
   }
 
@@ -216,7 +212,7 @@ class Machine {
   bool                            lists_    = true;     ///< found vertices are listed at once: the online filter
   const IterationCounters::Lists* lists_at_ = nullptr;  ///< the frontier's
   bool eager_ = false;  ///< updates are so few that bits are taken without a look at them first
-  bool fuses_ = false;  ///< blocks go on within the bucket
+  bool fuses_ = false;  ///< blocks go on within the bucket, if the program has any
 
  private:
   struct Mine {
@@ -470,7 +466,9 @@ class Machine {
 
   // --- bucket fusion (bucket_fusion.cuh) ---
 
+  __device__ bool fuses() const { return fuses_buckets && fuses_; }
   __device__ bool keep(Vertex v, EdgeIndex edges, bool found);
+  __device__ void begin_rounds();
   __device__ void push_kept(unsigned at);
   __device__ void push_again(Vertex v, bool mine, unsigned at);
 
@@ -495,6 +493,8 @@ class Machine {
       return view_.program.publish(std::as_const(view_.values[v]), at);
     } else if constexpr (publishes_on_push) {
       return view_.values[v];
+    } else if constexpr (fuses_buckets) {
+      return fuses_ ? atomics::load(view_.values[v]) : message_of(v);  // as new as the round
     } else {
       return message_of(v);
     }
@@ -504,8 +504,7 @@ class Machine {
     if constexpr (T::no_message)
       return {};
     else if constexpr (T::live_messages)
-      return fuses_ ? atomics::load(view_.values[v])
-                    : atomics::load_cached(view_.values[v]);  // as new as the iteration
+      return atomics::load_cached(view_.values[v]);  // as new as the iteration
     else
       return messages_[v];
   }
@@ -628,10 +627,10 @@ class Machine {
                                 Vertex v, unsigned at) const;
   /// Edges that a lane has under way at once.
   static constexpr unsigned pull_batch = sizeof(Message) > 8 ? 1 : 4;
-  /// Rows are on their way to the cache before their turn comes. Where everybody is active, bandwidth is all.
-  static constexpr bool prefetches = !T::all_active && !T::voting && !Rows::in_windows;
+  /// Rows are on their way to the cache before their turn comes.
+  static constexpr bool prefetches = T::in_place && !Rows::in_windows;
   /// Targets do not wait for weights that may leave them out, unless they are decoded or come over the bus.
-  __device__ bool targets_at_once() const { return has_balances && !view_.on_host; }
+  __device__ bool targets_at_once() const { return !Rows::coded && !view_.on_host; }
   template <unsigned stride>
   __device__ bool collect(Collected& all, const Rows& rows, const RowSlice& slice, Vertex v, unsigned at) const;
   __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;

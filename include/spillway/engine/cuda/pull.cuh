@@ -323,7 +323,8 @@ __device__ bool Machine<P, Rows>::pull_rows(Vertex v, bool wants, unsigned at) {
   for (int b = 0; b < view_.pull_blocks; ++b) {
     const Rows&    rows  = view_.pull[b];
     const RowSlice slice = mine ? rows.slice(v) : RowSlice{};
-    if constexpr (prefetches) rows.prefetch(slice, 0, warp_lanes, T::weighted);  // its turn comes after others
+    if constexpr (prefetches)
+      if (slice.length() >= lane_row) rows.prefetch(slice, 0, warp_lanes, T::weighted);  // shorter ones come first
     hit |= collect_in_bins(all, rows, {v, slice}, at);
   }
   mine_.looked_at += mine ? edges : 0;

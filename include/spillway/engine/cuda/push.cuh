@@ -138,10 +138,10 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
       if (!valid[k]) to[k] = view_.receivers.first;
     }
   }
-  if constexpr (T::in_place) {
+  if constexpr (T::in_place) {  // nobody waits for a look at finished buckets where the value is looked at anyway
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
-      valid[k] = valid[k] && (eager_ || !is_settled(to[k]));
+      valid[k] = valid[k] && (fuses() || !is_settled(to[k]));
       if (!valid[k]) to[k] = view_.receivers.first;
     }
   }
@@ -241,7 +241,7 @@ __device__ bool Machine<P, Rows>::touch(Vertex v, unsigned at) {
   if (replays_ahead && view_.replay != nullptr) return false;
   if (view_.batch != nullptr) return true;
   Word* const next = view_.bits[(at + 1) % 3];
-  if (fuses_) return claim_releasing(next, v);
+  if (fuses()) return claim_releasing(next, v);
   return (eager_ || !test_now(next, v)) && claim(next, v);
 }
 

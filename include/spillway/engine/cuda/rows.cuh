@@ -20,6 +20,9 @@ __device__ inline void prefetch(const void* address, std::uint64_t bytes) {
   const std::uintptr_t     first = at / unit * unit;
   const auto               all   = static_cast<unsigned>((at + bytes - first + unit - 1) / unit * unit);
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(first), "r"(all));
+#elif defined(SPILLWAY_EMULATED)  // both ends are looked at, so that a wrong address is found
+  const auto* const all = static_cast<const volatile unsigned char*>(address);
+  static_cast<void>(all[0] + all[bytes - 1]);
 #else
   static_cast<void>(address), static_cast<void>(bytes);
 #endif
@@ -34,6 +37,7 @@ struct PlainRows {
   bool                 on_host = false;  ///< in host memory
 
   static constexpr bool always_ordered = false;  ///< by degree
+  static constexpr bool coded          = false;
   static constexpr bool in_windows     = false;  ///< they come while a run lasts
   /// Over the bus come lines of so many edges: warps that ask for whole ones, once, get most out of it.
   static constexpr unsigned line_edges = 32;
@@ -113,6 +117,7 @@ struct OrderedRows : PlainRows {
 /// needs. So any edge can be read without those before it.
 struct CompressedRows {
   static constexpr bool     always_ordered = true;
+  static constexpr bool     coded          = true;
   static constexpr bool     in_windows     = false;
   static constexpr unsigned line_edges     = 0;  ///< groups are read together as they are
   static constexpr unsigned group          = 32;

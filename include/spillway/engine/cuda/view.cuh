@@ -22,13 +22,19 @@ inline constexpr int most_slices = 4;
 #if defined(SPILLWAY_EMULATED)
 inline constexpr unsigned block_threads = 64;  // each takes a turn
 #else
-inline constexpr unsigned block_threads = 256;
+inline constexpr unsigned block_threads     = 256;
 #endif
 inline constexpr unsigned block_warps = block_threads / warp_lanes;
 
-/// Room of a block for vertices of the bucket at hand, and the longest row that it keeps (bucket_fusion.cuh).
-inline constexpr unsigned  bucket_queue_room = 256;
-inline constexpr EdgeIndex longest_kept_row  = 32;
+/// Of vertices that a block pushes again within the bucket at hand (bucket_fusion.cuh): how many it keeps and for
+/// how many rounds, and the longest row.
+inline constexpr unsigned  most_kept        = CudaTuning::most_bucket_queue;
+inline constexpr EdgeIndex longest_kept_row = 32;
+#if defined(SPILLWAY_EMULATED)
+inline constexpr unsigned most_fused_rounds = 16;
+#else
+inline constexpr unsigned most_fused_rounds = 256;
+#endif
 
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
 /// and one is being cleared, so that a barrier is all that iterations need between them.
@@ -43,6 +49,7 @@ struct IterationCounters {
                ///< them: some blocks may not have read yet that there is no frontier
   Count replayed_edges;  ///< that leave a replayed frontier
   Count nodes;           ///< virtual nodes of the frontier that are listed
+  Count fused_vertices;  ///< that blocks pushed again within the bucket
   Count batched;         ///< entries of the batch filter
   struct Lists {
     unsigned small, large, hubs;

@@ -95,15 +95,14 @@ __device__ inline bool claim_releasing(Word* bits, Vertex v) {
   return (before & bit) == 0;
 #endif
 }
-__device__ inline void take_acquiring(Word* bits, Vertex v) {
+__device__ inline bool take_acquiring(Word* bits, Vertex v) {
 #if defined(SPILLWAY_EMULATED)
-  take(bits, v);
+  return take(bits, v);
 #else
-  Word before;
-  asm volatile("atom.acquire.gpu.and.b32 %0, [%1], %2;"
-               : "=r"(before)
-               : "l"(bits + v / 32), "r"(~(1u << (v % 32)))
-               : "memory");
+  const Word bit = 1u << (v % 32);
+  Word       before;
+  asm volatile("atom.acquire.gpu.and.b32 %0, [%1], %2;" : "=r"(before) : "l"(bits + v / 32), "r"(~bit) : "memory");
+  return (before & bit) != 0;
 #endif
 }
 
