@@ -232,7 +232,7 @@ CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
   CudaTuning tuning{.filter = filter, .fusion = fusion};
   if (tiny)
     tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0,
-    tuning.line_edges = 2;
+    tuning.line_edges = 2, tuning.warp_edges = 3;
   // The online filter by itself fails where bins are too small.
   if (filter == Filter::online)
     tuning.bin_entries = 1u << 20;

@@ -80,10 +80,10 @@ struct RatesHere {
 
 RatesHere rates_here(const Common& common) {
   const CudaDevices cuda = cuda_devices();
-  if (cuda.devices.empty()) return {};
+  if (cuda.devices.empty()) return {.rates = {}};
   const auto budget = std::make_shared<MemoryBudget>(available_memory());
   const auto found  = rates_of_gpu(0, thread_count(common.threads), budget);
-  if (!found) return {.source = "an H200's; this GPU has no room to measure in"};
+  if (!found) return {.rates = {}, .source = "an H200's; this GPU has no room to measure in"};
   return {found->corrected, "measured on " + cuda.devices.front().name + ", " + cuda.devices.front().model};
 }
 

@@ -512,6 +512,31 @@ TEST(GpuPages, LeaveRoomForStateInChunks) {
       1u);
 }
 
+/// A lane or a warp a row where pages are pushed, a warp for several rows where they are pulled; or what is asked
+/// for.
+TEST(GpuPages, AreBalancedByTheDirection) {
+  const TemporaryFolder folder;
+  const Graph           graph = generate("kron", {{"scale", "7"}});
+  const Graph pushed = open(in_pages(graph, folder / "o.spill", {.page_bytes = 4096, .compressed = true}));
+  graph.in();
+  const Graph pulled  = open(in_pages(graph, folder / "i.spill", {.page_bytes = 4096, .compressed = true}));
+  const auto  balance = [](const Graph& paged, const char* name, const BalanceTuning& asked = {}) {
+    const Algorithm& algorithm = algorithm_named(name);
+    RunOptions       options   = on_gpu();
+    options.method = pages_from_disk(), options.balance = asked;
+    const auto   values = filled(algorithm, paged, {}).value();
+    const Result result = algorithm.run(paged, values, options);
+    EXPECT_EQ(algorithm.verify(paged, values, result, {}).problem, "") << name;
+    return result.statistics.balance;
+  };
+  EXPECT_EQ(balance(pushed, "pagerank"), "hybrid");
+  EXPECT_EQ(balance(pushed, "bfs"), "hybrid");
+  EXPECT_EQ(balance(pulled, "pagerank"), "bins");
+  EXPECT_EQ(balance(pulled, "bfs"), "hybrid");
+  EXPECT_EQ(balance(pushed, "pagerank", {.kind = Balance::bins}), "bins");
+  EXPECT_EQ(balance(pushed, "pagerank", {.kind = Balance::warp, .lanes = 8}), "warp:8");
+}
+
 /// Scans that come round again hit what came first, and never what was used last, unless all of it is there.
 TEST(GpuPages, ThatStayAreHit) {
   const TemporaryFolder folder;

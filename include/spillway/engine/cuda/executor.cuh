@@ -56,12 +56,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                    chunk_edges(options),
                                    std::max(options.cuda.line_edges, 1u),
                                    row_lanes_of(options.balance),
-                                   options.balance.kind == Balance::hybrid};
+                                   uses_hybrid(options, topology)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
     // Whoever asks for another filter, balance or fusion compares what is in the papers.
     const bool fuses_buckets = options.balance.by_bins() && options.cuda.filter == Filter::just_in_time &&
                                options.cuda.fusion != Fusion::none;
+    view_.sizes.warp_edges   = std::max(options.cuda.warp_edges, 1u);
     view_.sizes.bucket_queue = fuses_buckets ? std::min(options.cuda.bucket_queue, most_kept) : 0;
     if (options.balance.kind == Balance::split)
       split_rows(options.balance.split);
@@ -71,7 +72,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     view_.direction    = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width = BucketWidth::of(delta);
     // Within a window, rounds cost more than work that is done twice (docs/experiments.md).
-    const double wider   = view_.arcs < 8 * n_ ? 64 : 8;
+    const double wider   = has_long_paths(n_, view_.arcs) ? 64 : 32;
     view_.window_width   = BucketWidth::of(wider * delta);
     view_.max_iterations = max_iterations;
     view_.fixed          = options.deterministic;
@@ -251,8 +252,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
     statistics.counters.switches = at_end_.switches;
     statistics.counters.kernel_launches += launches_;
     add_visits(statistics.counters);
-    const bool bins    = options_.balance.kind == Balance::automatic || !Machine::has_balances;
-    statistics.balance = spillway::name_of(bins ? BalanceTuning{.kind = Balance::bins} : options_.balance);
+    BalanceTuning balance = options_.balance;
+    if (!Machine::has_balances) balance = {.kind = Balance::bins};
+    if (balance.kind == Balance::automatic) balance.kind = view_.sizes.hybrid ? Balance::hybrid : Balance::bins;
+    statistics.balance = spillway::name_of(balance);
   }
 
   LayoutSize lay_out(const Layout& layout) override {
@@ -339,30 +342,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
   unsigned grid_that_fits(Kernel kernel, int most) const {
     int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
-    const int blocks = std::min(blocks_that_fit(kernel), options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
-    leave_to_cache(kernel, blocks);
+    const int blocks = blocks_that_fit(reinterpret_cast<const void*>(kernel), block_threads,
+                                       options_.cuda.blocks > 0 ? options_.cuda.blocks : most,
+                                       sizeof(typename Machine::Shared), device_.index());
     return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
-  }
-
-  template <class Kernel>
-  static int blocks_that_fit(Kernel kernel) {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, 0), "sizing the grid");
-    return blocks;
-  }
-
-  /// What so many blocks do not need of shared memory is for the first-level cache, which lies in the same memory.
-  template <class Kernel>
-  void leave_to_cache(Kernel kernel, int blocks) const {
-    constexpr int reserved = 1024, usual = -1;  // bytes of each block; as the driver has it
-    int           all = 0;
-    check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_.index()),
-          "sizing the grid");
-    const int needed = blocks * (static_cast<int>(sizeof(typename Machine::Shared)) + reserved);
-    const int share  = std::min(100, (100 * needed + all - 1) / std::max(all, 1));
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share), "sizing the grid");
-    if (blocks_that_fit(kernel) >= blocks) return;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, usual), "sizing the grid");
   }
 
   template <class Kernel>
@@ -410,12 +393,21 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   static constexpr Count a_launch = 4096;
 
+  /// Rows of pages that are pushed take a lane or a warp each: looking for the owner of each edge among a warp's
+  /// rows costs a quarter more (docs/performance.md). Pulled ones do not look.
+  static bool uses_hybrid(const RunOptions& options, const Topology& topology) {
+    if (options.balance.kind != Balance::automatic) return options.balance.kind == Balance::hybrid;
+    const bool pushes = !T::all_active || topology.pull.empty() || options.direction == Direction::push;
+    return takes_windows && pushes && options.method->streams_pages;
+  }
+
   /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.
   /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4; later 28.3 and 30.2
-  /// with 1 and 2, 111 and 117 for centralities.
+  /// with 1 and 2, 111 and 117 for centralities. Values that improve in any order, without buckets, have most
+  /// vertices active for long: labels took 733 ms with 1 block, 520 with 4.
   int usual_blocks() const {
-    constexpr std::uint64_t few = 8;
-    return !T::all_active && view_.arcs < few * n_ ? 1 : 64;
+    constexpr bool small_frontiers = !T::all_active && (!T::in_place || Machine::in_buckets);
+    return small_frontiers && has_long_paths(n_, view_.arcs) ? 1 : 64;
   }
 
   static unsigned grid_of(std::uint64_t threads) {
