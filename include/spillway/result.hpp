@@ -39,7 +39,7 @@ struct Fact {
 };
 
 struct IterationStatistics {
-  std::uint64_t active_vertices = 0;
+  std::uint64_t active_vertices = 0;  ///< each as often as it pushes: within a bucket, blocks of a GPU repeat
   std::uint64_t active_edges    = 0;  ///< that leave the active vertices
   std::uint64_t edges_processed = 0;  ///< arcs looked at: fewer where a vote is found, more where all are pulled
   Direction     direction       = Direction::push;

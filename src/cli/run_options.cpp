@@ -255,7 +255,8 @@ void add_study_options(Command& command, RunArguments& arguments) {
       .group(for_study);
   command
       .option("--warp-edges", arguments.warp_edges,
-              fmt::format("A GPU pushes rows from so many edges on by a warp each, shorter ones several together "
+              fmt::format("With --balance bins a GPU pushes uncompressed rows from so many edges on by a warp "
+                          "each, shorter ones several together "
                           "(default: {})",
                           arguments.warp_edges))
       .between(1, 1 << 20)

@@ -97,6 +97,7 @@ TEST_F(GpuBranches, BlocksGoOnWithinABucket) {
     active += each.active_vertices, edges += each.active_edges, looked_at += each.edges_processed;
   EXPECT_GE(active, graph.vertex_count());
   EXPECT_EQ(edges, looked_at);
+  EXPECT_GE(looked_at, graph.arc_count()) << "every vertex pushes its row once at least";
   // In other launches, and over rows elsewhere.
   std::vector<RunOptions> ways(3, RunOptions{.device = {.kind = cuda_kind()}});
   ways[0].cuda.fusion = Fusion::push_pull;

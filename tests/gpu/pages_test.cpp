@@ -512,18 +512,18 @@ TEST(GpuPages, LeaveRoomForStateInChunks) {
       1u);
 }
 
-/// A lane or a warp a row where pages are pushed, a warp for several rows where they are pulled; or what is asked
-/// for.
+/// A lane or a warp a row where pages are pushed, bins where they are pulled; or what is asked for.
 TEST(GpuPages, AreBalancedByTheDirection) {
   const TemporaryFolder folder;
   const Graph           graph = generate("kron", {{"scale", "7"}});
   const Graph pushed = open(in_pages(graph, folder / "o.spill", {.page_bytes = 4096, .compressed = true}));
   graph.in();
   const Graph pulled  = open(in_pages(graph, folder / "i.spill", {.page_bytes = 4096, .compressed = true}));
-  const auto  balance = [](const Graph& paged, const char* name, const BalanceTuning& asked = {}) {
+  const auto  balance = [](const Graph& paged, const char* name, const BalanceTuning& asked = {},
+                          unsigned chunks = 0) {
     const Algorithm& algorithm = algorithm_named(name);
     RunOptions       options   = on_gpu();
-    options.method = pages_from_disk(), options.balance = asked;
+    options.method = pages_from_disk(), options.balance = asked, options.supply.state_chunks = chunks;
     const auto   values = filled(algorithm, paged, {}).value();
     const Result result = algorithm.run(paged, values, options);
     EXPECT_EQ(algorithm.verify(paged, values, result, {}).problem, "") << name;
@@ -533,6 +533,7 @@ TEST(GpuPages, AreBalancedByTheDirection) {
   EXPECT_EQ(balance(pushed, "bfs"), "hybrid");
   EXPECT_EQ(balance(pulled, "pagerank"), "bins");
   EXPECT_EQ(balance(pulled, "bfs"), "hybrid");
+  EXPECT_EQ(balance(pulled, "pagerank", {}, 2), "hybrid") << "chunks of the state are pushed to";
   EXPECT_EQ(balance(pushed, "pagerank", {.kind = Balance::bins}), "bins");
   EXPECT_EQ(balance(pushed, "pagerank", {.kind = Balance::warp, .lanes = 8}), "warp:8");
 }

@@ -44,15 +44,15 @@ int blocks_that_fit(const void* kernel, unsigned threads, int most, std::size_t 
           "sizing the grid");
     return blocks;
   };
-  const int     blocks   = std::min(fit(), most);
   constexpr int reserved = 1024, usual = -1;  // bytes of each block; as the driver has it
   int           all = 0;
   check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, index), "sizing the grid");
-  const int  needed = blocks * (static_cast<int>(shared_bytes) + reserved);
-  const auto share  = [&](int percent) {
+  const auto share = [&](int percent) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent),
-           "sizing the grid");
+          "sizing the grid");
   };
+  share(usual);  // an earlier run may have left little
+  const int blocks = std::min(fit(), most), needed = blocks * (static_cast<int>(shared_bytes) + reserved);
   share(std::min(100, (100 * needed + all - 1) / std::max(all, 1)));
   if (fit() < blocks) share(usual);
   return blocks;

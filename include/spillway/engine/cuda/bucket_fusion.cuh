@@ -30,13 +30,13 @@ __device__ bool Machine<P, Rows>::keep(Vertex v, EdgeIndex edges, bool found) {
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_kept(unsigned at) {
   unsigned rounds = 0, pushed = 0;
-  for (;; ++rounds) {
+  for (;;) {
     __syncthreads();
     const unsigned taken = queue_, found = shared_.kept_count[taken];
     const unsigned count = found < view_.sizes.bucket_queue ? found : view_.sizes.bucket_queue;
     if (count == 0) break;
     queue_ = 1 - taken;
-    if (rounds == most_fused_rounds) fuses_ = false;
+    fuses_ = rounds < most_fused_rounds;
     deal_to_lanes_of_block(count, [&](unsigned i, bool mine) {
       const Vertex v = mine ? shared_.kept[taken][i] : 0;
       if (fuses_)
@@ -44,7 +44,7 @@ __device__ void Machine<P, Rows>::push_kept(unsigned at) {
       else
         note_active(v, mine, at);  // for the next iteration: its bit is set
     });
-    pushed += fuses_ ? count : 0;
+    if (fuses_) pushed += count, ++rounds;
     __syncthreads();
     if (threadIdx.x == 0) shared_.kept_count[taken] = 0;
   }

@@ -55,11 +55,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                    options.cuda.aggregate,
                                    chunk_edges(options),
                                    std::max(options.cuda.line_edges, 1u),
-                                   row_lanes_of(options.balance),
-                                   uses_hybrid(options, topology)};
+                                   row_lanes_of(options.balance)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
-    // Whoever asks for another filter, balance or fusion compares what is in the papers.
+    // Whoever asks for another filter or balance, or for no fusion, compares what is in the papers.
     const bool fuses_buckets = options.balance.by_bins() && options.cuda.filter == Filter::just_in_time &&
                                options.cuda.fusion != Fusion::none;
     view_.sizes.warp_edges   = std::max(options.cuda.warp_edges, 1u);
@@ -84,6 +83,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       chunks_.count               = (n_ + chunks_.size - 1) / chunks_.size;
       view_.direction             = Direction::push;
     }
+    view_.sizes.hybrid = uses_hybrid(topology);
     allocate();
   }
 
@@ -395,10 +395,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   /// Rows of pages that are pushed take a lane or a warp each: looking for the owner of each edge among a warp's
   /// rows costs a quarter more (docs/performance.md). Pulled ones do not look.
-  static bool uses_hybrid(const RunOptions& options, const Topology& topology) {
-    if (options.balance.kind != Balance::automatic) return options.balance.kind == Balance::hybrid;
-    const bool pushes = !T::all_active || topology.pull.empty() || options.direction == Direction::push;
-    return takes_windows && pushes && options.method->streams_pages;
+  bool uses_hybrid(const Topology& topology) const {
+    if (options_.balance.kind != Balance::automatic) return options_.balance.kind == Balance::hybrid;
+    const bool pushes = !T::all_active || topology.pull.empty() || view_.direction == Direction::push;
+    return takes_windows && pushes && options_.method->streams_pages;
   }
 
   /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.

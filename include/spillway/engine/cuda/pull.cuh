@@ -271,17 +271,15 @@ __device__ void Machine<P, Rows>::pull_by_groups(unsigned left, const Rows& rows
       if (g == group) mine = rest;
       rest &= rest - 1;
     }
-    const unsigned owner       = mine != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mine)) - 1) : 0;
-    const Vertex   to          = shuffle(own.vertex, owner);
-    const RowSlice row         = shuffle(own.slice, owner);
-    const auto     begins_with = [&] {  // the owner has read its value, which nobody waits for again
-      if constexpr (T::in_place && sizeof(Collected) <= 8)
-        return shuffle(all, owner);
-      else
-        return nothing(to);
-    };
-    Collected part = begins_with();
-    bool      any  = false;
+    const unsigned owner = mine != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mine)) - 1) : 0;
+    const Vertex   to    = shuffle(own.vertex, owner);
+    const RowSlice row   = shuffle(own.slice, owner);
+    Collected      part;
+    if constexpr (T::in_place && sizeof(Collected) <= 8)
+      part = shuffle(all, owner);  // which has read its value
+    else
+      part = nothing(to);
+    bool any = false;
     if (mine != 0) any = collect<width>(part, rows, row, to, at);
     part                 = combined_over_lanes<Combine, width>(part);
     const unsigned  hits = __ballot_sync(all_lanes, any);

@@ -104,7 +104,7 @@ template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, RowSlice slice, bool mine, unsigned at) {
   push_by_warps(rows, v, slice, at);
   const unsigned length  = slice.length();
-  const Message  message = mine ? sent_by(v) : Message{};
+  const Message  message = mine && length > 0 ? sent_by(v) : Message{};
   const unsigned before  = warp_exclusive_sum(length);
   const unsigned all     = __shfl_sync(all_lanes, before + length, warp_lanes - 1);
   note_looked_at(length);

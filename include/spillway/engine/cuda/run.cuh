@@ -190,8 +190,9 @@ class CudaRun final : public PreparedRun<P> {
   double for_edges_elsewhere(double delta) const {
     if constexpr (requires { request_.program.delta; })
       if (request_.program.delta > 0) return delta;
-    const bool many = !has_long_paths(request_.topology.vertices, request_.topology.arcs);
-    return many && !options_.method->all_resident ? delta / 4 : delta;
+    const bool many         = !has_long_paths(request_.topology.vertices, request_.topology.arcs);
+    const bool over_the_bus = rows_.windows != nullptr || rows_.on_host > rows_.resident;
+    return many && over_the_bus ? delta / 4 : delta;
   }
 
   std::unique_ptr<Executor> made(double delta) {
