@@ -180,9 +180,8 @@ RunOptions way_of(const Levels& row) {
   way.balance       = balances[row[balance]];
   if (row[sizes] == 1) way.tuning = tiny();
   if (!on_a_gpu) return way;
-  way.cuda       = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
-  way.cuda.order = orders[row[order]];
-  if (row[order] == 1) way.cuda.warp_edges = 3;  // with large rows as usual, too
+  way.cuda           = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
+  way.cuda.order     = orders[row[order]];
   way.cuda.aggregate = row[aggregate] == 1, way.cuda.bucket_queue = queues[row[queue]];
   return way;
 }
@@ -233,7 +232,7 @@ CudaTuning on_gpu(Filter filter, Fusion fusion, bool tiny) {
   CudaTuning tuning{.filter = filter, .fusion = fusion};
   if (tiny)
     tuning.large_degree = 4, tuning.hub_degree = 8, tuning.probes = 1, tuning.build_from = 0,
-    tuning.line_edges = 2, tuning.warp_edges = 2;
+    tuning.line_edges = 2;
   // The online filter by itself fails where bins are too small.
   if (filter == Filter::online)
     tuning.bin_entries = 1u << 20;
@@ -280,12 +279,11 @@ std::string as_text(const RunOptions& way) {
                                : (way.supply.compress == Compress::on ? ", compressed" : "") + std::string{", "} +
                                      number(way.supply.resident.value_or(0)) + " bytes resident, async " +
                                      index(way.supply.async) + ", windows of " + number(way.supply.window);
-  const std::string cuda = on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) +
-                                          ", order " + index(way.cuda.order) + ", bins " +
-                                          number(way.cuda.bin_entries) + ", queue " +
-                                          number(way.cuda.bucket_queue) + ", warps from " +
-                                          number(way.cuda.warp_edges) + (way.cuda.aggregate ? ", aggregated" : "")
-                                    : "";
+  const std::string cuda =
+      on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) + ", order " +
+                     index(way.cuda.order) + ", bins " + number(way.cuda.bin_entries) + ", queue " +
+                     number(way.cuda.bucket_queue) + (way.cuda.aggregate ? ", aggregated" : "")
+               : "";
   const SplitTuning& split   = way.balance.split;
   const std::string  balance = ", balance " + name_of(way.balance) + (split.coalesced ? "" : ", consecutive") +
                               (split.array ? ", array" : "") + (split.worklist ? "" : ", no worklist");

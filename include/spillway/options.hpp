@@ -144,10 +144,9 @@ struct CudaTuning {
   std::uint64_t hub_degree   = 1u << 17;  ///< and from here on by all; unless changed, from 8,192 if read in place
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
   unsigned      line_edges   = 96;        ///< rows in host memory from here on are read by whole lines of the bus
-  unsigned      warp_edges = 64;  ///< bins: uncompressed rows on the device from here on are pushed by a warp each
-  unsigned      probes     = 8;   ///< that a thread makes for a vote before its warp helps
-  std::uint64_t build_from = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
-  bool          aggregate  = false;     ///< lanes whose updates go to one vertex combine them first
+  unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
+  std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
+  bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   unsigned      bucket_queue = most_bucket_queue;  ///< vertices that a block pushes again within their bucket
   int           blocks       = 0;  ///< of 256 threads on a multiprocessor at most; 0: as many as fit
   unsigned      streams      = 4;  ///< that pages of a graph on disk come in, up to 32

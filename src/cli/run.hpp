@@ -30,7 +30,6 @@ struct RunArguments {
   bool                     all_partitions = false;
   unsigned                 bin_entries    = CudaTuning{}.bin_entries;
   unsigned                 bucket_queue   = CudaTuning{}.bucket_queue;
-  unsigned                 warp_edges     = CudaTuning{}.warp_edges;
   unsigned                 streams        = CudaTuning{}.streams;
   std::string              page_cache = "first", balance = "auto";
   std::string              split_edges = "coalesced", split_mapping = "dynamic", worklist = "on";

@@ -71,7 +71,6 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
                                                        : VertexOrder::automatic;
   tuning.bin_entries  = arguments.bin_entries;
   tuning.bucket_queue = arguments.bucket_queue;
-  tuning.warp_edges   = arguments.warp_edges;
   tuning.aggregate    = arguments.aggregate;
   tuning.streams      = arguments.streams;
   tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
@@ -252,14 +251,6 @@ void add_study_options(Command& command, RunArguments& arguments) {
                           "to 256 (default: {}; 0: none)",
                           arguments.bucket_queue))
       .between(0, CudaTuning::most_bucket_queue)
-      .group(for_study);
-  command
-      .option("--warp-edges", arguments.warp_edges,
-              fmt::format("With --balance bins a GPU pushes uncompressed rows from so many edges on by a warp "
-                          "each, shorter ones several together "
-                          "(default: {})",
-                          arguments.warp_edges))
-      .between(1, 1 << 20)
       .group(for_study);
   command
       .flag("--aggregate", arguments.aggregate, "GPU lanes combine updates to the same vertex before the atomic")

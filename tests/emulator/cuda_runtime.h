@@ -276,11 +276,6 @@ cudaError_t enqueue(const char* name, std::function<void()> work, Stream* stream
 
 }  // namespace emulator
 
-enum cudaFuncAttribute { cudaFuncAttributePreferredSharedMemoryCarveout };
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
-  return cudaSuccess;  // nothing is cached
-}
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, std::size_t) {
   return emulator::occupancy(blocks);

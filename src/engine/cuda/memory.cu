@@ -37,27 +37,6 @@ StartupTimer::~StartupTimer() {
   if (!started) startup_seconds += clock_.milliseconds() / 1e3;
 }
 
-int blocks_that_fit(const void* kernel, unsigned threads, int most, std::size_t shared_bytes, int index) {
-  const auto fit = [&] {
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0),
-          "sizing the grid");
-    return blocks;
-  };
-  constexpr int reserved = 1024, usual = -1;  // bytes of each block; as the driver has it
-  int           all = 0;
-  check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, index), "sizing the grid");
-  const auto share = [&](int percent) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent),
-          "sizing the grid");
-  };
-  share(usual);  // an earlier run may have left little
-  const int blocks = std::min(fit(), most), needed = blocks * (static_cast<int>(shared_bytes) + reserved);
-  share(std::min(100, (100 * needed + all - 1) / std::max(all, 1)));
-  if (fit() < blocks) share(usual);
-  return blocks;
-}
-
 void check(int status, std::string_view doing) {
   const auto error = static_cast<cudaError_t>(status);
   if (error == cudaSuccess) return;

@@ -61,7 +61,6 @@ class CudaExecutor final : public Executor, public WindowKernels {
     // Whoever asks for another filter or balance, or for no fusion, compares what is in the papers.
     const bool fuses_buckets = options.balance.by_bins() && options.cuda.filter == Filter::just_in_time &&
                                options.cuda.fusion != Fusion::none;
-    view_.sizes.warp_edges   = std::max(options.cuda.warp_edges, 1u);
     view_.sizes.bucket_queue = fuses_buckets ? std::min(options.cuda.bucket_queue, most_kept) : 0;
     if (options.balance.kind == Balance::split)
       split_rows(options.balance.split);
@@ -342,9 +341,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
   unsigned grid_that_fits(Kernel kernel, int most) const {
     int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
-    const int blocks = blocks_that_fit(reinterpret_cast<const void*>(kernel), block_threads,
-                                       options_.cuda.blocks > 0 ? options_.cuda.blocks : most,
-                                       sizeof(typename Machine::Shared), device_.index());
+    int fit = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, block_threads, 0), "sizing the grid");
+    const int blocks = std::min(fit, options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
     return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
   }
 
@@ -403,12 +402,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   /// With few neighbours (roads) frontiers are small and levels many: fewer threads meet at a barrier sooner.
   /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4; later 28.3 and 30.2
-  /// with 1 and 2, 111 and 117 for centralities. Values that improve in any order, without buckets, have most
-  /// vertices active for long: labels took 733 ms with 1 block, 520 with 4.
-  int usual_blocks() const {
-    constexpr bool small_frontiers = !T::all_active && (!T::in_place || Machine::in_buckets);
-    return small_frontiers && has_long_paths(n_, view_.arcs) ? 1 : 64;
-  }
+  /// with 1 and 2, 111 and 117 for centralities; widest paths 43 and 45 with 1 and 4. Labels alone, most of which
+  /// are active for long, took 733 and 537.
+  int usual_blocks() const { return !T::all_active && has_long_paths(n_, view_.arcs) ? 1 : 64; }
 
   static unsigned grid_of(std::uint64_t threads) {
     return static_cast<unsigned>(

@@ -564,7 +564,7 @@ class Machine {
   __device__ void push_row(const Rows& rows, Vertex v, unsigned at);
   template <class Team>
   __device__ void push_slice(const Rows& rows, Vertex v, RowSlice slice, unsigned at);
-  __device__ void push_by_warps(const Rows& rows, Vertex v, RowSlice& slice, unsigned at);
+  __device__ void push_lines(const Rows& rows, Vertex v, RowSlice& slice, unsigned at);
   __device__ void push_small(const Rows& rows, const Vertex* list, unsigned count, unsigned at);
   __device__ void push_by_lanes(const Rows& rows, const OwnRow& own, bool mine, unsigned width, unsigned at);
   __device__ void push_as_one(const Rows& rows, Vertex v, RowSlice slice, bool mine, unsigned at);

@@ -20,10 +20,6 @@ namespace spillway::cuda {
 /// taken, a GPU or a driver that is too old.
 void check(int status, std::string_view doing);
 
-/// How many blocks of `threads` of a kernel a multiprocessor of a GPU holds at once, of `most`. What they do not
-/// need of shared memory is for the first-level cache, which lies in the same memory.
-int blocks_that_fit(const void* kernel, unsigned threads, int most, std::size_t shared_bytes, int index);
-
 class StagingRing;
 
 /// A GPU, and how much of its memory one graph and its runs may hold. Many threads may use it.

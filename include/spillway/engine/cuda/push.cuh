@@ -77,13 +77,12 @@ __device__ void Machine<P, Rows>::push_slice(const Rows& rows, Vertex v, RowSlic
   }
 }
 
-/// Of the slices that lanes have, those that are worth a warp each, one after the other; the others are left. In
-/// host memory these are rows of several lines; on the device, rows so long that it costs less than to look for
-/// the owner of every edge.
+/// Of the slices that lanes have, those of several lines in host memory, one after the other; the others are left.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::push_by_warps(const Rows& rows, Vertex v, RowSlice& slice, unsigned at) {
+__device__ void Machine<P, Rows>::push_lines(const Rows& rows, Vertex v, RowSlice& slice, unsigned at) {
   if constexpr (Rows::line_edges > 0) {
-    const bool is_long = slice.length() >= (rows.on_host ? view_.sizes.line_edges : view_.sizes.warp_edges);
+    if (!rows.on_host) return;
+    const bool is_long = slice.length() >= view_.sizes.line_edges;
     for_each_owner(is_long,
                    [&](unsigned lane) { push_slice<WarpTeam>(rows, shuffle(v, lane), shuffle(slice, lane), at); });
     if (is_long) slice = {};
@@ -102,7 +101,7 @@ __device__ void Machine<P, Rows>::push_small(const Rows& rows, const Vertex* lis
 /// The slices that lanes have, those with `mine`; the others bring an empty one.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, RowSlice slice, bool mine, unsigned at) {
-  push_by_warps(rows, v, slice, at);
+  push_lines(rows, v, slice, at);
   const unsigned length  = slice.length();
   const Message  message = mine && length > 0 ? sent_by(v) : Message{};
   const unsigned before  = warp_exclusive_sum(length);

@@ -82,7 +82,6 @@ struct Sizes {
   unsigned  split        = 0;     ///< edges of a virtual node; 0: rows are not split. Windows cut rows into chunks
   bool      coalesced    = true;  ///< the nodes of a row take turns with its edges
   bool      scans        = false;  ///< all nodes for active ones; or those of listed vertices
-  unsigned  warp_edges   = ~0u;    ///< rows on the device from here on are pushed by a warp each
   unsigned  bucket_queue = 0;      ///< vertices that a block keeps, to push them again before the grid meets
 };
 
