@@ -186,8 +186,9 @@ void add_parameters(Command& command, RunArguments& arguments) {
 
 /// Options that concern GPUs alone, if some were given.
 void note_gpu_options(const Command& command, RunArguments& arguments) {
-  for (const char* name : {"--compress", "--filter", "--bin-entries", "--aggregate", "--fusion", "--order",
-                           "--streams", "--page-cache", "--split-edges", "--split-mapping", "--worklist"})
+  for (const char* name :
+       {"--compress", "--filter", "--bin-entries", "--bucket-queue", "--aggregate", "--fusion", "--order",
+        "--streams", "--page-cache", "--split-edges", "--split-mapping", "--worklist"})
     if (command.was_given(name)) arguments.gpu_options.emplace_back(name);
   if (arguments.balance.starts_with("thread") || arguments.balance.starts_with("warp") ||
       arguments.balance == "hybrid")

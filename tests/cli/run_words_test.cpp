@@ -72,7 +72,7 @@ TEST_F(RunWords, HaveDefaultsThatAreTold) {
 
 TEST_F(RunWords, AreRefusedWhereTheyWouldChangeNothing) {
   for (const std::string option : {"--compress off", "--resident 0", "--filter ballot", "--bin-entries 3",
-                                   "--aggregate", "--fusion none", "--order degree"})
+                                   "--bucket-queue 4", "--aggregate", "--fusion none", "--order degree"})
     expect_error("run cc missing.txt --device cpu " + option, 2,
                  option.substr(0, option.find(' ')) + " is for GPUs");
   expect_error("run cc missing.txt --method frontier --compress on", 2, "or --compress on");
