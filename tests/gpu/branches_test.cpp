@@ -145,7 +145,8 @@ TEST_F(GpuBranches, AreAllTaken) {
   for (const RunOptions& way : testing::all_ways())
     for (const char* name : {"bfs", "sssp", "kcore"})
       for (const Graph* graph : {&kron, &grid}) {
-        if (++turn % 5 > 1 && !testing::full_matrix()) continue;
+        const bool queue = way.cuda.bucket_queue == 3 && name == std::string{"sssp"};  // of few ways
+        if (!queue && ++turn % 5 > 1 && !testing::full_matrix()) continue;
         const RunStatistics statistics = ask(name, *graph, testing::for_any_program(way)).statistics;
         all += statistics.counters;
         for (const IterationStatistics& iteration : statistics.per_iteration)
