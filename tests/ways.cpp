@@ -147,11 +147,6 @@ bool fits(const Levels& row) {
   if (on_a_gpu && !is(filter, without_lists) &&
       !is(balance, [](int level) { return balances[level].split.worklist; }))
     return false;
-  // Blocks go on within a bucket under these alone: a small queue is for ways in which they do.
-  if (row[queue] == 1 && (!is(filter, [](int level) { return filters[level] == Filter::just_in_time; }) ||
-                          !is(fusion, [](int level) { return fusions[level] != Fusion::none; }) ||
-                          !is(balance, [](int level) { return balances[level].by_bins(); })))
-    return false;
   // Compressed rows have bins.
   if (row[compress] == 1 && !is(balance, [](int level) { return level == 0; })) return false;
   // Sums of floats come out the same only if nobody adds up parts of rows.
