@@ -1,7 +1,6 @@
 // Bucket fusion (Zhang et al., Optimizing Ordered Graph Algorithms with GraphIt, CGO 2020), by blocks: a vertex of
 // a short row that falls into the bucket at hand is pushed again by the block that found it, without a barrier of
-// the grid. Where paths are long and frontiers small, barriers and what stands between them are what a run waits
-// for.
+// the grid. On long paths with small frontiers a run is bound by the latency of its grid barriers.
 #pragma once
 
 #include <spillway/engine/cuda/machine.cuh>
@@ -25,8 +24,8 @@ __device__ bool Machine<P, Rows>::keep(Vertex v, EdgeIndex edges, bool found) {
   return true;
 }
 
-/// Rounds of one block, until it has found nothing more or has made as many as it may: the others wait for it, and
-/// so does an interrupt.
+/// Rounds of one block, until its queue is empty. Their number is bounded: the other blocks and a cancellation wait
+/// for the slowest block.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_kept(unsigned at) {
   unsigned rounds = 0, pushed = 0;

@@ -90,7 +90,7 @@ template <class P, class Rows>
 __device__ bool Machine<P, Rows>::comes_later(Vertex v, const Value& value) {
   if constexpr (in_buckets) {
     const bool later = bucket_of(value) > bucket_;
-    if (fuses()) {  // nobody waits to see what was there
+    if (fuses()) {  // an atomic whose result is unused costs less latency than a read before it
       if (later)
         claim(view_.waiting, v);
       else

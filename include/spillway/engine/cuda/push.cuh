@@ -138,7 +138,8 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
       if (!valid[k]) to[k] = view_.receivers.first;
     }
   }
-  if constexpr (T::in_place) {  // nobody waits for a look at finished buckets where the value is looked at anyway
+  // Fused rounds are bound by latency: the value below decides, without a read of the settled bit before it.
+  if constexpr (T::in_place) {
 #pragma unroll
     for (unsigned k = 0; k < push_batch; ++k) {
       valid[k] = valid[k] && (fuses() || !is_settled(to[k]));
