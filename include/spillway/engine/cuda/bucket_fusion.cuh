@@ -24,8 +24,8 @@ __device__ bool Machine<P, Rows>::keep(Vertex v, EdgeIndex edges, bool found) {
   return true;
 }
 
-/// Rounds of one block, until its queue is empty. Their number is bounded: the other blocks and a cancellation wait
-/// for the slowest block.
+/// Rounds of one block, until its queue is empty. Their number is bounded: the other blocks and a cancellation
+/// wait for the slowest block.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::push_kept(unsigned at) {
   unsigned rounds = 0, pushed = 0;
