@@ -98,12 +98,16 @@ struct Greater {
 /// The smallest update. T is a number, or 4 or 8 bytes of the program's own with `operator<`.
 template <class T>
 struct Min : detail::Select<T, detail::Less<T>> {
+  static constexpr bool has_identity = std::is_arithmetic_v<T> || requires { T::highest(); };
+
   SPILLWAY_HD static constexpr T identity() { return highest<T>(); }
 };
 
 /// The largest update.
 template <class T>
 struct Max : detail::Select<T, detail::Greater<T>> {
+  static constexpr bool has_identity = std::is_arithmetic_v<T> || requires { T::lowest(); };
+
   SPILLWAY_HD static constexpr T identity() { return lowest<T>(); }
 };
 

@@ -121,6 +121,31 @@ TEST_F(GpuBranches, BlocksDoNotGoOnForEver) {
   EXPECT_LT(result.statistics.iterations, 60u);
 }
 
+/// Where half of the edges leave active vertices, a pull reads from all vertices: those that nothing has reached,
+/// whose distance is the largest number, are not to improve anybody.
+TEST_F(GpuBranches, PullsFromAllLeaveOutTheUnreached) {
+  constexpr Vertex           reached = 60, all = 90;
+  std::vector<Vertex>        from, to;
+  std::vector<std::uint32_t> weights;
+  const auto                 add = [&](Vertex u, Vertex v) {
+    from.push_back(u), to.push_back(v), weights.push_back(1 + (u * 7 + v * 13) % 40);
+  };
+  for (Vertex v = 1; v < reached; ++v) add(0, v);
+  for (Vertex u = 1; u < all; ++u)
+    for (Vertex v = 1; v < reached; ++v) add(u, v);
+  const Graph      graph     = from_arcs(from, to, weights, WeightType::u32);
+  const Algorithm& algorithm = algorithm_named("sssp");
+  for (const char* parents : {"carry", "search"}) {
+    const auto values =
+        completed_parameters(algorithm, {{"source", "0"}, {"delta", "1000000"}, {"parents", parents}});
+    for (const Direction direction : {Direction::pull, Direction::automatic}) {
+      const RunOptions way{.direction = direction, .device = {.kind = cuda_kind()}};
+      const Result     result = algorithm.run(graph, values, way);
+      EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << parents;
+    }
+  }
+}
+
 /// Whoever asks for a balance, another filter or no fusion gets that and nothing else.
 TEST_F(GpuBranches, BlocksDoNotGoOnUnasked) {
   const auto rounds = [&](const RunOptions& way) {

@@ -254,7 +254,7 @@ class Loop {
 
   __device__ void visit_edges() {
     if (pull_)
-      machine_.pull(at_, now_.vertices == view_.vertices);
+      machine_.pull(at_, now_.vertices == view_.vertices || reads_inactive());
     else
       machine_.push(at_);
     machine_.clear_last(at_);
@@ -274,6 +274,10 @@ class Loop {
       if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
     }
   }
+
+  /// Where a pull meets active vertices more often than not, asking which they are takes longer than reading the
+  /// others, too (H200, kron24: 11.0 ms, without asking 9.8).
+  __device__ bool reads_inactive() const { return Machine::reads_inactive && now_.edges >= view_.arcs / 2; }
 
   __device__ void note_iteration() {
     const IterationCounters& next = machine_.counters(at_ + 1);

@@ -25,6 +25,12 @@ class Machine {
   static constexpr bool prioritised = Prioritises<P>;
   static constexpr bool in_buckets  = prioritised && T::in_place;
   static constexpr bool settles     = in_buckets && T::settles;
+  /// Nobody is improved by what is still the identity: no priority is higher, and none falls along an edge. So a
+  /// pull may read from vertices that are not active, without a look at who is.
+  static constexpr bool reads_inactive = [] {
+    if constexpr (settles && CouldImprove<P> && T::live_messages) return Combine::has_identity;
+    return false;
+  }();
   /// Blocks may go on within the bucket at hand (bucket_fusion.cuh).
   static constexpr bool fuses_buckets   = in_buckets && T::live_messages && !Rows::in_windows;
   static constexpr bool tracks_open     = T::voting || Opens<P>;
@@ -103,6 +109,7 @@ class Machine {
     end_phase(counters(at + 1), slot(1, at));
   }
 
+  /// `everyone`: all are active, or those who are not are read as well.
   __device__ void pull(unsigned at, bool everyone) {
     begin_phase();
     everyone_ = T::all_active || everyone;
@@ -604,6 +611,10 @@ class Machine {
   // --- pull (pull.cuh) ---
 
   __device__ bool is_active(Vertex v, unsigned at) const { return everyone_ || test(view_.bits[at % 3], v); }
+  __device__ static bool was_reached(const Message& message) {
+    if constexpr (reads_inactive) return Combine::improves(Combine::identity(), message);
+    return true;
+  }
   /// body(index, word): whose vertices may take updates.
   template <class Body>
   __device__ void for_open_words(Body&& body) {

@@ -167,7 +167,7 @@ __device__ bool Machine<P, Rows>::collect_batch(Collected& all, bool (&there)[pu
   }
 #pragma unroll
   for (unsigned k = 0; k < pull_batch; ++k) {
-    if (!there[k]) continue;
+    if (!there[k] || !was_reached(message[k])) continue;
     hit = true;
     combine_into(all, compute(message[k], edge_of(weight[k], source[k], v), v));
   }
