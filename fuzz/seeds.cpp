@@ -114,7 +114,8 @@ std::string npz(bool deflated) {
 /// Formats that are read but not written, and spellings that Spillway does not write.
 void add_by_hand(std::vector<std::string>& all, const std::string& target) {
   const auto add = [&](const char* format, std::string bytes) {
-    if (target == format || (target == "auto" && std::strcmp(format, "graph500") != 0))
+    const bool by_name = std::strcmp(format, "graph500") == 0 || std::strcmp(format, "pairs") == 0;
+    if (target == format || (target == "auto" && !by_name))
       all.push_back(std::move(bytes));
   };
   add("dimacs", "c x\np sp 4 3\na 1 2 9\na 1 2 3\na 3 1 1\n");
@@ -128,6 +129,7 @@ void add_by_hand(std::vector<std::string>& all, const std::string& target) {
   add("galois", bytes_of<std::uint64_t>({1, 4, 2, 2, 1, 2}) + bytes_of<std::uint32_t>({1, 0, 7, 8}));
   add("galois", bytes_of<std::uint64_t>({2, 0, 2, 2, 1, 2, 1, 0}));
   add("graph500", bytes_of<std::uint32_t>({1, 2, 0, 2, 3, 0, 3, 1, 0}));
+  add("pairs", bytes_of<std::uint32_t>({1, 2, 0, 2, 3, 0, 3, 1}));
   if (target == "ldbc") all.push_back(std::string{"10\n20\n30\n"} + '\0' + "10 20 0.5\n20 30 1.5\n");
 #ifdef SPILLWAY_HAS_LIBZIP
   add("npz", npz(/*deflated=*/false));

@@ -134,8 +134,8 @@ void walk(const Graph& graph) {
 void read(const std::string& path, const std::string& format) {
   LoadOptions options;
   options.format = format;
-  // Graph500's ids are sets of bits, and reading takes time with the largest: a small budget bounds it.
-  options.host_memory = format == "graph500" ? 8u << 20 : 64u << 20;
+  // Ids of these are sets of bits, and reading takes time with the largest: a small budget bounds it.
+  options.host_memory = format == "graph500" || format == "pairs" ? 8u << 20 : 64u << 20;
   options.threads     = 2;
   try {
     walk(open(path, options));

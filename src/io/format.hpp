@@ -143,7 +143,8 @@ void note_lost_ids(const Graph& graph, std::string_view format, std::uint64_t fi
   FORMAT(ldbc)                   \
   FORMAT(metis)                  \
   FORMAT(edge_list)              \
-  FORMAT(graph500)
+  FORMAT(graph500)               \
+  FORMAT(pairs)
 // clang-format on
 
 #define SPILLWAY_DECLARE_FORMAT(name) Format name##_format();

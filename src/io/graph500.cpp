@@ -3,12 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/text.hpp"
-#include "io/binary.hpp"
-#include "io/edge_forecast.hpp"
-#include "io/reading.hpp"
-
-#include <spillway/engine/stopwatch.hpp>
+#include "io/edge_records.hpp"
 
 namespace spillway {
 namespace {
@@ -30,10 +25,7 @@ static_assert(sizeof(WideEdge) == 16);
 
 class Graph500Reader {
  public:
-  explicit Graph500Reader(ReadJob& job) : job_(job), file_(job, job.path()) {
-    if (job.options.vertices && *job.options.vertices > max_vertices)
-      throw usage_error("--vertices {}: at most 2^32-1 are supported", *job.options.vertices);
-  }
+  explicit Graph500Reader(ReadJob& job) : job_(job), file_(job, job.path()) { check_stated_vertices(job); }
 
   template <class Edge>
   ReadResult read() {
@@ -44,60 +36,26 @@ class Graph500Reader {
     transform.undirected = true;  // a tuple is an edge, not an arc
     transform.symmetrize = false;
     job_.undirected_by.clear();
-    // The size tells how many edges there are: what cannot fit is refused before it is collected.
-    const EdgeIndex arcs = transform.undirected ? edges_ * 2 : edges_;
-    try {
-      if (job_.context.outside)
-        job_.expect_outside(edges_, kept_, false, job_.options.vertices);
-      else
-        job_.context.budget->expect(
-            building_bytes(job_.options.vertices.value_or(0), arcs, kept_ != WeightType::none),
-            fmt::format("{}: a graph of about {} arcs", job_.path(), with_commas(arcs)));
-      job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
-      return build<Edge>();
-    } catch (const MemoryRefusal&) {
-      if (file_.size() <= most_forecast_bytes) job_.size = forecast<Edge>();
-      throw;
-    }
+    const RecordFile what{.edges   = edges_,
+                          .weights = kept_,
+                          .arcs    = 2 * edges_,
+                          .buffers = chunk_buffers(job_, file_.size()) +
+                                     (weights_ ? chunk_buffers(job_, weights_->size()) : 0)};
+    return rows_of_records(
+        job_, what,
+        [&](auto& collector) {
+          job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
+          collect_in_stretches(job_, collector, edges_, sizeof(Edge) + (weights_ ? sizeof(float) : 0),
+                               [&](std::uint64_t first, std::uint64_t count) {
+                                 collect_some<Edge>(collector, first, count);
+                               });
+        },
+        [&](auto&& add) {
+          for_each_record<Edge>(file_, edges_, [&](const Edge& edge) { add(edge.end(0), edge.end(1)); });
+        });
   }
 
  private:
-  template <class Edge>
-  ReadResult build() {
-    return with_collector(job_.context, kept_, [&](auto& collector) {
-      collect<Edge>(collector);
-      job_.progress().end();
-      auto declared = job_.options.vertices;
-      if (!declared && job_.options.ids == IdMode::dense) declared = collector.id_bound();
-      const Stopwatch clock;
-      ReadResult      result = from_collected(std::move(collector).finish(declared), declared, 0, kept_, job_);
-      result.build_ms        = clock.milliseconds();
-      return result;
-    });
-  }
-
-  /// What reading will take, by a pass that holds nothing.
-  template <class Edge>
-  GraphSize forecast() const {
-    EdgeText text;
-    text.vertices    = job_.options.vertices;
-    text.dense       = job_.options.ids == IdMode::dense;
-    text.weight_type = kept_;
-    const std::uint64_t buffers =
-        chunk_buffers(job_, file_.size()) + (weights_ ? chunk_buffers(job_, weights_->size()) : 0);
-    EdgeForecast      edges{text, job_, buffers};
-    constexpr auto    at_once = (1u << 20) / sizeof(Edge);
-    std::vector<Edge> chunk(std::min<std::uint64_t>(edges_, at_once));
-    job_.progress().begin("estimating", file_.size(), ProgressUnit::bytes);
-    for (std::uint64_t first = 0; first < edges_; first += chunk.size()) {
-      const std::uint64_t here = std::min<std::uint64_t>(chunk.size(), edges_ - first);
-      file_.read(first * sizeof(Edge), chunk.data(), here * sizeof(Edge));
-      for (std::uint64_t i = 0; i < here; ++i) edges.add(0, chunk[i].end(0), chunk[i].end(1));
-    }
-    job_.progress().end();
-    return edges.size();
-  }
-
   void check_size(std::uint64_t edge_bytes) const {
     if (file_.size() % edge_bytes == 0) return;
     const std::uint64_t other = sizeof(PackedEdge) + sizeof(WideEdge) - edge_bytes;
@@ -118,32 +76,6 @@ class Graph500Reader {
       throw bad_input("{}: {} edges take {} bytes of weights, but the file has {}", path, edges_,
                       edges_ * sizeof(float), weights_->size());
     job_.notes.push_back(fmt::format("weights are those of {}", path));
-  }
-
-  template <class Edge, class Collector>
-  void collect(Collector& collector) {
-    constexpr const char* input   = "input";
-    BuildJournal* const   journal = job_.journal();
-    std::uint64_t         first   = 0;
-    const std::uint64_t   stretch =
-        journal ? journal->stretch(job_.context.threads) / sizeof(Edge) : std::max<std::uint64_t>(edges_, 1);
-    const auto place = [&] {
-      StateWriter state;
-      state.put(first);
-      return state;
-    };
-    if (auto state = journal ? journal->find(input) : std::nullopt) {
-      collector.restore();
-      first = state->get<std::uint64_t>();
-      job_.progress().advance(first * (sizeof(Edge) + (weights_ ? sizeof(float) : 0)));
-    }
-    while (first < edges_) {
-      const std::uint64_t count = std::min(stretch, edges_ - first);
-      collect_some<Edge>(collector, first, count);
-      first += count;
-      if (first < edges_) collector.keep_if_due(place);
-    }
-    if (journal) journal->put(input, place());
   }
 
   /// `count` edges from number `from` on.

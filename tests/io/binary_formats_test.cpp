@@ -23,6 +23,11 @@ using U32 = std::uint32_t;
 using I64 = std::int64_t;
 using U64 = std::uint64_t;
 
+std::string content_of(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
 struct BadFile {
   std::string content;
   const char* says;
@@ -118,9 +123,7 @@ TEST(Gap, WritesInEdgesOfADirectedGraph) {
   save(directed_graph(), path);
   const std::string expected = gap_file(true, 3, 4, {0, 2, 2, 3, 3}, bytes_of<I32>({1, 2, 0})) +
                                bytes_of<I64>({0, 1, 2, 3, 3}) + bytes_of<I32>({2, 0, 0});
-  std::ifstream     file{path, std::ios::binary};
-  const std::string written{std::istreambuf_iterator<char>{file}, {}};
-  EXPECT_EQ(written, expected);
+  EXPECT_EQ(content_of(path), expected);
 }
 
 TEST(Gap, TheSuffixIsRemarkedOn) {
@@ -343,6 +346,90 @@ TEST(Graph500, RefusesWhatIsWrong) {
   expect_refused(file_with("high.packed", packed({{0, 1}, {1ull << 32, 1}})), "byte 12: vertex 4294967296");
   expect_refused(file_with("v1.packed", packed({{0, 0xFFFFFFFFFFFFull}})), "vertex 281474976710655");
   expect_refused(file_with("limit.packed", packed({{0, 0xFFFFFFFFull}})), "below 2^32-1");
+}
+
+// --- pairs ---
+
+LoadOptions pairs(std::optional<WeightType> weights = {}) {
+  LoadOptions options = as_format("pairs");
+  options.weight_type = weights;
+  return options;
+}
+
+TEST(Pairs, AreArcsInAnyOrder) {
+  const Graph graph = open(file_with("a.bin", bytes_of<U32>({2, 0, 0, 1, 2, 0, 3, 3})), pairs());
+  EXPECT_EQ(graph.report().format, "pairs");
+  EXPECT_FALSE(graph.symmetric());
+  EXPECT_EQ(arcs_of(graph), (ArcList{{0, 1, 1}, {2, 0, 1}, {2, 0, 1}, {3, 3, 1}}));
+  LoadOptions both                = pairs();
+  both.transform.undirected       = true;
+  EXPECT_EQ(arcs_of(open(file_with("b.bin", bytes_of<U32>({2, 0, 1, 1})), both)),
+            (ArcList{{0, 2, 1}, {1, 1, 1}, {2, 0, 1}}));
+}
+
+TEST(Pairs, AreTriplesWhereWeightsAreAskedFor) {
+  const std::string path = file_with("w.pairs", bytes_of<U32>({0, 1, 7, 1, 2, 0x3F000000}));
+  EXPECT_EQ(arcs_of(open(path, with_weights(WeightType::u32))), (ArcList{{0, 1, 7}, {1, 2, 0x3F000000}}));
+  const Graph floats = open(file_with("f.pairs", bytes_of<U32>({1, 2, 0x3F000000})), pairs(WeightType::f32));
+  EXPECT_EQ(floats.weight_type(), WeightType::f32);
+  EXPECT_EQ(arcs_of(floats), (ArcList{{0, 1, 0.5}}));
+  EXPECT_EQ(floats.ids().name(0), "1");
+  LoadOptions without  = pairs(WeightType::u32);
+  without.weight_column = "none";
+  EXPECT_EQ(arcs_of(open(path, without)), (ArcList{{0, 1, 1}, {1, 2, 1}})) << "triples, without their weights";
+}
+
+TEST(Pairs, VerticesAreThoseThatAppearUnlessStated) {
+  const std::string path = file_with("gaps.pairs", bytes_of<U32>({5, 10}));
+  const Graph       seen = open(path);
+  EXPECT_EQ(seen.vertex_count(), 2u);
+  EXPECT_EQ(seen.ids().name(1), "10");
+  EXPECT_EQ(seen.report().notes.size(), 1u) << "ids have gaps";
+  LoadOptions dense;
+  dense.ids = IdMode::dense;
+  EXPECT_EQ(open(path, dense).vertex_count(), 11u);
+  LoadOptions stated;
+  stated.vertices = 12;
+  EXPECT_EQ(open(path, stated).vertex_count(), 12u);
+  stated.vertices = 10;
+  expect_refused(path, "byte 0: vertex 10 is out of range: --vertices states 10", stated);
+}
+
+TEST(Pairs, ComeCompressedAndFromPipes) {
+  constexpr U32    edges = 300'000;  // more than a chunk
+  std::vector<U32> words;
+  for (U32 i = 0; i < edges; ++i) words.push_back(i * 7919u % 5000), words.push_back(i * 104729u % 5000);
+  const std::string bytes{reinterpret_cast<const char*>(words.data()), words.size() * sizeof(U32)};
+  const ArcList     expected = arcs_of(open(file_with("long.pairs", bytes)));
+  EXPECT_EQ(expected.size(), edges);
+  const std::string packed = temporary("long.pairs.gz");
+  gzFile            zipped = gzopen(packed.c_str(), "wb");
+  gzwrite(zipped, bytes.data(), static_cast<unsigned>(bytes.size()));
+  gzclose(zipped);
+  EXPECT_EQ(arcs_of(open(packed)), expected);
+}
+
+TEST(Pairs, RefusesWhatIsWrong) {
+  expect_refused(file_with("odd.pairs", std::string(13, '\1')), "13 bytes are not whole pairs of 8 bytes; the file ends");
+  expect_refused(file_with("triple.pairs", std::string(12, '\0')), "--weight-type u32 or f32");
+  expect_refused(file_with("pair.pairs", std::string(8, '\0')), "without --weight-type", with_weights(WeightType::u32));
+  expect_refused(file_with("limit.pairs", bytes_of<U32>({0, 1, 2, 0xFFFFFFFF})),
+                 "byte 8: vertex 4294967295 is out of range: ids must be below 2^32-1");
+  expect_refused(file_with("nan.pairs", bytes_of<U32>({0, 1, 0x7FC00000})), "", with_weights(WeightType::f32));
+}
+
+TEST(Pairs, AreWrittenWithWhatReadsThemBack) {
+  const std::string path  = temporary("out.pairs");
+  const auto        notes = save(directed_graph(WeightType::u32), path);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("--format pairs --weight-type u32 --vertices 4"), std::string::npos) << notes[0];
+  EXPECT_EQ(content_of(path), bytes_of<U32>({0, 1, 5, 0, 2, 6, 2, 0, 7}));
+  const Graph gaps = open(file_with("ids.txt", "7 9\n9 1000\n"));
+  EXPECT_EQ(save(gaps, path).size(), 1u) << "ids fit";
+  EXPECT_EQ(content_of(path), bytes_of<U32>({7, 9, 9, 1000}));
+  const Graph names = open(file_with("names.txt", "ann bob\nbob eve\n"));
+  EXPECT_EQ(save(names, path).size(), 2u) << "names do not, and that is said";
+  EXPECT_EQ(content_of(path), bytes_of<U32>({0, 1, 1, 2}));
 }
 
 // --- npz ---
