@@ -96,10 +96,11 @@ std::optional<std::string> plain_name(const Graph& graph) {
 }
 
 /// The answer is checked against the serial oracle: a graph that was read wrongly in its structure shows here.
-void compute(const Graph& graph, const std::string& name, const ParameterValues& values) {
+void compute(const Graph& graph, const std::string& name, const ParameterValues& values,
+             const RunOptions& options = {.threads = 1}) {
   const Algorithm&      algorithm = algorithm_named(name);
   const ParameterValues complete  = completed_parameters(algorithm, values);
-  const Result          result    = algorithm.run(graph, complete, {.threads = 1});
+  const Result          result    = algorithm.run(graph, complete, options);
   const Verdict         verdict = algorithm.verify(graph, complete, result, {.by = CheckBy::oracle, .threads = 1});
   if (!verdict.problem.empty()) throw std::logic_error{name + ": " + verdict.problem};
 }
@@ -117,6 +118,7 @@ void compute_all(const Graph& graph) {
   if (!keeps_its_promises(graph)) return;
   compute(graph, "cc", {});
   if (const auto source = plain_name(graph)) compute(graph, "bfs", {{"source", *source}});
+  if (graph.edges()) compute(graph, "cc", {}, {.threads = 1, .device = {.kind = cpu_kind()}, .method = unsorted_edges()});
   compute(graph, "pagerank", graph.split() ? ParameterValues{} : ParameterValues{{"iterations", "5"}});
 }
 

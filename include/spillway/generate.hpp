@@ -21,6 +21,7 @@ struct GenerateOptions {
   double        weight_max  = 64;     ///< may occur with u32; f32 weights stay below it
   std::uint64_t host_memory = 0;      ///< bytes that generating may hold; 0: what the machine has free
   bool          in_edges    = false;  ///< they will be asked for: a graph that leaves no room for them is refused
+  bool          edges       = false;  ///< without rows, in the order that they are made in
   int           threads     = 0;      ///< 0: all cores
   Progress*     progress    = nullptr;
   /// Takes the rows of a graph that memory does not hold, of which all but the rows is then returned.

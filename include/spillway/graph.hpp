@@ -15,6 +15,7 @@
 
 namespace spillway {
 
+class EdgeList;
 class MemoryBudget;
 class SplitRows;
 
@@ -80,12 +81,21 @@ class Graph {
   /// own still, built at the first call. Null: there are none.
   const std::shared_ptr<const SplitRows>& split() const;
 
+  /// Edges in the order that they came in, of a graph that was read for `--method edges`; `out` and all that
+  /// depends on it then builds rows at the first call. Null: there are rows.
+  const std::shared_ptr<const EdgeList>& edges() const;
+
   /// Edges that rest in pages on disk, from where runs stream them; `out`, `in` and `simple` are
   /// Error{does_not_fit} then. Null: edges are in memory. `in_pages` of a symmetric graph are its pages.
   const std::shared_ptr<const store::PagedRows>& pages() const;
   const std::shared_ptr<const store::PagedRows>& in_pages() const;
   /// As `simple` has them, of a symmetric graph; they are gone over once, at the first call.
   const std::shared_ptr<const store::PagedRows>& simple_pages(int threads, Progress& progress) const;
+
+  /// Whether `out` has them at hand.
+  bool has_rows() const;
+  /// Rows that were built elsewhere, as `out` would have built them; left alone if there are some by now.
+  void give_out(Csr rows) const;
 
   /// In-edges: those of the file, or built at the first call.
   const Csr& in() const;
@@ -124,6 +134,7 @@ struct Graph::Parts {
   Csr                                     in;
   std::shared_ptr<const store::PagedRows> pages = {}, in_pages = {};  ///< instead; `out` has offsets then
   std::shared_ptr<const SplitRows>        split = {};                 ///< instead; `out` and `in` are empty then
+  std::shared_ptr<const EdgeList>         edges = {};                 ///< instead; likewise
   IdMap                                   ids;
   WeightType                              weight_type = WeightType::none;
   bool                                    symmetric   = false;

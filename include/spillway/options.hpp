@@ -42,6 +42,7 @@ struct LoadOptions {
   std::optional<WeightType> weight_type   = {};  ///< read weights as this; by default as the input states them
   HeaderMode                header        = HeaderMode::automatic;
   Transform                 transform     = {};
+  bool                      edges         = false;  ///< without rows, in the order of the input: for `--method edges`
   std::uint64_t             host_memory   = 0;  ///< bytes all loading may hold; 0: what the machine has free
   std::string               temporary = {};  ///< folder for what memory does not hold; empty: $TMPDIR or /var/tmp
   int                       threads   = 0;   ///< 0: all cores
@@ -145,7 +146,8 @@ struct CudaTuning {
   unsigned      bin_entries  = 64;        ///< that a thread may find before a scan takes over
   unsigned      line_edges   = 96;        ///< rows in host memory from here on are read by whole lines of the bus
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
-  std::uint64_t build_from   = 1u << 20;  ///< arcs of a graph that a GPU turns round; the CPU is done with fewer
+  std::uint64_t build_from   = 1u << 20;  ///< arcs whose rows or in-edges a GPU builds; the CPU is done with fewer
+  std::uint64_t sort_stretch = 1u << 22;  ///< edges of a list that are brought at once, to be sorted there
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   unsigned      bucket_queue = most_bucket_queue;  ///< vertices that a block pushes again within their bucket
   int           blocks       = 0;  ///< of 256 threads on a multiprocessor at most; 0: as many as fit
@@ -161,6 +163,10 @@ enum class Compress { automatic, off, on };
 /// Whether edges that were brought are worked on until nobody whose edges are there has anything new (Subway,
 /// section 3.2), for programs that promise `order_free`.
 enum class Async { automatic, off, on };
+
+/// Which edges a chunk of a list is concatenated with, of chunks that had their turn in the round: those that lead on
+/// from vertices that it has changed, from all that its edges lead to (as WolfGraph has it, section 4.3), or none.
+enum class Successors { changed, all, none };
 
 /// Whether a GPU reads compressed pages where the host keeps them, all of them, rather than having them sent.
 enum class InPlace { automatic, off, on };
@@ -204,6 +210,7 @@ struct SupplyOptions {
       {};                               ///< bytes of edges to keep on the device; none: all there is room for
   std::uint64_t coding_batch_arcs = 0;  ///< compressed at once; 0: as many as there is room for
   Async         async             = Async::automatic;
+  Successors    successors        = Successors::changed;  ///< of lists of edges
   InPlace       pages_in_place    = InPlace::automatic;  ///< what --method says of graphs in pages
   bool          all_parts         = false;  ///< partitions are sent whether anybody in them is active or not
   std::uint64_t window       = 0;  ///< bytes of edges that are transferred at once; 0: chosen by the room there is

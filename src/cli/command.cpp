@@ -184,9 +184,9 @@ void LayoutArguments::add_to(Command& command) {
   command
       .option(
           "--layout", layout,
-          ".spill: rows, or pages that are streamed from disk; auto (default): rows; of a graph that is converted "
-          "and does not fit memory, compressed pages")
-      .one_of({"auto", "rows", "pages"});
+          ".spill: rows, pages that are streamed from disk, or edges in the order of the input, for run --method "
+          "edges; auto (default): rows; of a graph that is converted and does not fit memory, compressed pages")
+      .one_of({"auto", "rows", "pages", "edges"});
   command.flag("--compress", compress, "Pages: compressed, which is less to read");
   command
       .option("--order", order,
@@ -198,6 +198,13 @@ void LayoutArguments::add_to(Command& command) {
                  "them, relative ones from its own folder on");
   command.option("--record-ids", record_ids,
                  "Pages: P,Q, bytes of a page's and a slot's number (default: by size)");
+}
+
+bool LayoutArguments::edges(const std::string& output, const std::string& format) const {
+  if (layout != "edges") return false;
+  if (format_to_write(output, format).name != "spill")
+    throw usage_error("--layout edges is for .spill files; {} is none", output);
+  return true;
 }
 
 bool LayoutArguments::may_have_pages(const std::string& output, const std::string& format) const {

@@ -101,6 +101,8 @@ struct LayoutArguments {
   void add_to(Command& command);
   /// Whether the file may have pages though they were not asked for: where memory does not hold the graph.
   bool may_have_pages(const std::string& output, const std::string& format) const;
+  /// Whether edges are to stay in the order of the input; Error{usage} where the format has no place for them.
+  bool edges(const std::string& output, const std::string& format) const;
   /// Such pages.
   static store::PageOptions pages_beyond_memory() { return {.compressed = true}; }
   /// Pages, if they are asked for; Error{usage} where the format has none, or options do not go together.

@@ -17,6 +17,7 @@
 #include "cli/interrupt_watch.hpp"
 #include "cli/overwriting.hpp"
 #include "graph/arc_collector.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 #include "io/format.hpp"
 
@@ -64,6 +65,8 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (arguments.splits()) split_form(*arguments.split);
   if (arguments.layout.pages(arguments.output, arguments.to) && arguments.splits())
     throw usage_error("--split makes rows; it does not go with --layout pages");
+  if (arguments.layout.edges(arguments.output, arguments.to) && (arguments.split || arguments.in_edges))
+    throw usage_error("{} is of rows; it does not go with --layout edges", arguments.split ? "--split" : "--in-edges");
   if (arguments.temporary && !is_folder(*arguments.temporary))
     throw usage_error("--temporary {}: there is no such folder; make it first", printable(*arguments.temporary));
   if (arguments.temporary && !streams(arguments) && !may_stream(arguments))
@@ -324,13 +327,23 @@ Graph split_as_asked(Graph graph, const ConvertArguments& arguments, const Commo
   return graph;
 }
 
+/// Of a list of edges, pairs are written in its order.
+bool keeps_order(const ConvertArguments& arguments) {
+  return !arguments.split && !arguments.in_edges && format_to_write(arguments.output, arguments.to).name == "pairs";
+}
+
 /// The graph, or why memory does not hold it.
 std::variant<Graph, LoadRefusal> loaded(const ConvertArguments& arguments, const std::optional<Graph>& read,
                                         const Common& common, ProgressBar& bar) {
   const InterruptWatch watch{bar};  // nothing is being written
   try {
-    Graph graph = read ? *read : open(arguments.load.path, arguments.load.options(common, bar));
+    const bool  edges   = arguments.layout.edges(arguments.output, arguments.to);
+    LoadOptions options = arguments.load.options(common, bar);
+    options.edges       = edges;
+    Graph graph         = read ? *read : open(arguments.load.path, options);
     if (graph.pages()) graph = store::in_memory(graph, thread_count(common.threads), bar);
+    graph = edges ? as_edges(graph) : keeps_order(arguments) ? graph : with_rows(graph);
+    if (graph.edges()) return graph;
     return split_as_asked(std::move(graph), arguments, common, bar);
   } catch (const LoadRefusal& refusal) {
     return refusal;

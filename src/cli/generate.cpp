@@ -92,6 +92,7 @@ void generate_to_file(const GenerateArguments& arguments, const Common& common) 
   options.transform   = arguments.transform;
   options.host_memory = size_argument("--host-memory", arguments.host_memory);
   options.in_edges    = format_to_write(arguments.output, arguments.to).writes_in;
+  options.edges       = arguments.layout.edges(arguments.output, arguments.to);
   options.threads     = common.threads;
   options.progress    = &bar;
   set_weights(options, arguments);

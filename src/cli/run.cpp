@@ -254,6 +254,8 @@ std::string words_on_edges(const RunStatistics& statistics) {
   if (statistics.method == pages_from_disk()->name) return words_on_pages(statistics);
   const std::string sent =
       statistics.bytes_sent > 0 ? fmt::format(", {} transferred", human_bytes(statistics.bytes_sent)) : "";
+  if (statistics.method == unsorted_edges()->name)
+    return fmt::format(" (unsorted edges, {}{})", human_bytes(statistics.edges_on_host), sent);
   return fmt::format(" (edges in host memory, {} resident {}{})", human_bytes(statistics.edges_resident),
                      statistics.device == "cpu" ? "in the arena" : "on the GPU", sent);
 }

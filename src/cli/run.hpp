@@ -28,6 +28,7 @@ struct RunArguments {
   bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,
        no_history                         = false;
   bool                     all_partitions = false;
+  std::string              successors     = "changed";
   unsigned                 bin_entries    = CudaTuning{}.bin_entries;
   unsigned                 bucket_queue   = CudaTuning{}.bucket_queue;
   unsigned                 streams        = CudaTuning{}.streams;

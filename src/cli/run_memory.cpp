@@ -119,6 +119,7 @@ ParameterValues with_form_for(const Graph& graph, const std::string& algorithm, 
 
 MemoryRefusal explained(const MemoryRefusal& refusal, const RunArguments& arguments, const ParameterValues& given,
                         const Graph& graph, std::uint64_t held, const Common& common, Weights weights) {
+  if (graph.edges()) return refusal;  // how much rows would take is another question
   if (graph.pages()) return of_pages(refusal, arguments, given, graph, common);
   const ParameterValues values = with_form_for(graph, arguments.algorithm->name, given);
   GraphSize             size   = size_of_rows(graph);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <climits>
+#include <filesystem>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -11,6 +12,7 @@
 #include "devices/devices.hpp"
 #include "supply/methods.hpp"
 
+#include <spillway/engine/memory.hpp>
 #include <spillway/engine/transfer.hpp>
 #include <spillway/plugin.hpp>
 
@@ -134,7 +136,10 @@ SupplyOptions supply_of(const RunArguments& arguments) {
                                                   : Compress::automatic;
   if (arguments.resident) supply.resident = size_argument("--resident", arguments.resident, 0);
   supply.async = arguments.async == "on" ? Async::on : arguments.async == "off" ? Async::off : Async::automatic;
-  supply.all_parts = arguments.all_partitions;
+  supply.all_parts  = arguments.all_partitions;
+  supply.successors = arguments.successors == "all"    ? Successors::all
+                      : arguments.successors == "none" ? Successors::none
+                                                       : Successors::changed;
   if (arguments.state_chunks) supply.state_chunks = number_argument("--state-chunks", *arguments.state_chunks, 1);
   return supply;
 }
@@ -236,6 +241,13 @@ void add_study_options(Command& command, RunArguments& arguments) {
                         whole_partitions()->name))
       .group(for_study);
   command
+      .option("--successors", arguments.successors,
+              fmt::format("--method {}, in chunks: edges of earlier chunks that each is concatenated with, those "
+                          "that lead on from what it changed (changed, default), from all it leads to, or none",
+                          unsorted_edges()->name))
+      .one_of({"changed", "all", "none"})
+      .group(for_study);
+  command
       .option("--filter", arguments.filter,
               "How a GPU makes its frontiers: jit (default), online, ballot or batch")
       .one_of({"jit", "online", "ballot", "batch"})
@@ -318,7 +330,9 @@ void add_study_options(Command& command, RunArguments& arguments) {
 
 }  // namespace
 
-bool sends(const RunArguments& arguments) { return method_of(arguments)->transfers; }
+bool sends(const RunArguments& arguments) {
+  return method_of(arguments)->transfers || method_of(arguments)->of_edge_lists;
+}
 
 RunOptions run_options_of(const RunArguments& arguments, const Common& common, Progress& progress,
                           std::uint64_t runs) {
@@ -344,14 +358,44 @@ void check_ways(const RunArguments& arguments) {
   check_gpu_options(arguments);
   const Method method = method_of(arguments);
   if (sends(arguments) && arguments.direction == "pull")
-    throw usage_error("--method {} pushes along transferred edges; leave out --direction pull", arguments.method);
+    throw usage_error("--method {} pushes along edges as they come; leave out --direction pull", arguments.method);
   check_method_options({.method = method, .supply = supply_of(arguments)});
   device_of(arguments);
+  if (method->requires_cpu && !arguments.device.empty() && arguments.device != "auto" && arguments.device != "cpu")
+    throw usage_error("--method {} computes on the CPU; leave out --device {}", method->name, arguments.device);
   if (method->requires_gpu)
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
       throw usage_error("--method {} requires a GPU, and none can be used here ({}); leave it out", method->name,
                         found.absence);
 }
+
+namespace {
+
+bool is_compressed(const std::string& path) {
+  const std::string suffix = std::filesystem::path{path}.extension();
+  return suffix == ".gz" || suffix == ".zst" || suffix == ".zip" || suffix == ".bz2" || suffix == ".xz";
+}
+
+/// Whether a file is read as a list, for a GPU to sort its edges into rows: so large a one that a GPU is used
+/// whatever is asked of it, unless that is another device. Edges that are read both ways may have been listed from
+/// both ends, which shows while the CPU builds rows.
+bool has_gpu_build_rows(const RunArguments& arguments, const LoadOptions& options) {
+  constexpr std::uint64_t asked_for = 1u << 26, large = 1u << 31;  // bytes
+  const DeviceKind        device    = device_of(arguments).kind;
+  const Transform&        change    = options.transform;
+  const bool by_program = arguments.algorithm->on_gpu && arguments.algorithm->vertex_program;
+  if (!by_program || !(device.automatic() || device == cuda_kind()) || arguments.temporary) return false;
+  if (change.undirected || change.dedup || change.symmetrize || is_compressed(arguments.load.path)) return false;
+  std::error_code     none;
+  const std::uint64_t bytes = std::filesystem::file_size(arguments.load.path, none);
+  if (none || bytes < (device.automatic() ? large : asked_for)) return false;
+  constexpr std::uint64_t beside_file = 4;  // times its size, at most, with the rows that are built
+  const std::uint64_t     memory      = options.host_memory > 0 ? options.host_memory : MemoryBudget{}.limit();
+  if (memory / beside_file < bytes) return false;
+  return !cuda_devices().devices.empty();
+}
+
+}  // namespace
 
 Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
   const InterruptWatch watch{progress};
@@ -359,6 +403,7 @@ Graph asked_graph(const RunArguments& arguments, const Common& common, Progress&
     try {
       LoadOptions options = arguments.load.options(common, progress);
       options.temporary   = arguments.temporary.value_or("");
+      options.edges       = method_of(arguments)->of_edge_lists || has_gpu_build_rows(arguments, options);
       return open(arguments.load.path, options);
     } catch (const LoadRefusal& refusal) {
       throw explained(refusal, arguments, common);
@@ -382,7 +427,7 @@ void add_way_options(Command& command, RunArguments& arguments) {
   command.option("--device", arguments.device, device_help());
   command.option("--device-memory,--gpu-memory", arguments.device_memory,
                  fmt::format("Device memory limit, e.g. 4GiB (default: what is free); on the CPU with --method {}",
-                             names_of(&MethodFacts::transfers)));
+                             names_of(&MethodFacts::takes_arena)));
   command.option("--method", arguments.method, method_help()).one_of(method_words());
   command
       .option(

@@ -61,10 +61,11 @@ std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint
   return ranges;
 }
 
-Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
-                      double build_ms) {
+Graph generated_graph(Csr csr, std::shared_ptr<const EdgeList> edges, const GenerateOptions& options,
+                      const BuildContext& context, double read_ms, double build_ms) {
   Graph::Parts parts;
   parts.out               = std::move(csr);
+  parts.edges             = std::move(edges);
   parts.weight_type       = options.weight_type;
   parts.symmetric         = context.transform.undirected || context.transform.symmetrize;
   parts.name              = "generated graph";

@@ -8,6 +8,8 @@
 #include "base/fail.hpp"
 #include "generate/weights.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_collector.hpp"
+#include "graph/edge_list.hpp"
 
 #include <spillway/engine/stopwatch.hpp>
 #include <spillway/generate.hpp>
@@ -46,8 +48,8 @@ std::vector<BucketRange> ranges_of(const std::vector<EdgeIndex>& arcs, std::uint
                                    const MemoryBudget& budget);
 
 /// The finished graph. Both arcs of an undirected edge weigh the same: the weight belongs to the number.
-Graph generated_graph(Csr csr, const GenerateOptions& options, const BuildContext& context, double read_ms,
-                      double build_ms);
+Graph generated_graph(Csr csr, std::shared_ptr<const EdgeList> edges, const GenerateOptions& options,
+                      const BuildContext& context, double read_ms, double build_ms);
 
 /// Adds the edges of numbers [first, last). They are made a few at a time before any is added: between two
 /// additions the compiler would have to fetch everything `edge_at` refers to anew (a fifth slower).
@@ -129,13 +131,22 @@ Graph build_graph(const NumberedEdges& shape, const GenerateOptions& options, Ed
                        .progress  = options.progress ? options.progress : &Progress::none()};
   context.transform.undirected |= shape.undirected;
   const WeightDraw weights{options};
+  if (options.edges) {
+    refuse_changes(context.transform, "the generated graph");
+    Stopwatch     clock;
+    EdgeCollector collector{context, options.weight_type};
+    collect(collector, shape.numbers, weights, context, edge_at);
+    const double read_ms = clock.lap();
+    auto         edges   = std::move(collector).finish(shape.vertices).edges;
+    return generated_graph({}, std::move(edges), options, context, read_ms, clock.milliseconds());
+  }
   if (!fits_memory(shape, options, context)) {
     Stopwatch clock;
     Csr       csr;
     csr.offsets = options.weight_type == WeightType::none
                       ? build_in_passes<Arc>(shape, options, context, weights, edge_at)
                       : build_in_passes<WeightedArc>(shape, options, context, weights, edge_at);
-    return generated_graph(std::move(csr), options, context, clock.milliseconds(), 0);
+    return generated_graph(std::move(csr), nullptr, options, context, clock.milliseconds(), 0);
   }
 
   Stopwatch        clock;
@@ -147,7 +158,7 @@ Graph build_graph(const NumberedEdges& shape, const GenerateOptions& options, Ed
   });
   const Transform& asked   = context.transform;
   if (asked.symmetrize && !asked.dedup && !asked.undirected) csr = symmetrized(csr, options.weight_type, context);
-  return generated_graph(std::move(csr), options, context, read_ms, clock.milliseconds());
+  return generated_graph(std::move(csr), nullptr, options, context, read_ms, clock.milliseconds());
 }
 
 /// Edge `number` of the complete graph over n vertices, which has n(n-1)/2: (0,1), (0,2), … (n-2,n-1).

@@ -40,12 +40,16 @@ struct BuildContext {
   std::shared_ptr<Directions>   directions = nullptr;  ///< filled in where somebody asks for them
   BuildOutside*                 outside    = nullptr;  ///< rows go there; what is built has offsets alone
   BucketRange                   only       = {};
+  bool                          edges      = false;  ///< no rows are wanted: edges stay in the order of the input
+  std::string                   name       = {};     ///< of the input, for messages
 };
 
 struct BuiltCsr {
   Csr                  csr;
   std::uint64_t        first_id = 0;  ///< ids are consecutive from here…
   Array<std::uint64_t> original_ids;  ///< …unless they have gaps: then this lists them
+  /// Instead of rows; `csr` has offsets that state the numbers of vertices and arcs, and nothing else.
+  std::shared_ptr<const EdgeList> edges = {};
 };
 
 class VertexSet;
@@ -189,6 +193,9 @@ class ArcCollector<Record>::Appender {
         only_(only),
         both_ways_(transform.undirected || (transform.symmetrize && transform.dedup)),
         drop_loops_(transform.drop_loops) {}
+
+  /// Where in the input the edges that follow are from; rows do not depend on it.
+  void at(std::uint64_t /*place*/) {}
 
   /// One edge of the input: an arc, or two when the input is undirected.
   void add(Vertex source, Vertex target, std::uint32_t weight = 0) {

@@ -10,6 +10,8 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_collector.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 #include "store/paged_rows.hpp"
 
@@ -37,12 +39,15 @@ Graph::Graph(Parts parts) : state_(std::make_shared<State>()) {
   if (!parts.budget) parts.budget = std::make_shared<MemoryBudget>();
   static constexpr EdgeIndex no_rows[1] = {0};
   if (parts.out.offsets.empty()) parts.out.offsets = Array<EdgeIndex>{no_rows, nullptr};
-  state_->vertices    = parts.split ? parts.split->originals() : parts.out.vertex_count();
+  state_->vertices    = parts.split   ? parts.split->originals()
+                        : parts.edges ? parts.edges->vertex_count()
+                                      : parts.out.vertex_count();
   state_->arcs        = parts.split   ? parts.split->original_arcs()
+                        : parts.edges ? parts.edges->arc_count()
                         : parts.pages ? parts.out.offsets[state_->vertices]
                                       : parts.out.arc_count();
   state_->ids_checked = parts.trusted;
-  state_->out_checked = parts.trusted && !parts.split;
+  state_->out_checked = parts.trusted && !parts.split && !parts.edges;
   state_->in_given    = !parts.in.offsets.empty();
   state_->in_ready    = parts.trusted && !parts.in.offsets.empty();
   state_->parts       = std::move(parts);
@@ -67,6 +72,8 @@ bool              Graph::symmetric() const { return state_->parts.symmetric; }
 const LoadReport& Graph::report() const { return state_->parts.report; }
 
 const std::shared_ptr<const SplitRows>& Graph::split() const { return state_->parts.split; }
+
+const std::shared_ptr<const EdgeList>&  Graph::edges() const { return state_->parts.edges; }
 
 const std::shared_ptr<const store::PagedRows>& Graph::pages() const { return state_->parts.pages; }
 const std::shared_ptr<const store::PagedRows>& Graph::in_pages() const {
@@ -109,11 +116,25 @@ const Csr& Graph::out() const {
     const std::scoped_lock lock{state.mutex};
     if (!state.out_checked) {
       if (state.parts.split) state.parts.out = state.parts.split->original_rows(thread_count());
+      if (state.parts.edges)
+        state.parts.out =
+            rows_of(*state.parts.edges, {.budget = state.parts.budget, .transform = {}, .threads = thread_count()});
       check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
       state.out_checked.store(true, std::memory_order_release);
     }
   }
   return state.parts.out;
+}
+
+bool Graph::has_rows() const {
+  return !state_->parts.edges || state_->out_checked.load(std::memory_order_acquire);
+}
+
+void Graph::give_out(Csr rows) const {
+  const std::scoped_lock lock{state_->mutex};
+  if (has_rows()) return;
+  state_->parts.out = std::move(rows);
+  state_->out_checked.store(true, std::memory_order_release);
 }
 
 bool Graph::has_in() const {
@@ -208,6 +229,24 @@ Graph finished(Csr csr, WeightType weight_type, const BuildContext& context, dou
   return Graph{std::move(parts)};
 }
 
+/// As they were given, but for loops that are to be dropped.
+Graph edges_of_arrays(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                      std::span<const std::uint32_t> weights, WeightType weight_type, std::uint64_t vertex_count,
+                      const BuildContext& context) {
+  refuse_changes(context.transform, "arrays in memory");
+  EdgeCollector collector{context, weight_type};
+  auto&         appender = collector.appender(0);
+  for (std::uint64_t i = 0; i < sources.size(); ++i)
+    appender.add(sources[i], targets[i], weights.empty() ? 0 : weights[i]);
+  Graph::Parts parts;
+  parts.edges       = std::move(collector).finish(vertex_count).edges;
+  parts.weight_type = weight_type;
+  parts.symmetric   = context.transform.undirected;
+  parts.name        = "arrays in memory";
+  parts.budget      = context.budget;
+  return Graph{std::move(parts)};
+}
+
 void check_weight_array(std::size_t weights, std::size_t arcs, WeightType type) {
   if ((type == WeightType::none) != (weights == 0 && arcs > 0) && arcs > 0)
     throw usage_error("weights and their type must be given together");
@@ -247,6 +286,7 @@ Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets
 
   const BuildContext context = context_of(options);
   const Stopwatch    clock;
+  if (options.edges) return edges_of_arrays(sources, targets, weights, weight_type, vertex_count, context);
   Csr                csr = with_collector(context, weight_type, [&](auto& collector) {
     for_each_share(context.threads, sources.size(), [&](std::uint64_t begin, std::uint64_t end, int thread) {
       auto& appender = collector.appender(thread);

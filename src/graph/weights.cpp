@@ -4,13 +4,30 @@
 #include "base/fail.hpp"
 #include "generate/random.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 
 namespace spillway {
 namespace {
 
+/// Both arcs of an edge get what `weight_of` gives for its ends, whichever comes first.
+template <class WeightOf>
+Graph weighted_list(const Graph& graph, int threads, WeightOf&& weight_of) {
+  const EdgeRun         edges = graph.edges()->edges(thread_count(threads));
+  Buffer<std::uint32_t> words{edges.count * 3, graph.budget(), "the weights"};
+  for_each_share(thread_count(threads), edges.count, [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      words[3 * i]     = edges.source(i);
+      words[3 * i + 1] = edges.target(i);
+      words[3 * i + 2] = weight_of(edges.source(i), edges.target(i));
+    }
+  });
+  return with_words(graph, std::move(words).freeze(), WeightType::u32);
+}
+
 template <class WeightOf>
 Graph weighted(const Graph& graph, int threads, WeightOf&& weight_of) {
+  if (graph.edges()) return weighted_list(graph, threads, weight_of);
   const Csr&            out = graph.out();
   Buffer<std::uint32_t> weights{out.arc_count(), graph.budget(), "the weights"};
   for_each_row_range(out, thread_count(threads), [&](Vertex first, Vertex last, int) {

@@ -75,14 +75,15 @@ class EdgeTextReader {
   }
 
  private:
-  /// Parses all pieces on all threads; adder(thread, seen) gives what takes (source, target, weight, place) there.
+  /// Parses all pieces on all threads; adder(thread, seen) gives what takes (source, target, weight, place) there,
+  /// begin(thread, byte) is told where each piece begins.
   /// met() between stretches.
-  template <class Lines, class Adder, class Met>
-  void parse(const Lines& lines, Adder&& adder, Met&& met) {
+  template <class Lines, class Adder, class Begin, class Met>
+  void parse(const Lines& lines, Adder&& adder, Begin&& begin, Met&& met) {
     job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
     go_on();
     for (bool more = true; more;) {
-      parse_stretch(lines, adder);
+      parse_stretch(lines, adder, begin);
       if (first_problem_ == UINT64_MAX) met();
       more = first_problem_ == UINT64_MAX && source_.next_stretch();
     }
@@ -93,8 +94,8 @@ class EdgeTextReader {
                       edges_.load());
   }
 
-  template <class Lines, class Adder>
-  void parse_stretch(const Lines& lines, Adder&& adder) {
+  template <class Lines, class Adder, class Begin>
+  void parse_stretch(const Lines& lines, Adder&& adder, Begin&& begin) {
     on_threads(job_.context.threads, [&](int thread) {
       LineChunk chunk;
       Seen      seen;
@@ -102,7 +103,8 @@ class EdgeTextReader {
       try {
         // Whoever works before the first problem goes on, so that the same line is told however threads run.
         while (source_.next(thread, chunk) && chunk.offset < first_problem_) {
-          seen.wide                 = {};
+          seen.wide = {};
+          begin(thread, chunk.offset);
           const std::uint64_t found = lines.parse(chunk, seen, add);
           edges_ += found;
           if (found > 0) report_edges(chunk);
@@ -236,7 +238,7 @@ class EdgeTextReader {
 
   template <class Lines>
   ReadResult small_numbers(const Lines& lines) {
-    return with_collector(job_.context, text_.weight_type, [&](auto& collector) {
+    return with_input_collector(job_.context, text_.weight_type, [&](auto& collector) {
       const std::uint64_t limit = text_.vertices.value_or(text_.dense ? max_vertices : text_.id_limit);
       const std::uint64_t first = text_.first_id;
       const bool          skew = text_.layout.negate_reverse, one_triangle = text_.layout.one_triangle;
@@ -253,7 +255,8 @@ class EdgeTextReader {
           if (skew) add_negated(appender, u, v, weight, place);
         };
       };
-      parse(lines, add, [&] {
+      const auto begin = [&](int thread, std::uint64_t byte) { collector.appender(thread).at(byte); };
+      parse(lines, add, begin, [&] {
         if (source_.place() != LineSource::the_end) return collector.keep_if_due([&] { return state(); });
         if (job_.journal()) job_.journal()->put("input", state());
       });
@@ -308,7 +311,7 @@ class EdgeTextReader {
             edges.add({u, interner.number_of(target), weight}, job_.context);
           };
         },
-        [] {});
+        [&](int thread, std::uint64_t byte) { met[static_cast<std::size_t>(thread)].begin_piece(byte); }, [] {});
 
     const Stopwatch        clock;
     const OrderedKeys<Key> ordered{interners, job_.context.budget};
@@ -318,15 +321,16 @@ class EdgeTextReader {
     const std::vector<Key>& keys   = text_.vertex_list_path.empty() ? ordered.keys() : listed;
     if (keys.size() > max_vertices)
       throw bad_input("{}: {} vertices: at most 2^32-1 are supported", job_.path(), keys.size());
-    ReadResult result = with_collector(job_.context, text_.weight_type, [&](auto& collector) {
+    ReadResult result = with_input_collector(job_.context, text_.weight_type, [&](auto& collector) {
       for_each_task(job_.context.threads, threads, [&](std::uint64_t i, int thread) {
         const std::vector<Vertex> places = ordered.places_in(keys, i, [&](const Key& missing) {
           throw bad_input("{}: an edge names vertex {}, which {} does not list", job_.path(), missing,
                           text_.vertex_list_path);
         });
         auto&                     to     = collector.appender(thread);
-        met[i].drain(job_.context,
-                     [&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
+        met[i].drain(
+            job_.context, [&](std::uint64_t byte) { to.at(byte); },
+            [&](const Met& edge) { to.add(places[edge.source], places[edge.target], edge.weight); });
       });
       return from_collected(std::move(collector).finish(keys.size()), keys.size(), 0, text_.weight_type, job_);
     });
@@ -339,16 +343,25 @@ class EdgeTextReader {
   /// graph, whole blocks wait on disk.
   class MetEdges {
    public:
+    /// What follows is from this byte on. Where rows go elsewhere their order says nothing.
+    void begin_piece(std::uint64_t byte) { pieces_.push_back({byte, added_}); }
     void add(const Met& edge, const BuildContext& context) {
       if (used_ == block_edges || blocks_.empty()) next_block(context);
       blocks_.back()[used_++] = edge;
+      ++added_;
     }
 
-    template <class Visit>
-    void drain(const BuildContext& context, Visit&& visit) {
+    /// begin(byte) before the edges of a piece.
+    template <class Begin, class Visit>
+    void drain(const BuildContext& context, Begin&& begin, Visit&& visit) {
+      auto          piece = pieces_.begin();
+      std::uint64_t edge  = 0;
       for (std::size_t i = 0; i < blocks_.size(); ++i) {
         const std::uint64_t count = i + 1 == blocks_.size() ? used_ : block_edges;
-        for (std::uint64_t j = 0; j < count; ++j) visit(blocks_[i][j]);
+        for (std::uint64_t j = 0; j < count; ++j, ++edge) {
+          for (; piece != pieces_.end() && piece->edge == edge; ++piece) begin(piece->byte);
+          visit(blocks_[i][j]);
+        }
         if (i + 1 < blocks_.size()) blocks_[i] = {};
       }
       for (const std::uint64_t at : written_) {
@@ -360,6 +373,10 @@ class EdgeTextReader {
     }
 
    private:
+    struct Piece {
+      std::uint64_t byte, edge;
+    };
+
     void next_block(const BuildContext& context) {
       used_ = 0;
       if (context.outside && !blocks_.empty())
@@ -371,7 +388,8 @@ class EdgeTextReader {
     static constexpr std::uint64_t block_edges = 64u << 10;
     std::vector<Buffer<Met>>       blocks_;
     std::vector<std::uint64_t>     written_;  ///< where in the file
-    std::uint64_t                  used_ = 0;
+    std::uint64_t                  used_ = 0, added_ = 0;
+    std::vector<Piece>             pieces_;
   };
 
   /// The ids that a list of vertices states; only numbers come with one.

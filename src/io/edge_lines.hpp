@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/edge_collector.hpp"
 #include "io/format.hpp"
 
 namespace spillway {

@@ -167,7 +167,7 @@ ListLayout list_layout(const EdgeText& text, const EdgeInspection& inspection) {
 
 /// A list of no edges: nothing but comments, or a header line.
 ReadResult no_edges(const EdgeText& text, ReadJob& job) {
-  return with_collector(job.context, text.weight_type, [&](auto& collector) {
+  return with_input_collector(job.context, text.weight_type, [&](auto& collector) {
     const std::uint64_t vertices = text.vertices.value_or(0);
     return from_collected(std::move(collector).finish(vertices), vertices, text.first_id, text.weight_type, job);
   });

@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 #include "graph/symmetry.hpp"
 #include "io/byte_stream.hpp"
@@ -118,6 +119,7 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
   if (options.weight_column == "none" || options.weight_type == WeightType::none) {
     result.csr.weights = result.in.weights = {};
     result.weight_type                     = WeightType::none;
+    if (result.edges) result.edges = without_weights(*result.edges);
   } else if (options.weight_type && *options.weight_type != result.weight_type) {
     throw usage_error("{}: --weight-type {} asked for, but its weights are {}", path,
                       to_string(*options.weight_type), to_string(result.weight_type));
@@ -128,7 +130,7 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
 void note_doubled(const ReadResult& result, ReadJob& job) {
   const Transform& transform = job.context.transform;
   if (!transform.undirected || transform.dedup || job.undirected_by.empty()) return;
-  if (!doubles_both_ways(result.csr, *job.context.directions)) return;
+  if (result.edges || !doubles_both_ways(result.csr, *job.context.directions)) return;
   job.notes.push_back(fmt::format(
       "edges seem to be listed from both ends, and {} reads each as two arcs: they are "
       "doubled ({})",
@@ -325,6 +327,8 @@ Graph made_graph(ReadGraph read, const std::string& path) {
   parts.pages       = std::move(read.result.pages);
   parts.in_pages    = std::move(read.result.in_pages);
   parts.split       = std::move(read.result.split);
+  parts.edges       = std::move(read.result.edges);
+  if (parts.edges) parts.out = {};
   parts.ids         = std::move(read.result.ids);
   parts.weight_type = read.result.weight_type;
   parts.symmetric   = read.result.symmetric;
@@ -353,8 +357,11 @@ ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildO
                                   .threads    = thread_count(options.threads),
                                   .progress   = options.progress ? options.progress : &Progress::none(),
                                   .directions = std::make_shared<Directions>(),
-                                  .outside    = outside},
+                                  .outside    = outside,
+                                  .edges      = options.edges,
+                                  .name       = path},
                       .notes   = {}};
+  if (options.edges) refuse_changes(options.transform, path);
   const Stopwatch clock;
   ReadResult      result = [&] {
     try {
@@ -490,7 +497,8 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
                           WeightType weight_type, ReadJob& job) {
   const Transform& transform = job.context.transform;
   ReadResult       result;
-  result.csr = transform.symmetrize && !transform.dedup ? symmetrized(built.csr, weight_type, job.context)
+  result.edges = std::move(built.edges);
+  result.csr   = transform.symmetrize && !transform.dedup ? symmetrized(built.csr, weight_type, job.context)
                                                         : std::move(built.csr);
   if (declared) {
     result.ids = IdMap::consecutive(first_id);
@@ -501,6 +509,7 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
   }
   result.weight_type = weight_type;
   result.symmetric   = transform.undirected || transform.symmetrize;
+  if (result.edges) result.edges->edges(job.context.threads);  // refuses weights that are none
   if (weight_type == WeightType::f32) check_weights(result.csr.weights.span(), job.path(), job.context.threads);
   return result;
 }

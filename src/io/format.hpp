@@ -66,6 +66,7 @@ struct ReadResult {
   Csr                                     in;
   std::shared_ptr<const store::PagedRows> pages = {}, in_pages = {};
   std::shared_ptr<const SplitRows>        split = {};
+  std::shared_ptr<const EdgeList>         edges = {};  ///< `csr` then has offsets that state numbers, and no more
   IdMap                                   ids;
   WeightType                              weight_type = WeightType::none;
   bool                                    symmetric   = false;

@@ -90,6 +90,7 @@ class Graph500Reader {
         weights_->read(first * sizeof(float), mine.data(), chunk.size() * sizeof(float));
       }
       auto& appender = collector.appender(thread);
+      appender.at(first);
       for (std::size_t i = 0; i < chunk.size(); ++i) {
         const Vertex u = checked(chunk[i].end(0), (first + i) * sizeof(Edge));
         const Vertex v = checked(chunk[i].end(1), (first + i) * sizeof(Edge));

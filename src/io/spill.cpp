@@ -1,5 +1,6 @@
 // Spillway's own format, as one entry of the table; the file itself is the store's business.
 #include "base/fail.hpp"
+#include "graph/edge_list.hpp"
 #include "io/format.hpp"
 #include "store/spill_file.hpp"
 
@@ -30,7 +31,10 @@ Format spill_format() {
                   "undo; "
                   "convert it with --split none first",
                   job.path());
-            if (job.options.transform.any()) {
+            if (parts.edges && job.options.edges) {
+              parts.edges = transformed(parts.edges, job.options.transform, job.context.threads, job.context.budget);
+              parts.symmetric = parts.edges->both_ways();
+            } else if (job.options.transform.any()) {
               const Graph stored{std::move(parts)};  // checks what is about to be indexed with
               return from_rows(stored.out(), stored.ids(), stored.weight_type(), stored.symmetric(), job);
             }
@@ -40,6 +44,7 @@ Format spill_format() {
             result.pages       = std::move(parts.pages);
             result.in_pages    = std::move(parts.in_pages);
             result.split       = std::move(parts.split);
+            result.edges       = std::move(parts.edges);
             result.ids         = std::move(parts.ids);
             result.weight_type = parts.weight_type;
             result.symmetric   = parts.symmetric;

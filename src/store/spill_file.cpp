@@ -9,6 +9,7 @@
 #include "base/fail.hpp"
 #include "base/hash.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 
 namespace spillway::store {
@@ -49,6 +50,8 @@ std::string_view to_string(SectionKind kind) {
       return "table of stripes";
     case SectionKind::split:
       return "table of split vertices";
+    case SectionKind::edges:
+      return "edges";
   }
   return "unknown section";
 }
@@ -188,6 +191,10 @@ Graph::Parts SpillFile::parts() const {
     parts.split = split();
     return parts;
   }
+  if (find(SectionKind::edges)) {
+    parts.edges = edges();
+    return parts;
+  }
   parts.out.offsets = array<EdgeIndex>(SectionKind::out_offsets, n + 1);
   parts.out.targets = array<Vertex>(SectionKind::out_targets, m);
   if (weighted) parts.out.weights = array<std::uint32_t>(SectionKind::out_weights, m);
@@ -197,6 +204,23 @@ Graph::Parts SpillFile::parts() const {
     if (weighted) parts.in.weights = array<std::uint32_t>(SectionKind::in_weights, m);
   }
   return parts;
+}
+
+std::shared_ptr<const EdgeList> SpillFile::edges() const {
+  const WeightType    type   = static_cast<WeightType>(header_.weight_type);
+  const unsigned      stride = type == WeightType::none ? 2 : 3;
+  const std::uint64_t count  = find(SectionKind::edges)->bytes / sizeof(std::uint32_t) / stride;
+  const bool          both   = header_.symmetric != 0;
+  if ((header_.id_kind & split_rows) != 0 || (both ? header_.arcs > 2 * count || header_.arcs < count : header_.arcs != count))
+    throw bad_input("{}: {} edges do not make the {} arcs that the header states", path_, count, header_.arcs);
+  return std::make_shared<EdgeList>(EdgeList::Parts{.words = array<std::uint32_t>(SectionKind::edges, count * stride),
+                                                    .stride      = stride,
+                                                    .vertices    = header_.vertices,
+                                                    .weight_type = type,
+                                                    .both_ways   = both,
+                                                    .loops       = both ? 2 * count - header_.arcs : 0,
+                                                    .name        = path_},
+                                    /*trusted=*/false);
 }
 
 std::optional<SplitHeader> SpillFile::split_header() const {
@@ -369,8 +393,9 @@ void add_rows(std::vector<Content>& contents, const Csr& rows, bool weighted, bo
   if (weighted) contents.push_back(content(in ? SectionKind::in_weights : SectionKind::out_weights, rows.weights));
 }
 
-/// `split`: its table as a section, if there is one.
-std::vector<Content> contents_of(const Graph& graph, std::span<const std::byte> split) {
+/// `split`: its table as a section, if there is one; `edges`: likewise.
+std::vector<Content> contents_of(const Graph& graph, std::span<const std::byte> split,
+                                 std::span<const std::byte> edges) {
   const bool           weighted = graph.weight_type() != WeightType::none;
   std::vector<Content> contents;
   if (const SplitRows* const rows = graph.split().get()) {
@@ -379,6 +404,8 @@ std::vector<Content> contents_of(const Graph& graph, std::span<const std::byte> 
     const bool in = rows->form().in_edges, both = in || rows->has_transposed();
     add_rows(contents, rows->out(), weighted, false);
     if (both) add_rows(contents, rows->in(), weighted, true);
+  } else if (graph.edges()) {
+    contents.push_back({SectionKind::edges, edges});
   } else {
     add_rows(contents, graph.out(), weighted, false);
     if (!graph.symmetric() && graph.has_in()) add_rows(contents, graph.in(), weighted, true);
@@ -631,7 +658,8 @@ void commit(OutputFile& file, StripeOutput& stripes, OutputFile* id_map) {
 
 void write(const Graph& graph, OutputFile& file, Progress& progress) {
   const std::vector<std::byte> split    = graph.split() ? split_section(*graph.split()) : std::vector<std::byte>{};
-  const std::vector<Content>   contents = contents_of(graph, split);
+  const Array<std::uint32_t>   edges    = graph.edges() ? packed(*graph.edges(), graph.budget()) : Array<std::uint32_t>{};
+  const std::vector<Content>   contents = contents_of(graph, split, std::as_bytes(edges.span()));
   Header                       header   = header_of(graph);
 
   std::vector<Section> sections;

@@ -46,6 +46,7 @@ class SpillFile {
   std::uint64_t                    vertices() const;
   std::optional<SplitHeader>       split_header() const;
   std::shared_ptr<const SplitRows> split() const;
+  std::shared_ptr<const EdgeList>  edges() const;
 
   std::shared_ptr<const PagedRows> paged(bool in) const;
   std::vector<PagedRows::File>     files_of(bool in, const PageTableHeader& table) const;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/fail.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 #include "graph/symmetry.hpp"
 #include "store/spill_file.hpp"
@@ -84,6 +85,13 @@ std::vector<SectionVerdict> verify(const std::string& path, Progress& progress) 
     return verdicts;
   }
   const Graph graph{file.parts()};
+  if (graph.edges()) {
+    verdicts.push_back({"ends of edges", graph.edges()->words().size() * sizeof(std::uint32_t),
+                        complaint_of([&] { graph.edges()->edges(thread_count()); })});
+    verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
+    check_mapped_files(path);
+    return verdicts;
+  }
   verdicts.push_back({"rows", graph.arc_count() * sizeof(Vertex), complaint_of([&] { graph.out(); })});
   if (graph.split()) verdicts.push_back(verified(*graph.split(), progress));
   verdicts.push_back({"ids", 0, complaint_of([&] { graph.ids(); })});
