@@ -73,6 +73,7 @@ struct Algorithm {
   bool                    on_gpu        = false;  ///< can be asked of one
   bool  vertex_program = true;   ///< or an algorithm of its own, to which directions and methods do not apply
   bool  survives_split = false;  ///< of its own, and answers by programs where vertices are split; programs say so
+  bool  takes_lists    = false;  ///< of its own, and answers by a program where edges have no rows
   Run   run            = {};
   Plans plan           = {};              ///< of the first program that `run` runs: `plan_run` (run.hpp)
   Verify                   verify  = {};  ///< empty: the result cannot be checked

@@ -20,9 +20,11 @@ struct MethodFacts {
   bool             asynchronous   = false;  ///< --async on goes with it
   bool             chosen_by_auto = false;  ///< priced by these facts
   bool             streams_pages  = false;  ///< from disk, of graphs that rest in pages
+  bool             of_edge_lists  = false;  ///< edges are processed in the order that they rest in, without rows
+  bool             takes_arena    = false;  ///< on the CPU too, as much of them at a time as --device-memory says
 
   /// Edges come while a run lasts.
-  bool in_blocks() const { return transfers || streams_pages; }
+  bool in_blocks() const { return transfers || streams_pages || of_edge_lists; }
 };
 
 /// One of `methods()`, or auto.
@@ -53,5 +55,6 @@ Method edges_in_place();
 Method whole_partitions();
 Method least_predicted();  ///< for each part of the graph, in every iteration
 Method pages_from_disk();
+Method unsorted_edges();
 
 }  // namespace spillway

@@ -91,6 +91,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
               options.device.kind->of_cpu_executors,
       .pull =
           T::all_active || options.direction == Direction::pull || (options.deterministic && T::order_sensitive),
+      .degrees        = T::reads_degree || InitsFromDegree<P>,
       .without_others = options.direction == (T::along == Along::in ? Direction::push : Direction::pull) ||
                         (T::along == Along::in ? T::reads_degree : options.deterministic && T::order_sensitive),
       .to_plan = asked == Asked::plan};
@@ -105,11 +106,12 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   }
   Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   if (continuation.whole) topology.answers.reset();
-  const bool supports_async =
-      T::supports_async && topology.push.size() == 1 && !continuation.record && !continuation.replay;
+  const bool of_lists = options.method->of_edge_lists;
+  const bool supports_async = T::supports_async && (!of_lists || (T::in_place && T::live_messages)) &&
+                              topology.push.size() == 1 && !continuation.record && !continuation.replay;
   check_method_options(options);
   check_balance(options, T::order_sensitive, on_a_gpu);
-  if (windows || (options.method->streams_pages && on_a_gpu))
+  if (windows || of_lists || (options.method->streams_pages && on_a_gpu))
     refuse_in_windows(options, T::order_sensitive, supports_async);
   const double       prepare = clock.milliseconds();
   const ProgramFacts facts{.voting          = T::voting,
@@ -124,6 +126,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   const RunRequest<P> request{program,      graph,     topology, options, facts, max_iterations_of(program),
                               continuation, &frontiers};
   const auto          on_cpu = [&] {
+    count_degrees(topology, graph, options);  // which were left to the GPU
     host::HostDevice<P> device{request, delta_of(program, graph, false)};
     return act(device, request, prepare);
   };

@@ -56,13 +56,13 @@ const Form& form_of(const Graph& graph, const ParameterValues& values, const Run
   std::vector<std::string> names{"auto"};
   for (const Form& form : forms) names.emplace_back(form.name);
   const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
-  const bool         transfers = options.method->transfers;
+  const bool         transfers = options.method->transfers || options.method->of_edge_lists;
   if (chosen == "auto") return transfers ? propagate : form_for(graph);
   if (has_tree_vertices(graph) && chosen == afforest.name)
     throw usage_error("cc: --form {} is no vertex program, and only these run on split vertices; use --form {}",
                       afforest.name, propagate.name);
   if (transfers && chosen == afforest.name)
-    throw usage_error("cc: --form {} hooks edges where they lie, and --method {} transfers them; use --form {}",
+    throw usage_error("cc: --form {} hooks along rows in memory, and --method {} brings edges otherwise; use --form {}",
                       afforest.name, options.method->name, propagate.name);
   return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
 }
@@ -70,7 +70,7 @@ const Form& form_of(const Graph& graph, const ParameterValues& values, const Run
 Plan plan_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Form& form = form_of(graph, values, options);
   Plan        plan = form.plan(graph, options);
-  if (is_left_to_method(values) && options.method->transfers)
+  if (is_left_to_method(values) && (options.method->transfers || options.method->of_edge_lists))
     plan.why.push_back(
         fmt::format("--method {} needs a vertex program: the form is {}", options.method->name, form.name));
   return plan;
@@ -143,7 +143,8 @@ Result run_cc(const Graph& graph, const ParameterValues& values, const RunOption
   Result      result;
   const auto  sizes = component_sizes(components.labels.span(), graph, threads);
   result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
-  if (is_left_to_method(values) && (options.method->transfers || graph.pages()))
+  if (is_left_to_method(values) &&
+      (options.method->transfers || options.method->of_edge_lists || graph.pages()))
     result.facts.push_back({"form", std::string{form.name}});
   result.statistics = std::move(components.statistics);
   result.statistics.run_ms += clock.milliseconds();
@@ -351,6 +352,7 @@ Algorithm cc_algorithm() {
           .on_gpu         = gpu::built,
           .vertex_program = false,
           .survives_split = true,
+          .takes_lists    = true,
           .run            = run_cc,
           .plan           = plan_cc,
           .verify         = verify_cc,

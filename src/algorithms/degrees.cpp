@@ -79,7 +79,7 @@ Result by_program(const Graph& graph, const RunOptions& options) {
 template <class ByProgram, class OnCpu, class Tell>
 auto where_it_pays(const Graph& graph, const RunOptions& options, ByProgram&& by_program, OnCpu&& on_cpu,
                    Tell&& tell) {
-  if (graph.pages()) return by_program(options);
+  if (graph.pages() || options.method->of_edge_lists) return by_program(options);
   RunOptions there           = options;
   const bool lengths_are_all = graph.has_in() && options.device.kind.automatic();
   if (lengths_are_all || gpu::is_left_to_cpu(options, graph) || !cuda::wanted<ArcCounts>(options, {}))
@@ -138,6 +138,7 @@ Algorithm degrees_algorithm() {
           .columns        = {{"out", "arcs that leave"}, {"in", "arcs that arrive"}},
           .on_gpu         = gpu::built,
           .vertex_program = false,
+          .takes_lists    = true,
           .run            = run_degrees,
           .plan           = plan_degrees,
           .verify         = verify_degrees,

@@ -22,18 +22,26 @@ void refuse_split(const Algorithm& algorithm, const Graph& graph) {
         algorithm.name, graph.name(), text_of(graph.split()->form()), algorithm.name);
 }
 
+void refuse_list(const Algorithm& algorithm, const RunOptions& options) {
+  if (options.method->of_edge_lists && !algorithm.takes_lists)
+    throw usage_error("{} needs rows, and --method {} does without; leave it out", algorithm.name,
+                      options.method->name);
+}
+
 /// Algorithms that do not leave it to a program say where they do not run, and on which graphs.
 void check_devices(Algorithm& algorithm) {
   algorithm.run = [run = std::move(algorithm.run), facts = Algorithm{algorithm}](
                       const Graph& graph, const ParameterValues& values, const RunOptions& options) {
     refuse_device(facts, options);
     refuse_split(facts, graph);
+    refuse_list(facts, options);
     return run(graph, values, options);
   };
   if (algorithm.plan)
     algorithm.plan = [plan = std::move(algorithm.plan), facts = Algorithm{algorithm}](
                          const Graph& graph, const ParameterValues& values, const RunOptions& options) {
       refuse_split(facts, graph);
+      refuse_list(facts, options);
       return plan(graph, values, options);
     };
 }

@@ -36,9 +36,13 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
 
 /// A search for parents looks at about half of the edges once more, which takes longer than what wider values cost
 /// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md). In pages it would
-/// be another pass over all of them; where vertices are split, parents may be parts of them.
-bool carries_parents(const Parameters& parameters, const Graph& graph) {
-  return parameters.choice("parents", {"carry", "search"}) == "carry" || graph.pages() || has_tree_vertices(graph);
+/// be another pass over all of them, and it walks rows, which a list of edges has none of; where vertices are split,
+/// parents may be parts of them.
+bool walks_no_rows(const Graph& graph, const RunOptions& options) {
+  return graph.pages() || options.method->of_edge_lists || has_tree_vertices(graph);
+}
+bool carries_parents(const Parameters& parameters, const Graph& graph, const RunOptions& options) {
+  return parameters.choice("parents", {"carry", "search"}) == "carry" || walks_no_rows(graph, options);
 }
 
 /// Where the choice is free, it stays so: the CPU runs the same program.
@@ -87,7 +91,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
   const double delta  = delta_of(parameters);
   const auto   on_cpu = [&] { return paths_with_parents(graph, source, delta, gpu::without(options)); };
   const auto   there  = [&] {
-    if (carries_parents(parameters, graph))
+    if (carries_parents(parameters, graph, options))
       return paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     return on_gpu(Distances{source, delta}, graph, options, on_cpu);
   };
@@ -105,7 +109,8 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
     Progress&      progress = options.progress ? *options.progress : Progress::none();
     Stopwatch      clock;
     Buffer<Vertex> parents =
-        shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress);
+        shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress,
+                              options.method->of_edge_lists);
     Result result;
     result.statistics = std::move(outcome.statistics);
     result.statistics.run_ms += clock.milliseconds();
@@ -118,8 +123,7 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   return gpu::or_else(
       graph, options,
       [&] {
-        return graph.pages() || has_tree_vertices(graph) ? run_on(options)
-                                                         : on_gpu(program, graph, options, on_cpu);
+        return walks_no_rows(graph, options) ? run_on(options) : on_gpu(program, graph, options, on_cpu);
       },
       on_cpu);
 }
@@ -148,7 +152,7 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
   RunOptions there  = options;
   there.device.kind = cuda_kind();
   const auto on_gpu = [&] {
-    if (!real && carries_parents(parameters, graph))
+    if (!real && carries_parents(parameters, graph, options))
       return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     OtherDevice cpu;
     if (real && (graph.pages() || has_tree_vertices(graph)))

@@ -4,10 +4,12 @@
 #include <bit>
 
 #include "algorithms/row_visits.hpp"
+#include "base/fail.hpp"
 #include "graph/csr.hpp"
 #include "graph/vertex_queue.hpp"
 
 #include <spillway/combine.hpp>
+#include <spillway/edge_list.hpp>
 
 namespace spillway {
 namespace {
@@ -20,6 +22,20 @@ class ParentSearch {
         threads_(threads),
         progress_(progress),
         parents_(Buffer<Vertex>::where_it_fits(graph.vertex_count(), graph.budget(), "the result")) {}
+
+  /// Over the edges of a list instead of rows, a pass over all of them for each step.
+  Buffer<Vertex> run_on_list(Vertex source) && {
+    std::fill_n(parents_.data(), parents_.size(), no_vertex);
+    parents_[source] = source;
+    for_each_tight_edge([&](Vertex u, Vertex v) {
+      take_nearer(u, v);
+      return false;
+    });
+    if (orphans() == 0) return std::move(parents_);
+    while (for_each_tight_edge([&](Vertex u, Vertex v) { return has_parent(u) && adopt(u, v); })) {
+    }
+    return std::move(parents_);
+  }
 
   Buffer<Vertex> run(Vertex source) && {
     std::fill_n(parents_.data(), parents_.size(), no_vertex);
@@ -119,6 +135,28 @@ class ParentSearch {
     for_each_tight(u, out.neighbors(u), out.weights.data() + out.offsets[u], visit);
   }
 
+  /// visit(u, v) for the edges that a shortest path may end with; true if it was for any.
+  template <class Visit>
+  bool for_each_tight_edge(Visit&& visit) const {
+    const EdgeList&   list  = *graph_.edges();
+    const EdgeRun     edges = list.edges(threads_);
+    std::atomic<bool> any   = false;
+    check_cancelled(progress_);
+    for_each_share(threads_, edges.count, [&](std::uint64_t begin, std::uint64_t end, int) {
+      const auto look = [&](Vertex u, Vertex v, double weight) {
+        if (distances_[u] != highest<double>() && distances_[u] + weight == distances_[v] && visit(u, v))
+          any.store(true, std::memory_order_relaxed);
+      };
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const Vertex u = edges.source(i), v = edges.target(i);
+        const auto   weight = static_cast<double>(std::bit_cast<float>(edges.weight(i)));
+        look(u, v, weight);
+        if (list.both_ways() && u != v) look(v, u, weight);
+      }
+    });
+    return any;
+  }
+
   const Graph&            graph_;
   std::span<const double> distances_;
   int                     threads_;
@@ -129,7 +167,8 @@ class ParentSearch {
 }  // namespace
 
 Buffer<Vertex> shortest_path_parents(const Graph& graph, Vertex source, std::span<const double> distances,
-                                     int threads, Progress& progress) {
+                                     int threads, Progress& progress, bool on_list) {
+  if (on_list) return ParentSearch{graph, distances, threads, progress}.run_on_list(source);
   return ParentSearch{graph, distances, threads, progress}.run(source);
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/fail.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/csr.hpp"
 #include "store/paged_rows.hpp"
 
@@ -27,6 +28,14 @@ void refuse_negative_weights(const Graph& graph, const char* algorithm, const Ru
     if (graph.pages()->least_weight() >= 0) return;
     throw bad_input("{} takes no negative weights; {} has some, down to {}", algorithm, graph.name(),
                     graph.pages()->least_weight());
+  }
+  if (!graph.has_rows()) {
+    const EdgeRun       edges = graph.edges()->edges(thread_count(options.threads));
+    const std::uint64_t found = find_negative(edges, thread_count(options.threads));
+    if (found == edges.count) return;
+    throw bad_input("{} takes no negative weights; the edge from {} to {} has {}", algorithm,
+                    graph.ids().name(edges.source(found)), graph.ids().name(edges.target(found)),
+                    std::bit_cast<float>(edges.weight(found)));
   }
   const Csr& out = graph.out();
   for_each_row_range(out, thread_count(options.threads), [&](Vertex first, Vertex last, int) {

@@ -17,6 +17,7 @@ namespace {
 /// Unless a GPU was given up: whoever gave it up says why.
 void say_why_on_cpu(Plan& plan, const RunOptions& options) {
   const DeviceKind asked = options.device.kind;
+  if (options.method->of_edge_lists) plan.why.emplace_back("unsorted edges are processed without rows");
   if (asked == cpu_kind()) return plan.why.emplace_back("the CPU was asked for"), void();
   if (!asked.automatic()) return plan.why.emplace_back(asked->help), void();
   const CudaDevices found = cuda_devices();
@@ -68,6 +69,8 @@ Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
   plan.edge_bytes  = topology.arcs * edge_bytes(facts.weighted);
+  if (options.method->of_edge_lists)
+    plan.edge_bytes = topology.push.front().edges->words().size() * sizeof(std::uint32_t);
   const bool sends = options.method->in_blocks();
   plan.method      = (sends ? options.method : resident_edges())->name;
   if (options.method->streams_pages)

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<const SupplyMethod*>& table() {
   static std::vector<const SupplyMethod*> all{&resident_method(),   &in_place_method(),        &gathered_method(),
-                                              &partitions_method(), &least_predicted_method(), &pages_method()};
+                                              &partitions_method(), &least_predicted_method(), &pages_method(),
+                                              &edge_list_method()};
   return all;
 }
 
@@ -70,6 +71,10 @@ void check_method_options(const RunOptions& options) {
     throw usage_error("--async on does not go with --compress on; leave out one of them");
   if (supply.async == Async::on && !method->asynchronous)
     throw usage_error("--async on requires --method {}", names_of(&MethodFacts::asynchronous));
+  if (supply.successors != Successors::changed && !method->of_edge_lists)
+    throw usage_error("--successors is for --method {}", unsorted_edges()->name);
+  if (supply.successors == Successors::all && supply.async == Async::off)
+    throw usage_error("--successors all is for chunks that are run to a fixed point; leave out --async off");
   if (supply.all_parts && method != whole_partitions())
     throw usage_error("--all-partitions is for --method {}", whole_partitions()->name);
 }
@@ -77,6 +82,9 @@ void check_method_options(const RunOptions& options) {
 void check_balance(const RunOptions& options, bool order_sensitive, bool on_a_gpu) {
   const BalanceTuning& balance  = options.balance;
   const bool           is_split = balance.kind == Balance::split, on_cpu = options.device.kind == cpu_kind();
+  if (options.method->of_edge_lists && balance.kind != Balance::automatic)
+    throw usage_error("--balance {} deals out rows, and --method {} has none; leave it out", name_of(balance),
+                      options.method->name);
   if (!is_split && balance.split != SplitTuning{})
     throw usage_error("{} is of --balance split; ask for it, or leave this out",
                       balance.split.array       ? "--split-mapping"

@@ -20,6 +20,7 @@ extern MakeSupply* const supply_resident;
 extern MakeSupply* const supply_in_place;
 extern MakeSupply* const supply_in_windows;
 extern MakeSupply* const supply_pages;
+extern MakeSupply* const supply_edges;
 
 }  // namespace cuda
 
@@ -40,6 +41,7 @@ const SupplyMethod& gathered_method();
 const SupplyMethod& partitions_method();
 const SupplyMethod& least_predicted_method();
 const SupplyMethod& pages_method();
+const SupplyMethod& edge_list_method();
 
 /// For the life of the process.
 void add_method(const SupplyMethod& method);

@@ -20,7 +20,8 @@ const SupplyMethod& gathered_method() {
                                     .transfers      = true,
                                     .gathers        = true,
                                     .asynchronous   = true,
-                                    .chosen_by_auto = true},
+                                    .chosen_by_auto = true,
+                                    .takes_arena    = true},
                                    on_host,
                                    cuda::supply_in_windows};
   return method;
@@ -32,7 +33,8 @@ const SupplyMethod& partitions_method() {
                                     .transfers      = true,
                                     .compresses     = true,
                                     .asynchronous   = true,
-                                    .chosen_by_auto = true},
+                                    .chosen_by_auto = true,
+                                    .takes_arena    = true},
                                    on_host,
                                    cuda::supply_in_windows};
   return method;
@@ -44,7 +46,8 @@ const SupplyMethod& least_predicted_method() {
                                     .transfers      = true,
                                     .gathers        = true,
                                     .reads_in_place = true,
-                                    .chosen_by_auto = true},
+                                    .chosen_by_auto = true,
+                                    .takes_arena    = true},
                                    on_host,
                                    cuda::supply_in_windows};
   return method;

@@ -378,6 +378,10 @@ void refuse_in_windows(const RunOptions& options, bool order_sensitive, bool loc
     throw Error{ExitCode::usage,
                 "--deterministic does not go with pages on a GPU: sums would depend on what is sent when; use "
                 "--device cpu"};
+  if (options.deterministic && order_sensitive && options.method->of_edge_lists)
+    throw Error{ExitCode::usage,
+                "--deterministic does not go with --method edges: sums would depend on which thread comes first; "
+                "leave out one of them"};
   if (options.deterministic && order_sensitive)
     throw Error{ExitCode::usage, "--deterministic does not go with --method " + std::string{options.method->name} +
                                      ": sums would depend on what is sent when; leave out one of them"};

@@ -6,6 +6,7 @@
 #include <span>
 #include <variant>
 
+#include <spillway/edge_list.hpp>
 #include <spillway/engine/search.hpp>
 #include <spillway/program.hpp>
 #include <spillway/types.hpp>
@@ -48,9 +49,21 @@ struct RowBlock {
   BlockMemory memory = BlockMemory::host;
   /// Where the edges rest if there are offsets alone: they come as pages.
   const store::PagedRows* pages = nullptr;
+  /// Where they rest in no rows at all: they come as runs of edges. Offsets are there if degrees are asked for.
+  const EdgeList* edges          = nullptr;
+  EdgeDirections  along          = {};     ///< of these
+  bool            counts_degrees = false;  ///< their device is to, once they are there
 
   /// Offsets are in host memory, wherever the edges are.
-  EdgeIndex     arcs() const { return rows.offsets[last] - rows.offsets[first]; }
+  EdgeIndex arcs() const {
+    if (edges) return edges->both_ways() ? edges->arc_count() : edges->edge_count() * (along.forward && along.backward ? 2 : 1);
+    return rows.offsets[last] - rows.offsets[first];
+  }
+  /// Of a vertex that has an edge list's mean where nobody has counted.
+  EdgeIndex degree(Vertex v) const {
+    if (rows.offsets) return rows.degree(v);
+    return last == 0 ? 0 : arcs() / last;
+  }
   std::uint64_t bytes() const { return arcs() * rows.edge_bytes(); }
 };
 
@@ -230,11 +243,23 @@ struct PagedBlock {
   std::uint64_t bytes() const { return size; }
 };
 
+/// Unsorted edges (WolfGraph): those whose source is active are pushed, each by itself.
+struct EdgeBlock {
+  EdgeRun     edges;
+  EdgeRun     successors = {};  ///< of earlier lists, that lead on from where these lead (section 4.3)
+  EdgeDirections along   = {};
+  bool        local      = false;  ///< to a local fixed point; who changed in this iteration pushes, too
+  bool        again      = false;  ///< had its visit: what changes is added to what changed in that
+  BlockMemory memory     = BlockMemory::host;
+
+  std::uint64_t bytes() const { return edges.bytes() + successors.bytes(); }
+};
+
 /// If the block's rows rest in pages and their offsets are on disk, gives the memory back that holds those of
 /// these vertices.
 void evict_offsets(const RowBlock& block, VertexRange vertices);
 
-using Block = std::variant<RowBlock, ChunkBlock, WindowBlock, PagedBlock>;
+using Block = std::variant<RowBlock, ChunkBlock, WindowBlock, PagedBlock, EdgeBlock>;
 
 /// An executor cannot process a block of this kind for the program at hand: a supply's mistake.
 [[noreturn]] void refuse_block(const char* kind);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <spillway/algorithms.hpp>
+#include <spillway/array.hpp>
 #include <spillway/engine/block.hpp>
 #include <spillway/engine/memory.hpp>
 #include <spillway/graph.hpp>
@@ -32,6 +33,7 @@ struct Topology {
   /// The others are state that a supply has added, such as parts of a hub.
   std::optional<std::uint64_t> answers = {};
   TreeArcs                     tree    = {};  ///< of split rows
+  Array<EdgeIndex>             degrees = {};  ///< what a block's offsets point to, if nobody else keeps them
 
   std::uint64_t answer_size() const { return answers.value_or(vertices); }
 };
@@ -157,6 +159,8 @@ class CpuExecutor : public Executor {
   virtual bool wants_rows(Vertex first, Vertex last) = 0;
   /// Of state on disk, those that pages bring updates to one after the other.
   virtual StateChunks chunks() const { return {}; }
+  /// Bits of vertices whose value has changed since a block of edges was visited first.
+  virtual std::span<const std::uint64_t> changed() const { return {}; }
   /// If the state is on disk, gives the memory back that holds it for these vertices.
   virtual void evict(VertexRange /*vertices*/) {}
 
@@ -236,8 +240,9 @@ class Schedule {
 
 /// Which rows a run cannot do without.
 struct NeededRows {
-  bool push = false;
-  bool pull = false;
+  bool push    = false;
+  bool pull    = false;
+  bool degrees = false;  ///< of the rows that push, where there are no rows
   /// Those that the graph itself does not have, even where the other way could do: by what the user or program
   /// asks.
   bool without_others = false;
@@ -248,6 +253,8 @@ namespace detail {
 /// As they apply to this graph: one in pages is streamed, to the CPU unless a GPU is asked for. Error{usage} where
 /// something else was asked for.
 RunOptions options_for(const Graph& graph, RunOptions options);
+/// Degrees that a GPU would have counted.
+void count_degrees(Topology& topology, const Graph& graph, const RunOptions& options);
 }  // namespace detail
 
 /// The graph in memory as one block for each side. In-edges that are not at hand are built only where they are

@@ -123,6 +123,8 @@ class Session {
     if (options.method->streams_pages)
       throw Error{ExitCode::usage,
                   "--method pages streams the edges of vertex programs; leave out --method pages"};
+    if (options.method->of_edge_lists)
+      throw Error{ExitCode::usage, "--method edges is of vertex programs; leave it out"};
     if (options.method->transfers) options.method = edges_in_place();
     options.supply.compress = Compress::off;
     return options;

@@ -71,9 +71,12 @@ void refuse_long_rows(const RowBlock& block) {
   const std::uint64_t rows = std::uint64_t{block.last} - block.first;
   if (block.arcs() < longest_row) return;
   for (std::uint64_t v = 0; v < rows; ++v)
-    if (block.rows.offsets[v + 1] - block.rows.offsets[v] >= longest_row)
-      throw DeviceError{ExitCode::does_not_fit,
-                        "the graph has a vertex of 2^31 arcs or more, too many for a GPU; use --device cpu"};
+    if (block.rows.offsets[v + 1] - block.rows.offsets[v] >= longest_row) refuse_long_row();
+}
+
+void refuse_long_row() {
+  throw DeviceError{ExitCode::does_not_fit,
+                    "the graph has a vertex of 2^31 arcs or more, too many for a GPU; use --device cpu"};
 }
 
 IdleRings& IdleRings::instance() {

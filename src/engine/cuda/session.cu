@@ -71,7 +71,7 @@ struct Session::State {
             .work             = needs.work};
   }
 
-  /// The only way that edges come from disk.
+  /// The only way that edges come from disk, or unsorted.
   PlanCandidate streamed() const {
     return {.device = "cuda:" + std::to_string(device_graph->device().index()), .method = options.method};
   }
@@ -180,6 +180,10 @@ struct Session::State {
   }
 
   void choose() {
+    if (options.method->of_edge_lists) {
+      choice = Placement{.candidates = {streamed()}, .why = {}};
+      return;
+    }
     if (options.method->streams_pages) {
       choice = placed_pages();
       return;
@@ -207,6 +211,7 @@ const std::shared_ptr<Device>& Session::shared_device() const { return state_->d
 bool                           Session::make_room() { return state_->device_graph->make_room(); }
 
 Plan Session::plan() {
+  if (state_->options.method->of_edge_lists) return plan_of_list(*state_);
   if (state_->options.method->streams_pages) {
     if (!state_->choice) state_->choose();
     Plan plan       = plan_of_pages(*state_);
@@ -214,6 +219,24 @@ Plan Session::plan() {
     return plan;
   }
   return planned_supply(*state_->device_graph, state_->topology, state_->facts(), state_->graph.budget());
+}
+
+Plan Session::plan_of_list(const State& state) {
+  const RowBlock& block = state.topology.push.front();
+  Plan            plan{.device   = state.streamed().device,
+                       .method   = std::string{state.options.method->name},
+                       .weighted = state.needs.facts.weighted,
+                       .vertices = state.topology.vertices,
+                       .arcs     = state.topology.arcs};
+  plan.edge_bytes          = block.edges->words().size() * sizeof(std::uint32_t);
+  plan.room                = state.device_graph->device().room();
+  plan.state_bytes         = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
+  const std::uint64_t left = plan.room - std::min(plan.room, plan.state_bytes);
+  const bool          fits = plan.edge_bytes <= left;
+  plan.resident_bytes      = fits ? plan.edge_bytes : 0;
+  plan.why.emplace_back(fits ? "unsorted edges are processed without rows, on the GPU"
+                             : "unsorted edges are processed without rows, a chunk on the GPU after the other");
+  return plan;
 }
 
 Plan Session::plan_of_pages(const State& state) {
@@ -303,7 +326,7 @@ SuppliedRows Session::rows() {
 void Session::predict_iterations(RunStatistics& statistics) {
   State& state = *state_;
   if (!state.choice || !state.choice->priced || state.choice->best().asynchronous) return;
-  if (state.options.method->streams_pages) return;
+  if (state.options.method->streams_pages || state.options.method->of_edge_lists) return;
   const PlanCandidate& chosen   = state.choice->best();
   const RunFacts       run      = state.facts();
   const GraphSample    sample   = sample_of(*state.device_graph, state.topology, run);

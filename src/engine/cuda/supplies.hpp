@@ -61,6 +61,8 @@ Device::Bytes paged_offset_bytes(const Topology& topology, std::uint64_t chunks)
 /// What a run over pages takes of a device at least, with its state in so many chunks: that, offsets and two
 /// pages.
 std::uint64_t least_paged_bytes(const ProgramNeeds& needs, const Topology& topology, std::uint64_t chunks);
+/// Beside the state, of edges without rows: where rows would begin, and a scan's memory while these are counted.
+std::uint64_t list_offset_bytes(const Topology& topology);
 /// Chunks for a device with so much room: as many as are asked for, or as few as do; else as many as there may be.
 std::uint64_t paged_chunks(const ProgramNeeds& needs, const Topology& topology, const RunOptions& options,
                            std::uint64_t room);

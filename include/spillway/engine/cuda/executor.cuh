@@ -217,8 +217,12 @@ class CudaExecutor final : public Executor, public WindowKernels {
   BlockWork process(const Block& block) override {
     if (options_.progress) check_cancelled(*options_.progress);
     const auto* const window = std::get_if<WindowBlock>(&block);
-    if (!takes_windows || window == nullptr) refuse_block("rows that are not in a window");
-    launch({.part = Step::Part::visit, .window = *window});
+    const auto* const list   = std::get_if<EdgeBlock>(&block);
+    if (!takes_windows || (window == nullptr && list == nullptr)) refuse_block("rows that are not in a window");
+    if (list)
+      launch({.part = Step::Part::visit_list, .list = *list});
+    else
+      launch({.part = Step::Part::visit, .window = *window});
     return {};
   }
 
@@ -265,6 +269,12 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   ChunkLayout laid() const override { return {entries_.data(), entry_starts_.data(), 0, view_.sizes.chunk_edges}; }
+
+  std::vector<std::uint64_t> changed() const override {
+    std::vector<std::uint64_t> bits(changed_.size());
+    changed_.download(bits.data());
+    return bits;
+  }
 
   std::uint64_t state_chunks() const override { return chunks_.count; }
 
@@ -370,6 +380,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       case Step::Part::begin:
         return "begin";
       case Step::Part::visit:
+      case Step::Part::visit_list:
         return "visit";
       case Step::Part::finish:
         return "finish";
@@ -404,7 +415,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
   /// Measured on an H200 with a grid of 4 M vertices: 26, 28, 36 ms for a search with 1, 2, 4; later 28.3 and 30.2
   /// with 1 and 2, 111 and 117 for centralities; widest paths 43 and 45 with 1 and 4. Labels alone, most of which
   /// are active for long, took 733 and 537.
-  int usual_blocks() const { return !T::all_active && has_long_paths(n_, view_.arcs) ? 1 : 64; }
+  /// Of a list every edge is looked at, however few vertices are active.
+  int usual_blocks() const {
+    return !T::all_active && has_long_paths(n_, view_.arcs) && !options_.method->of_edge_lists ? 1 : 64;
+  }
 
   static unsigned grid_of(std::uint64_t threads) {
     return static_cast<unsigned>(
@@ -443,7 +457,11 @@ class CudaExecutor final : public Executor, public WindowKernels {
         view_.hubs[i]  = view_.large[i] + large;
       }
     }
-    if (options_.method->in_blocks()) {
+    if (options_.method->of_edge_lists) {
+      rounds_ = {device_, 3, "counters"}, view_.rounds = rounds_.data();
+      if constexpr (Machine::runs_lists_to_fixed_point) changed_ = {device_, (n_ + 63) / 64, "vertices that have changed"};
+      view_.changed = reinterpret_cast<Word*>(changed_.data());
+    } else if (options_.method->in_blocks()) {
       // As many as rows can be cut into at most.
       const std::uint64_t chunks = n_ + view_.arcs / view_.sizes.chunk_edges;
       entries_                   = {device_, chunks, "the chunks of rows", state};
@@ -484,6 +502,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     visit_counters_.clear();
     count_.clear();
     settled_.clear();
+    changed_.clear();
     const LocalRound rounds[3] = {{{}, ~Count{0}}, {{}, ~Count{0}}, {{}, ~Count{0}}};
     if (rounds_.size() > 0) rounds_.upload(rounds);
     view_.long_row_count = 0;
@@ -646,6 +665,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<VisitCounters>            visit_counters_;
   DeviceArray<unsigned>                 count_;
   DeviceArray<LocalRound>               rounds_;
+  DeviceArray<std::uint64_t>            changed_;
   DeviceArray<ChunkDescriptor>          entries_;
   DeviceArray<EdgeIndex>                entry_starts_;
   DeviceArray<IterationCounters::Lists> listed_;

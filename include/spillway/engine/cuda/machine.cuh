@@ -31,6 +31,8 @@ class Machine {
     if constexpr (settles && CouldImprove<P> && T::live_messages) return Combine::has_identity;
     return false;
   }();
+  /// Within a list of edges, who has changed may push again, with a message that needs no publishing.
+  static constexpr bool runs_lists_to_fixed_point = T::supports_async && T::in_place && T::live_messages;
   /// Blocks may go on within the bucket at hand (bucket_fusion.cuh).
   static constexpr bool fuses_buckets   = in_buckets && T::live_messages && !Rows::in_windows;
   static constexpr bool tracks_open     = T::voting || Opens<P>;
@@ -174,6 +176,9 @@ class Machine {
 
   /// Pieces of active rows that are in the window are pushed, or all in it are pulled into accumulators.
   __device__ void visit(const WindowBlock& window, unsigned at);
+
+  /// Edges of a list whose source is active are pushed (edges.cuh).
+  __device__ void visit(const EdgeBlock& block, unsigned at);
 
   /// The next frontier is counted again: while windows were visited, some of it may have been taken.
   __device__ void count_next(unsigned at);
@@ -679,6 +684,18 @@ class Machine {
   __device__ void     push_taken(const WindowBlock& window, const ChunkRange& range,
                                  const IterationCounters::Lists& taken, unsigned at);
   __device__ bool     goes_on(Vertex v);
+  template <class Body>
+  __device__ void count_visit(unsigned at, Body&& body);
+
+  // --- in lists (edges.cuh) ---
+
+  struct Listed;
+  template <bool local>
+  __device__ bool push_list(const Listed& edges, unsigned at);
+  __device__ bool improve_listed(const Listed& edges, const Sent (&sent)[push_batch], unsigned at);
+  template <bool local>
+  __device__ bool push_run(const EdgeBlock& block, const EdgeRun& run, unsigned at);
+  __device__ void run_list_to_fixed_point(const EdgeBlock& block, unsigned at);
 
   const View<P, Rows>& view_;
   Shared&              shared_;

@@ -201,8 +201,9 @@ class CudaRun final : public PreparedRun<P> {
     executor->set_rows(rows_);
     const bool asynchronous = options_.method->transfers && request_.facts.supports_async &&
                               goes_asynchronously(options_, request_.topology.vertices, request_.topology.arcs);
-    // From pages in rounds: a bucket would be a pass over them.
-    if (asynchronous || (options_.method->streams_pages && T::in_place)) executor->go_on_at_once();
+    // From pages or lists in rounds: a bucket would be a pass over them.
+    const bool in_rounds = options_.method->streams_pages || options_.method->of_edge_lists;
+    if (asynchronous || (in_rounds && T::in_place)) executor->go_on_at_once();
     executor->while_it_computes([this] { make_room_for_answer(); });
     const auto& from = request_.continuation;
     if (from.record) executor->record();

@@ -110,6 +110,7 @@ class Session {
  private:
   struct State;
   static Plan plan_of_pages(const State& state);
+  static Plan plan_of_list(const State& state);
 
   std::unique_ptr<State> state_;
 };

@@ -36,6 +36,13 @@ inline constexpr unsigned most_fused_rounds = 16;
 inline constexpr unsigned most_fused_rounds = 256;
 #endif
 
+/// Rounds over a list of edges before the host is asked whether to go on.
+#if defined(SPILLWAY_EMULATED)
+inline constexpr unsigned most_list_rounds = 16;
+#else
+inline constexpr unsigned most_list_rounds = 256;
+#endif
+
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,
 /// and one is being cleared, so that a barrier is all that iterations need between them.
 struct IterationCounters {
@@ -199,7 +206,8 @@ struct View {
   EdgeIndex*       starts;       ///< of each, and where the last ends
   LayoutSize*      laid;         ///< by each warp
   LayoutSize*      laid_in_all;  ///< by all
-  LocalRound*      rounds;       ///< in a window: three take turns
+  LocalRound*      rounds;       ///< in a window or a list of edges: three take turns
+  Word*            changed;      ///< since a list was visited first; or null
 
   const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
   IterationCounters*  iteration_counters;  ///< three

@@ -1,6 +1,8 @@
 // What an executor on a GPU does for whoever brings its edges a window at a time.
 #pragma once
 
+#include <vector>
+
 #include <spillway/engine/cuda/view.cuh>
 #include <spillway/engine/transfer.hpp>
 
@@ -17,6 +19,8 @@ class WindowKernels {
 
   /// Passes over the edges that an iteration takes, each for a chunk of the state.
   virtual std::uint64_t state_chunks() const { return 1; }
+  /// Vertices that have changed since a list of edges was visited first, as a bitmap.
+  virtual std::vector<std::uint64_t> changed() const { return {}; }
   /// Updates reach this chunk alone, which is brought to the device…
   virtual void receive(std::uint64_t /*chunk*/) {}
   /// …and back, when all edges have been visited.

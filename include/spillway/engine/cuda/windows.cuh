@@ -2,8 +2,7 @@
 // are pushed, and asynchronously (Subway, section 3.2) pushed again as long as anybody in it has something new.
 #pragma once
 
-#include <spillway/engine/cuda/grid_barrier.cuh>
-#include <spillway/engine/cuda/kernels.cuh>
+#include <spillway/engine/cuda/edges.cuh>
 
 namespace spillway::cuda {
 
@@ -259,29 +258,38 @@ __device__ void Machine<P, Rows>::run_to_fixed_point(const WindowBlock& window, 
   }
 }
 
+/// What the blocks add up in visits is of all visits of an iteration.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) {
+template <class Body>
+__device__ void Machine<P, Rows>::count_visit(unsigned at, Body&& body) {
   begin_phase();
-  everyone_              = T::all_active;
-  const ChunkRange range = window.chunks();
-  Global           before{};
+  everyone_ = T::all_active;
+  Global before{};
   if constexpr (T::has_global)
     if (threadIdx.x == 0) before = view_.totals[slot(1, at) * gridDim.x + blockIdx.x];
-  if constexpr (T::all_active) {
-    if (window.pull)
-      pull_window(window, range, at);
-    else
-      push_window(window, range, at, [](Vertex) { return true; });
-  } else {
-    if (!window.again)
-      push_window(window, range, at,
-                  [&](Vertex v) { return test(view_.bits[at % 3], v) && !joins(window, range, v, at); });
-    if constexpr (T::supports_async)
-      if (window.local) run_to_fixed_point(window, range, at);
-  }
+  body();
   end_phase(counters(at + 1), slot(1, at));
   if constexpr (T::has_global)
     if (threadIdx.x == 0) view_.totals[slot(1, at) * gridDim.x + blockIdx.x] += before;
+}
+
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::visit(const WindowBlock& window, unsigned at) {
+  const ChunkRange range = window.chunks();
+  count_visit(at, [&] {
+    if constexpr (T::all_active) {
+      if (window.pull)
+        pull_window(window, range, at);
+      else
+        push_window(window, range, at, [](Vertex) { return true; });
+    } else {
+      if (!window.again)
+        push_window(window, range, at,
+                    [&](Vertex v) { return test(view_.bits[at % 3], v) && !joins(window, range, v, at); });
+      if constexpr (T::supports_async)
+        if (window.local) run_to_fixed_point(window, range, at);
+    }
+  });
 }
 
 template <class P, class Rows>
@@ -297,10 +305,11 @@ __device__ void Machine<P, Rows>::count_next(unsigned at) {
 
 /// What a launch is to do of an iteration.
 struct Step {
-  enum class Part { begin, lay_out, visit, finish } part = Part::begin;
+  enum class Part { begin, lay_out, visit, visit_list, finish } part = Part::begin;
 
   Layout      layout = {};
   WindowBlock window = {};
+  EdgeBlock   list   = {};
 };
 
 /// An iteration in several launches, between which the host brings edges.
@@ -330,6 +339,9 @@ class WindowLoop : Loop<P, OrderedRows> {
       case Step::Part::visit:
         go_on();
         return machine_.visit(step.window, at_);
+      case Step::Part::visit_list:
+        go_on();
+        return machine_.visit(step.list, at_);
       case Step::Part::finish:
         return finish();
     }

@@ -1,7 +1,7 @@
 // The executor of the CPU: push over a list of active vertices, pull over rows of receivers, buckets for programs
 // with a priority. Everything is allocated before the first iteration (buckets grow by whole slabs when they
 // must). Here are its state and the order of its steps; their bodies are in frontier.hpp (lists and bitmaps),
-// push.hpp, pull.hpp, nodes.hpp (split rows), pages.hpp (rows from disk), bins.hpp (their updates, waiting),
+// push.hpp, pull.hpp, nodes.hpp (split rows), edges.hpp (no rows), pages.hpp (rows from disk), bins.hpp (their updates, waiting),
 // apply.hpp (publishing and applying), process_buckets.hpp, exchange.hpp (several executors of one run) and
 // checkpoint.hpp (state to and from files).
 #pragma once
@@ -168,6 +168,7 @@ class HostExecutor final : public CpuExecutor {
   std::optional<FrontierSize> exchange_state(StateExchange& with) override;
 
   bool        wants_rows(Vertex first, Vertex last) override;
+  std::span<const std::uint64_t> changed() const override { return {changed_.data(), changed_.size()}; }
   StateChunks chunks() const override { return chunks_; }
   void        evict(VertexRange vertices) override;
   Accumulated accumulated() const override;
@@ -188,6 +189,7 @@ class HostExecutor final : public CpuExecutor {
         n * a_vertex + n / 8 * ((tracks_open ? 1 : 0) + (prioritised ? 1 : 0) + (has_frontier ? 2 : 0));
     if constexpr (prioritised && !in_buckets)
       if (options.method->streams_pages) bytes += Buckets::bytes_for(n, thread_count(options.threads));
+    if (runs_lists_to_fixed_point && options.method->of_edge_lists) bytes += n / 8;
     if constexpr (has_frontier)
       if (deals_lists(options)) bytes += bytes_of_work(blocks_of(n, options.tuning.push_grain));
     return bytes;
@@ -347,6 +349,8 @@ class HostExecutor final : public CpuExecutor {
     return work;
   }
 
+  BlockWork visit(const EdgeBlock& block);
+
   // --- state ---
 
   static bool needs_accumulators(const Topology& topology, const RunOptions& options) {
@@ -394,9 +398,9 @@ class HostExecutor final : public CpuExecutor {
   static Update      narrowed(const Accumulator& sum) { return detail::converted<Update>(sum); }
 
   static EdgeIndex degree_in(const std::vector<RowBlock>& blocks, Vertex v) {
-    if (blocks.size() == 1) return blocks.front().rows.degree(v);
+    if (blocks.size() == 1) return blocks.front().degree(v);
     EdgeIndex degree = 0;
-    for (const RowBlock& block : blocks) degree += block.rows.degree(v);
+    for (const RowBlock& block : blocks) degree += block.degree(v);
     return degree;
   }
 
@@ -584,6 +588,8 @@ class HostExecutor final : public CpuExecutor {
   void                           push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
   void                           push_window(const WindowBlock& window);
   static constexpr bool          joins_next = has_frontier && T::supports_async && T::in_place;
+  /// Who has changed may push again, with a message that needs no publishing.
+  static constexpr bool          runs_lists_to_fixed_point = joins_next && T::live_messages;
   static constexpr std::uint64_t no_bucket  = ~std::uint64_t{0};
   /// What a round in a window takes.
   struct LocalRound {
@@ -616,6 +622,13 @@ class HostExecutor final : public CpuExecutor {
   bool        wanted(const Targets& to, const Message& message, const EdgeOf<P>& edge) const;
   static void prefetch(const Targets& to, Vertex v);
   void        push_edge(const Targets& to, const Message& message, const EdgeOf<P>& edge, Local& local);
+
+  // --- edges without rows (edges.hpp) ---
+
+  void clear_changed();
+  bool push_run(const EdgeBlock& block, const EdgeRun& run);
+  bool push_edges(const EdgeBlock& block, const EdgeRun& some, bool local, Local& counts);
+  bool push_and_note(const Targets& to, const Message& message, const EdgeOf<P>& edge, Local& local);
 
   // --- virtual nodes (nodes.hpp) ---
 
@@ -733,6 +746,7 @@ class HostExecutor final : public CpuExecutor {
   Bins<Update>           bins_;     ///< of updates that pages push
   Buffer<Value>          settled_;  ///< what a vertex last told its neighbours
   Bitmap                 open_, active_, next_;
+  Bitmap                 changed_;  ///< since a block of edges was visited first
   Bitmap                 waiting_;  ///< in a bucket, and nobody has been told yet
   VertexList             front_, back_;
   std::optional<Buckets> buckets_;
@@ -766,6 +780,7 @@ class HostExecutor final : public CpuExecutor {
 
 #include <spillway/engine/host/apply.hpp>
 #include <spillway/engine/host/checkpoint.hpp>
+#include <spillway/engine/host/edges.hpp>
 #include <spillway/engine/host/exchange.hpp>
 #include <spillway/engine/host/frontier.hpp>
 #include <spillway/engine/host/nodes.hpp>

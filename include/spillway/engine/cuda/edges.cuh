@@ -1,0 +1,143 @@
+// Unsorted edges (WolfGraph, sections 2.4 and 4): a lane has some, that lie side by side with those of its warp, and
+// pushes those whose source is active.
+#pragma once
+
+#include <spillway/engine/cuda/grid_barrier.cuh>
+#include <spillway/engine/cuda/kernels.cuh>
+
+namespace spillway::cuda {
+
+/// Some edges of a list for each lane of a warp. To `push_edges` they are like those of rows.
+template <class P, class Rows>
+struct Machine<P, Rows>::Listed {
+  Vertex        from[push_batch], to[push_batch];
+  std::uint32_t weights[push_batch];
+  bool          there[push_batch];
+
+  /// Those from `first` on, up to the end of the list.
+  __device__ Listed(const EdgeRun& run, std::uint64_t first) {
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k) {
+      const std::uint64_t i = first + k * warp_lanes + lane_index();
+      there[k]              = i < run.count;
+      from[k] = to[k] = weights[k] = 0;
+      if (!there[k]) continue;
+      if (run.stride == 2) {
+        const auto edge = __ldcs(reinterpret_cast<const unsigned long long*>(run.words) + i);
+        from[k]         = static_cast<Vertex>(edge);
+        to[k]           = static_cast<Vertex>(edge >> 32);
+      } else {
+        from[k] = __ldcs(run.words + i * run.stride);
+        to[k]   = __ldcs(run.words + i * run.stride + 1);
+        if constexpr (T::weighted) weights[k] = __ldcs(run.words + i * run.stride + 2);
+      }
+    }
+  }
+
+  /// From their targets to their sources.
+  __device__ void reverse(bool without_loops) {
+#pragma unroll
+    for (unsigned k = 0; k < push_batch; ++k) {
+      const Vertex source = from[k];
+      from[k] = to[k], to[k] = source;
+      there[k] = there[k] && !(without_loops && from[k] == to[k]);
+    }
+  }
+
+  __device__ Vertex        target(const Rows&, unsigned k, bool wants) const { return wants ? to[k] : 0; }
+  __device__ std::uint32_t weight(const Rows&, unsigned k, bool) const { return weights[k]; }
+};
+
+/// Those whose source is active; where lists are run to a fixed point (`local`), or has changed in this iteration.
+/// True if a value changed there.
+template <class P, class Rows>
+template <bool local>
+__device__ bool Machine<P, Rows>::push_list(const Listed& edges, unsigned at) {
+  Sent sent[push_batch];
+  bool any = false;
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) {
+    const Vertex v = edges.from[k];
+    note_looked_at(edges.there[k] ? 1 : 0);
+    const bool sends = edges.there[k] && (is_active(v, at) || (local && test_now(view_.bits[(at + 1) % 3], v)));
+    sent[k]          = {v, sends ? sent_by(v) : Message{}, sends};
+    any |= sends;
+  }
+  if (!__any_sync(all_lanes, any)) return false;
+  if constexpr (local) return improve_listed(edges, sent, at);
+  push_edges(Rows{PlainRows{}}, edges, sent, at);
+  return false;
+}
+
+/// A vertex that is in the next frontier may change again: what follows in this list is to see that.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent (&sent)[push_batch], unsigned at) {
+  Value seen[push_batch];
+  bool  changes = false;
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.values[edges.to[k]]);
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) {
+    const Vertex v        = edges.to[k];
+    bool         improved = sent[k].valid;
+    if (improved) {
+      const Update update = compute(sent[k].message, edge_of(edges.weights[k], sent[k].source, v), v);
+      improved = Combine::improves(seen[k], update) && Combine::improve_atomically(view_.values[v], update);
+    }
+    if (improved && !test_now(view_.changed, v)) claim(view_.changed, v);
+    note_pushed(v, improved && touch(v, at), at);
+    changes |= improved;
+  }
+  return changes;
+}
+
+template <class P, class Rows>
+template <bool local>
+__device__ bool Machine<P, Rows>::push_run(const EdgeBlock& block, const EdgeRun& run, unsigned at) {
+  constexpr unsigned together = push_batch * warp_lanes;
+  bool               changes  = false;
+  deal<WarpTeam>((run.count + together - 1) / together, [&](std::uint64_t i) {
+    Listed edges{run, i * together};
+    if (block.along.forward) changes |= push_list<local>(edges, at);
+    if (!block.along.backward) return;
+    edges.reverse(block.along.loops_once);
+    changes |= push_list<local>(edges, at);
+  });
+  return changes;
+}
+
+/// Rounds until nothing changes, but not so many that an interrupt has to wait: vertices that have changed are in the
+/// next frontier, and push again then. Three flags take turns, so that a barrier a round is enough.
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::run_list_to_fixed_point(const EdgeBlock& block, unsigned at) {
+  const auto grid_barrier = [] { cooperative_groups::this_grid().sync(); };
+  if (!block.again) {
+    for (std::uint64_t i = thread(); i < word_count(); i += threads()) view_.changed[i] = 0;
+    grid_barrier();
+  }
+  bool goes_on = true;
+  for (unsigned round = 0; goes_on; ++round) {
+    unsigned* const flag    = &view_.rounds[round % 3].taken.small;
+    bool            changes = push_run<true>(block, block.edges, at);
+    changes |= push_run<true>(block, block.successors, at);
+    const bool last = round + 1 == most_list_rounds;
+    if (__any_sync(all_lanes, changes && !last) && lane_index() == 0 && __ldcg(flag) == 0) atomicOr(flag, 1u);
+    grid_barrier();
+    goes_on = __ldcg(flag) != 0;
+    if (thread() != 0) continue;
+    view_.rounds[(round + 2) % 3].taken.small = 0;
+    if (goes_on) atomicAdd(&view_.visit_counters->local_rounds, Count{1});
+  }
+}
+
+template <class P, class Rows>
+__device__ void Machine<P, Rows>::visit(const EdgeBlock& block, unsigned at) {
+  count_visit(at, [&] {
+    if constexpr (runs_lists_to_fixed_point)
+      if (block.local) return run_list_to_fixed_point(block, at);
+    push_run<false>(block, block.edges, at);
+    push_run<false>(block, block.successors, at);
+  });
+}
+
+}  // namespace spillway::cuda

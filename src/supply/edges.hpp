@@ -1,0 +1,109 @@
+// Rounds over a list of edges in chunks, for CPU and GPUs alike (WolfGraph, sections 4.1 to 4.3).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <spillway/edge_list.hpp>
+#include <spillway/engine/executor.hpp>
+#include <spillway/engine/memory.hpp>
+#include <spillway/options.hpp>
+
+namespace spillway {
+
+/// For every vertex, the numbers of the edges that push from it, ascending (the mapping array of section 4.3).
+class EdgesOfVertices {
+ public:
+  EdgesOfVertices(const RowBlock& block, const EdgeRun& edges, const std::shared_ptr<MemoryBudget>& budget);
+
+  /// visit(number) for the vertex's edges below `end`.
+  template <class Visit>
+  void for_each_before(Vertex v, std::uint64_t end, Visit&& visit) const {
+    for (std::uint64_t at = starts_[v]; at < starts_[v + 1]; ++at) {
+      const std::uint64_t edge = narrow_.size() > 0 ? narrow_[at] : wide_[at];
+      if (edge >= end) return;
+      visit(edge);
+    }
+  }
+
+ private:
+  Buffer<std::uint64_t> starts_;
+  Buffer<std::uint32_t> narrow_;
+  Buffer<std::uint64_t> wide_;
+};
+
+/// How many edges are at hand at a time. `whole`: all of them, as one chunk.
+struct ChunkSizes {
+  std::uint64_t edges = 0, successors = 0, count = 1;
+  bool          whole = true;
+
+  /// Equation (1): what the state leaves is for edges, of which as many chunks as there are `slots` are at hand; where
+  /// lists are concatenated, a part of it is for successors. `room`: bytes; none said: there is no limit.
+  static ChunkSizes of(const EdgeRun& all, std::optional<std::uint64_t> room, unsigned slots, bool concatenates,
+                       const RunOptions& options);
+  /// Room below which there is no chunk.
+  static std::uint64_t least_room(const EdgeRun& all, unsigned slots, bool concatenates);
+};
+
+/// Where the device's memory is what the user said, and too little. `needed`: with all that is there.
+[[noreturn]] void refuse_memory(std::uint64_t needed, std::uint64_t stated);
+
+/// Whether a run goes on within a chunk until nothing changes there, and with which other edges.
+struct ListOrder {
+  bool       local      = false;
+  Successors successors = Successors::changed;
+
+  static ListOrder of(const ProgramFacts& facts, const RunOptions& options) {
+    return {facts.supports_async && !facts.gathers && !facts.voting && options.supply.async != Async::off,
+            options.supply.successors};
+  }
+  bool concatenates() const { return local && successors != Successors::none; }
+};
+
+/// Where chunks are brought to, and processed.
+class EdgeDevice {
+ public:
+  virtual ~EdgeDevice() = default;
+
+  /// A chunk, or successors, on its way to where it will be processed. The one before it stays.
+  virtual EdgeRun send_chunk(const EdgeRun& edges)                   = 0;
+  virtual EdgeRun send_successors(std::span<const std::uint32_t> of) = 0;
+  /// As soon as its edges have come.
+  virtual BlockWork process(const EdgeBlock& block) = 0;
+  /// Bits of vertices that have changed since a chunk was processed first.
+  virtual std::vector<std::uint64_t> changed() = 0;
+};
+
+/// A round is an iteration: each chunk once, in the order of the list.
+class EdgeRounds {
+ public:
+  /// Chunks that are at hand: one is processed while the next comes.
+  static constexpr unsigned slots = 2;
+
+  /// `edges`: of the block, in host memory.
+  EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkSizes& sizes, const ListOrder& order,
+             const std::shared_ptr<MemoryBudget>& budget);
+
+  BlockWork round(EdgeDevice& device, IterationStatistics& made, RunStatistics& statistics);
+
+  EdgeBlock block_of(const EdgeRun& edges) const;
+  EdgeRun   chunk(std::uint64_t i) const;
+
+ private:
+  BlockWork process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk, EdgeBlock& block);
+  void      note_sent(std::uint64_t bytes);
+
+  const RowBlock&                block_;
+  EdgeRun                        all_;
+  ChunkSizes                     sizes_;
+  ListOrder                      order_;
+  std::vector<std::uint32_t>     gathered_;
+  std::optional<EdgesOfVertices> index_;
+  Charge                         gathered_memory_;
+  IterationStatistics*           made_       = nullptr;
+  RunStatistics*                 statistics_ = nullptr;
+};
+
+}  // namespace spillway
