@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "engine/building.hpp"
 #include "engine/rows.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 #include "store/paged_rows.hpp"
 
@@ -59,6 +60,26 @@ Topology paged_topology(const Graph& graph, Along along, NeededRows needed, cons
   return topology;
 }
 
+/// Of a list of edges, which are pushed whichever way they go.
+Topology list_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options, bool on_gpu) {
+  const EdgeList& list = *graph.edges();
+  if (along == Along::simple)
+    throw usage_error(
+        "{}: this takes the graph as undirected and simple, for which it needs rows; leave out --method {}",
+        graph.name(), options.method->name);
+  const bool both = list.both_ways() || along == Along::both;
+  RowBlock   block{.rows     = {},
+                   .first    = 0,
+                   .last     = static_cast<Vertex>(list.vertex_count()),
+                   .edges    = &list,
+                   .along    = {both || along != Along::in, both || along == Along::in, list.both_ways()}};
+  Topology topology{.vertices = list.vertex_count(), .arcs = block.arcs(), .push = {}, .pull = {}};
+  block.counts_degrees = needed.degrees;
+  topology.push.push_back(block);
+  if (!on_gpu) detail::count_degrees(topology, graph, options);
+  return topology;
+}
+
 /// Of rows whose vertices are split: the graph's own vertices are the first of them.
 Topology split_topology(const SplitRows& split, Along along, NeededRows needed) {
   Topology topology{.vertices = split.vertex_count(),
@@ -90,7 +111,43 @@ const Csr& walked_rows(const Graph& graph) {
   return has_tree_vertices(graph) ? graph.split()->out() : graph.out();
 }
 
+namespace {
+
+RunOptions options_for_lists(const Graph& graph, RunOptions options) {
+  const auto name = options.method->name;
+  if (!graph.edges())
+    throw usage_error(
+        "{}: its edges are in rows, and --method {} is for lists of edges; leave it out, or convert what the graph "
+        "was made from with --layout edges",
+        graph.name(), name);
+  if (options.device.kind->of_cpu_executors)
+    throw usage_error("--method {} is not for --device {}; leave out one of them", name, options.device.kind->name);
+  if (options.direction == Direction::pull)
+    throw usage_error("--method {} pushes along edges; leave out --direction pull", name);
+  return options;
+}
+
+}  // namespace
+
+void build_rows_here(const Graph& graph, const RunOptions& options) {
+  if (graph.has_rows()) return;
+  BuildContext context{.budget = graph.budget(), .transform = {}, .threads = thread_count(options.threads)};
+  if (options.progress) context.progress = options.progress;
+  graph.give_out(rows_of(*graph.edges(), context));
+}
+
+void detail::count_degrees(Topology& topology, const Graph& graph, const RunOptions& options) {
+  for (RowBlock& block : topology.push) {
+    if (!block.counts_degrees) continue;
+    topology.degrees =
+        block.edges->offsets(block.along, thread_count(options.threads), graph.budget());
+    block.rows.offsets   = topology.degrees.data();
+    block.counts_degrees = false;
+  }
+}
+
 RunOptions detail::options_for(const Graph& graph, RunOptions options) {
+  if (options.method->of_edge_lists) return options_for_lists(graph, std::move(options));
   if (!graph.pages()) {
     if (options.method->streams_pages)
       throw usage_error("--method {} is for graphs in pages; convert the graph with --layout pages",
@@ -121,7 +178,9 @@ RunOptions detail::options_for(const Graph& graph, RunOptions options) {
 
 Topology resident_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
                            bool on_gpu) {
+  if (options.method->of_edge_lists) return list_topology(graph, along, needed, options, on_gpu);
   if (graph.pages()) return paged_topology(graph, along, needed, options);
+  if (graph.edges()) build_rows(graph, options, on_gpu);
   if (has_tree_vertices(graph)) return split_topology(*graph.split(), along, needed);
   if (along == Along::simple) {
     const Csr& simple = graph.simple();
@@ -163,6 +222,7 @@ double mean_weight(const Graph& graph) {
                : 0;
   }
   if (graph.weight_type() == WeightType::none) return 0;
+  if (graph.edges()) return mean_weight(*graph.edges());
   const Csr&          out    = walked_rows(graph);  // filler of tree arcs counts as weights of 0: few of many
   double              sum    = 0;
   const std::uint64_t stride = std::max<std::uint64_t>(out.arc_count() / samples, 1);

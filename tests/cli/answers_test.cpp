@@ -160,7 +160,7 @@ TEST_F(Answers, OfComponentsComeFromAProgramWhereTheMethodNeedsOne) {
   EXPECT_FALSE(json_of("run cc g.txt --device cpu --method mixed --form propagate")["facts"].contains("form"));
   for (const char* command : {"run", "plan"})
     expect_error(std::string{command} + " cc g.txt --device cpu --method subgraph --form afforest", 2,
-                 "--method subgraph transfers them; use --form propagate");
+                 "--method subgraph brings edges otherwise; use --form propagate");
 }
 
 /// Levels come one after the other; asynchronously paths are counted as they arrive.

@@ -10,6 +10,7 @@
 
 #include <spillway/error.hpp>
 #include "engine/building.hpp"
+#include "engine/cuda/building.hpp"
 #include "engine/cuda/device_graph.hpp"
 
 namespace spillway {
@@ -113,14 +114,33 @@ void build_in_edges_on(const DeviceChoice& choice, const Graph& graph) {
 
 }  // namespace cuda
 
+namespace {
+
+bool is_worth_it(const Graph& graph, const RunOptions& options) {
+  return graph.arc_count() >= std::max<EdgeIndex>(options.cuda.build_from, 1);
+}
+
+}  // namespace
+
 void build_in_edges(const Graph& graph, const RunOptions& options, bool on_gpu) {
-  if (on_gpu && !graph.has_in() && graph.arc_count() >= std::max<EdgeIndex>(options.cuda.build_from, 1)) {
+  if (on_gpu && !graph.has_in() && is_worth_it(graph, options)) {
     try {
       return cuda::build_in_edges_on(options.device, graph);
     } catch (const DeviceError&) {  // no room, or no GPU after all
     }
   }
   graph.in();
+}
+
+void build_rows(const Graph& graph, const RunOptions& options, bool on_gpu) {
+  if (on_gpu && !graph.has_rows() && is_worth_it(graph, options)) {
+    try {
+      cuda::build_rows_on(graph, options);
+      return;
+    } catch (const DeviceError&) {
+    }
+  }
+  build_rows_here(graph, options);
 }
 
 }  // namespace spillway

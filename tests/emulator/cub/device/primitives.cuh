@@ -76,6 +76,33 @@ struct DeviceReduce {
 };
 
 struct DeviceRadixSort {
+  /// Only the lowest `end` bits are looked at.
+  template <class Key>
+  static std::function<bool(Key, Key)> less_in(int end) {
+    const std::uint64_t seen = end >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << end) - 1;
+    return [seen](Key a, Key b) { return (std::uint64_t{a} & seen) < (std::uint64_t{b} & seen); };
+  }
+  template <class Key>
+  static cudaError_t SortKeys(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys, std::uint64_t count, int,
+                              int end) {
+    const auto done = detail::asked_or_done("cub::DeviceRadixSort::SortKeys", room, bytes, [=] {
+      const auto places = detail::sorted_places(keys.Current(), count, less_in<Key>(end));
+      detail::arrange(keys.Current(), places, keys.Alternate());
+    });
+    if (room != nullptr && done == cudaSuccess) keys.selector ^= 1;
+    return done;
+  }
+  template <class Key, class Value>
+  static cudaError_t SortPairs(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys, DoubleBuffer<Value>& values,
+                               std::uint64_t count, int, int end) {
+    const auto done = detail::asked_or_done("cub::DeviceRadixSort::SortPairs", room, bytes, [=] {
+      const auto places = detail::sorted_places(keys.Current(), count, less_in<Key>(end));
+      detail::arrange(keys.Current(), places, keys.Alternate());
+      detail::arrange(values.Current(), places, values.Alternate());
+    });
+    if (room != nullptr && done == cudaSuccess) keys.selector ^= 1, values.selector ^= 1;
+    return done;
+  }
   template <class Key, class Value>
   static cudaError_t SortPairs(void* room, std::size_t& bytes, const Key* keys, Key* sorted, const Value* values,
                                Value* moved, std::uint64_t count, int = 0, int = 64) {

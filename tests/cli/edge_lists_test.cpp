@@ -1,0 +1,62 @@
+// Unsorted lists of edges, from the command line.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command_line.hpp"
+
+namespace spillway {
+namespace {
+
+class EdgeListsOnTheCommandLine : public testing::CommandLineTest {
+ protected:
+  void made(const std::string& arguments) {
+    const testing::Outcome outcome = spillway(arguments);
+    ASSERT_EQ(outcome.code, 0) << arguments << ": " << outcome.err;
+  }
+  nlohmann::json json_of(const std::string& arguments) {
+    const testing::Outcome outcome = spillway(arguments + " --json");
+    EXPECT_EQ(outcome.code, 0) << arguments << ": " << outcome.err;
+    return outcome.code == 0 ? nlohmann::json::parse(outcome.out) : nlohmann::json{};
+  }
+};
+
+TEST_F(EdgeListsOnTheCommandLine, AreAskedOfFilesAsTheyCome) {
+  made("generate kron --scale 8 --weights f32 g.el -q");
+  for (const std::string algorithm : {"bfs", "cc", "sssp", "sswp", "pagerank"}) {
+    const std::string source = algorithm == "cc" || algorithm == "pagerank" ? "" : " --source 1";
+    const auto        ran    = json_of("run " + algorithm + " g.el --method edges --device cpu --verify" + source);
+    EXPECT_EQ(ran["method"], "edges") << algorithm;
+    const auto plan = json_of("plan " + algorithm + " g.el --method edges --device cpu" + source);
+    EXPECT_EQ(plan["method"], "edges");
+    EXPECT_NE(plan["why"].dump().find("without rows"), std::string::npos) << plan["why"];
+  }
+  expect_error("run tc g.el --method edges", 2, "needs rows");
+  expect_error("run bfs g.el --source 1 --method edges --direction pull", 2, "--direction pull");
+  expect_error("run bfs g.el --source 1 --method edges --dedup", 2, "needs rows");
+  expect_error("run bfs g.el --source 1 --successors all", 2, "--method edges");
+  expect_error("run bfs g.el --source 1 --method edges --balance split:4", 2, "deals out rows");
+  expect_error("run sssp g.el --source 1 --method edges --device cpu --device-memory 1KiB", 4, "raise it");
+}
+
+TEST_F(EdgeListsOnTheCommandLine, AreKeptInFiles) {
+  made("generate kron --scale 8 --undirected --layout edges g.spill -q");
+  EXPECT_NE(spillway("info g.spill").out.find("in the order of the input"), std::string::npos) << spillway("info g.spill").out;
+  const auto whole = json_of("run cc g.spill --method edges --device cpu --verify");
+  EXPECT_EQ(json_of("run cc g.spill --device cpu --verify")["facts"]["components"], whole["facts"]["components"]);
+  const auto chunks =
+      json_of("run cc g.spill --method edges --device cpu --device-memory 20KiB --successors none --verify");
+  EXPECT_EQ(chunks["facts"]["components"], whole["facts"]["components"]);
+  expect_error("convert g.spill out.el --layout edges", 2, "--layout edges is for .spill files");
+  // As pairs they keep their order, and stand for both arcs still.
+  const testing::Outcome pairs = spillway("convert g.spill g.pairs");
+  EXPECT_NE(pairs.err.find("--undirected --vertices 256"), std::string::npos) << pairs.err;
+  made("convert g.pairs back.spill --undirected --vertices 256 --layout edges -q");
+  made("convert back.spill again.pairs -q");
+  EXPECT_TRUE(testing::read_file(folder_ / "again.pairs") == testing::read_file(folder_ / "g.pairs"));
+  // Rows are built where they are needed.
+  made("run bfs g.spill --source 1 --method frontier --device cpu --dedup --verify");
+}
+
+}  // namespace
+}  // namespace spillway
