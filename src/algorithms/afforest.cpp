@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 
+#include <spillway/edge_list.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/search.hpp>
 #include <spillway/engine/stopwatch.hpp>
@@ -16,6 +17,7 @@ namespace spillway {
 namespace {
 
 constexpr std::uint64_t vertices_a_task = 1u << 14;
+constexpr std::uint64_t edges_a_task    = 1u << 16;
 constexpr std::uint64_t batch           = 256;
 constexpr std::uint64_t ahead           = 64;  // prefetch distance; 16 is too short for DRAM, 256 no better
 constexpr std::uint64_t vertex_passes   = 6;
@@ -87,18 +89,17 @@ class Candidates {
 class Afforest {
  public:
   Afforest(const Graph& graph, int threads, Progress& progress)
-      : out_(graph.out()),
-        threads_(threads),
+      : threads_(threads),
         progress_(progress),
         parents_(graph.vertex_count(), graph.budget(), "the components"),
         forest_(parents_) {}
 
   /// Hangs every vertex under its smallest neighbour if that is smaller: each writes its own entry, so that the
   /// costly atomic hooks of the paper's first round are not needed. Its other arc for the sample goes to `second`.
-  void hook(const Buffer<Vertex>& second) {
-    const EdgeIndex* offsets = out_.offsets.data();
-    const Vertex*    targets = out_.targets.data();
-    const EdgeIndex  last    = out_.arc_count() - 1;
+  void hook(const Csr& out, const Buffer<Vertex>& second) {
+    const EdgeIndex* offsets = out.offsets.data();
+    const Vertex*    targets = out.targets.data();
+    const EdgeIndex  last    = out.arc_count() - 1;
     for_vertices([&](Vertex begin, Vertex end) {
       std::uint64_t looked_at = 0;
       for (Vertex v = begin; v < end; ++v) {
@@ -156,6 +157,24 @@ class Afforest {
       const std::uint64_t from = task * stretch, to = std::min(work, from + stretch);
       link_stretch(csr, skipped, place_at(csr, from), place_at(csr, to));
       progress_.advance(to - from);
+    });
+  }
+
+  /// Unites the ends of these edges.
+  void link_edges(const EdgeRun& edges) {
+    for_each_task(threads_, (edges.count + edges_a_task - 1) / edges_a_task, [&](std::uint64_t task, int) {
+      check_cancelled(progress_);
+      const std::uint64_t begin = task * edges_a_task, end = std::min(edges.count, begin + edges_a_task);
+      Candidates          candidates{forest_};
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t soon = std::min(i + ahead, edges.count - 1);
+        forest_.fetch_soon(edges.source(soon)), forest_.fetch_soon(edges.target(soon));
+        candidates.add(forest_.parent(edges.source(i)), forest_.parent(edges.target(i)));
+        if (candidates.full()) candidates.unite();
+      }
+      candidates.unite();
+      count(end - begin);
+      progress_.advance(end - begin);
     });
   }
 
@@ -227,7 +246,6 @@ class Afforest {
     }
   }
 
-  const Csr&                 out_;
   int                        threads_;
   Progress&                  progress_;
   Buffer<Vertex>             parents_;
@@ -240,7 +258,7 @@ class Afforest {
 void join(Afforest& afforest, const Graph& graph, const Csr* in) {
   {
     const Buffer<Vertex> second{graph.vertex_count(), graph.budget(), "the components"};
-    afforest.hook(second);
+    afforest.hook(graph.out(), second);
     afforest.flatten();
     afforest.link_sample(second);
   }
@@ -252,9 +270,41 @@ void join(Afforest& afforest, const Graph& graph, const Csr* in) {
   afforest.compress();
 }
 
+/// In a list the sample is as many edges as there are vertices, from its beginning: after these most trees are
+/// flat, and one step up tells them apart.
+void join(Afforest& afforest, const EdgeRun& edges, std::uint64_t vertices) {
+  const std::uint64_t sample = std::min(edges.count, vertices);
+  afforest.separate();
+  afforest.link_edges(edges.part(0, sample));
+  afforest.flatten();
+  afforest.link_edges(edges.part(sample, edges.count));
+  afforest.flatten();
+}
+
+/// Without rows.
+Components components_of_list(const Graph& graph, const RunOptions& options) {
+  Progress&     progress = options.progress ? *options.progress : Progress::none();
+  const int     threads  = thread_count(options.threads);
+  Stopwatch     clock;
+  Components    result;
+  const EdgeRun edges          = graph.edges()->edges(threads);
+  result.statistics.prepare_ms = clock.lap();
+  progress.begin("components", vertex_passes / 2 * graph.vertex_count() + edges.count, ProgressUnit::items);
+  Afforest afforest{graph, threads, progress};
+  join(afforest, edges, graph.vertex_count());
+  progress.end();
+  result.statistics.method          = options.method->name;
+  result.statistics.iterations      = 1;
+  result.statistics.edges_processed = afforest.arcs_looked_at();
+  result.labels                     = std::move(afforest).take_labels();
+  result.statistics.run_ms          = clock.milliseconds();
+  return result;
+}
+
 }  // namespace
 
 Components components_by_afforest(const Graph& graph, const RunOptions& options) {
+  if (options.method->of_edge_lists) return components_of_list(graph, options);
   Progress&  progress = options.progress ? *options.progress : Progress::none();
   Stopwatch  clock;
   Components result;

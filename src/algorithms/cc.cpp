@@ -44,33 +44,41 @@ constexpr Form  forms[]   = {{"afforest", components_by_sampling, plan_sampling}
 constexpr auto& afforest  = forms[0];
 constexpr auto& propagate = forms[1];
 
-/// Where the method transfers no edges.
+/// The method brings edges in parts, for frontiers: of these there are none while trees are hooked. A list that is
+/// in memory as a whole is hooked along.
+bool needs_program(const Graph& graph, const RunOptions& options) {
+  if (!options.method->of_edge_lists) return options.method->transfers;
+  const bool in_memory = graph.edges() && options.device.memory == 0 && options.supply.window == 0;
+  return !in_memory || options.device.kind->of_cpu_executors || gpu::wanted(options, graph);
+}
+
+/// Where the method needs no program.
 const Form& form_for(const Graph& graph) {
   return graph.pages() || has_tree_vertices(graph) ? propagate : afforest;
 }
 
-/// The form is left to the method: one that transfers edges needs a program, for whose frontiers it does.
 bool is_left_to_method(const ParameterValues& values) { return Parameters{"cc", values}.text("form") == "auto"; }
 
 const Form& form_of(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   std::vector<std::string> names{"auto"};
   for (const Form& form : forms) names.emplace_back(form.name);
-  const std::string& chosen    = Parameters{"cc", values}.choice("form", names);
-  const bool         transfers = options.method->transfers || options.method->of_edge_lists;
-  if (chosen == "auto") return transfers ? propagate : form_for(graph);
+  const std::string& chosen      = Parameters{"cc", values}.choice("form", names);
+  const bool         for_program = needs_program(graph, options);
+  if (chosen == "auto") return for_program ? propagate : form_for(graph);
   if (has_tree_vertices(graph) && chosen == afforest.name)
     throw usage_error("cc: --form {} is no vertex program, and only these run on split vertices; use --form {}",
                       afforest.name, propagate.name);
-  if (transfers && chosen == afforest.name)
-    throw usage_error("cc: --form {} hooks along rows in memory, and --method {} brings edges otherwise; use --form {}",
-                      afforest.name, options.method->name, propagate.name);
+  if (for_program && chosen == afforest.name)
+    throw usage_error(
+        "cc: --form {} hooks along rows in memory, and --method {} brings edges otherwise; use --form {}",
+        afforest.name, options.method->name, propagate.name);
   return *std::find_if(std::begin(forms), std::end(forms), [&](const Form& form) { return form.name == chosen; });
 }
 
 Plan plan_cc(const Graph& graph, const ParameterValues& values, const RunOptions& options) {
   const Form& form = form_of(graph, values, options);
   Plan        plan = form.plan(graph, options);
-  if (is_left_to_method(values) && (options.method->transfers || options.method->of_edge_lists))
+  if (is_left_to_method(values) && needs_program(graph, options))
     plan.why.push_back(
         fmt::format("--method {} needs a vertex program: the form is {}", options.method->name, form.name));
   return plan;
@@ -143,8 +151,7 @@ Result run_cc(const Graph& graph, const ParameterValues& values, const RunOption
   Result      result;
   const auto  sizes = component_sizes(components.labels.span(), graph, threads);
   result.facts      = {{"components", sizes.components}, {"largest", sizes.largest}};
-  if (is_left_to_method(values) &&
-      (options.method->transfers || options.method->of_edge_lists || graph.pages()))
+  if (is_left_to_method(values) && (needs_program(graph, options) || graph.pages()))
     result.facts.push_back({"form", std::string{form.name}});
   result.statistics = std::move(components.statistics);
   result.statistics.run_ms += clock.milliseconds();
@@ -346,7 +353,7 @@ Algorithm cc_algorithm() {
               "Sampling, IPDPS 2018",
           .parameters     = {{.name = "form",
                               .help = "afforest: sampled union-find; propagate: the smallest label spreads; auto: "
-                                          "propagate with methods that transfer edges, else afforest",
+                                          "propagate with methods that bring edges in parts, else afforest",
                               .default_value = "auto"}},
           .columns        = {{"component", "the smallest vertex of the component", ColumnOrder::by_group}},
           .on_gpu         = gpu::built,

@@ -87,7 +87,10 @@ Plan plan_without_program(const RunOptions& options, bool may_use_gpu) {
   const bool on_gpu = may_use_gpu && gpu::wanted(options);
   if (on_gpu) plan.device = "cuda:" + std::to_string(options.device.index);
   if (!on_gpu) say_why_on_cpu(plan, options);
-  plan.why.emplace_back("it is not a vertex program: methods and directions do not apply");
+  const bool of_list = options.method->of_edge_lists;
+  if (of_list) plan.method = options.method->name;
+  plan.why.emplace_back(of_list ? "it is not a vertex program: directions do not apply"
+                                : "it is not a vertex program: methods and directions do not apply");
   return plan;
 }
 
