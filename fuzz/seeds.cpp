@@ -119,8 +119,7 @@ std::string npz(bool deflated) {
 void add_by_hand(std::vector<std::string>& all, const std::string& target) {
   const auto add = [&](const char* format, std::string bytes) {
     const bool by_name = std::strcmp(format, "graph500") == 0 || std::strcmp(format, "pairs") == 0;
-    if (target == format || (target == "auto" && !by_name))
-      all.push_back(std::move(bytes));
+    if (target == format || (target == "auto" && !by_name)) all.push_back(std::move(bytes));
   };
   add("dimacs", "c x\np sp 4 3\na 1 2 9\na 1 2 3\na 3 1 1\n");
   add("ligra", "AdjacencyGraph\n3\n3\n0\n1\n2\n1\n2\n0\n");

@@ -118,7 +118,8 @@ void compute_all(const Graph& graph) {
   if (!keeps_its_promises(graph)) return;
   compute(graph, "cc", {});
   if (const auto source = plain_name(graph)) compute(graph, "bfs", {{"source", *source}});
-  if (graph.edges()) compute(graph, "cc", {}, {.threads = 1, .device = {.kind = cpu_kind()}, .method = unsorted_edges()});
+  if (graph.edges())
+    compute(graph, "cc", {}, {.threads = 1, .device = {.kind = cpu_kind()}, .method = unsorted_edges()});
   compute(graph, "pagerank", graph.split() ? ParameterValues{} : ParameterValues{{"iterations", "5"}});
 }
 

@@ -39,7 +39,8 @@ enum Factor {
   factor_count
 };
 
-/// As they are registered, those of other test files included; pages and lists of edges have matrices of their own.
+/// As they are registered, those of other test files included; pages and lists of edges have matrices of their
+/// own.
 const std::vector<Method>& all_methods() {
   static const std::vector<Method> all = [] {
     std::vector<Method> of_graphs_in_memory = methods();

@@ -20,8 +20,8 @@ struct EdgeRun {
   std::uint64_t        count  = 0;
   unsigned             stride = 2;  ///< words of an edge; 3: the last is its weight
 
-  SPILLWAY_HD Vertex        source(std::uint64_t i) const { return words[i * stride]; }
-  SPILLWAY_HD Vertex        target(std::uint64_t i) const { return words[i * stride + 1]; }
+  SPILLWAY_HD Vertex source(std::uint64_t i) const { return words[i * stride]; }
+  SPILLWAY_HD Vertex target(std::uint64_t i) const { return words[i * stride + 1]; }
   SPILLWAY_HD std::uint32_t weight(std::uint64_t i) const { return stride > 2 ? words[i * stride + 2] : 0; }
   std::uint64_t             edge_bytes() const { return stride * sizeof(std::uint32_t); }
   std::uint64_t             bytes() const { return count * edge_bytes(); }

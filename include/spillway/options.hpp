@@ -42,10 +42,10 @@ struct LoadOptions {
   std::optional<WeightType> weight_type   = {};  ///< read weights as this; by default as the input states them
   HeaderMode                header        = HeaderMode::automatic;
   Transform                 transform     = {};
-  bool                      edges         = false;  ///< without rows, in the order of the input: for `--method edges`
-  std::uint64_t             host_memory   = 0;  ///< bytes all loading may hold; 0: what the machine has free
-  std::string               temporary = {};  ///< folder for what memory does not hold; empty: $TMPDIR or /var/tmp
-  int                       threads   = 0;   ///< 0: all cores
+  bool                      edges = false;    ///< without rows, in the order of the input: for `--method edges`
+  std::uint64_t             host_memory = 0;  ///< bytes all loading may hold; 0: what the machine has free
+  std::string               temporary = {};   ///< folder for what memory does not hold; empty: $TMPDIR or /var/tmp
+  int                       threads   = 0;    ///< 0: all cores
   Progress*                 progress  = nullptr;
 };
 
@@ -164,8 +164,9 @@ enum class Compress { automatic, off, on };
 /// section 3.2), for programs that promise `order_free`.
 enum class Async { automatic, off, on };
 
-/// Which edges a chunk of a list is concatenated with, of chunks that had their turn in the round: those that lead on
-/// from vertices that it has changed, from all that its edges lead to (as WolfGraph has it, section 4.3), or none.
+/// Which edges a chunk of a list is concatenated with, of chunks that had their turn in the round: those that lead
+/// on from vertices that it has changed, from all that its edges lead to (as WolfGraph has it, section 4.3), or
+/// none.
 enum class Successors { changed, all, none };
 
 /// Whether a GPU reads compressed pages where the host keeps them, all of them, rather than having them sent.
@@ -211,7 +212,7 @@ struct SupplyOptions {
   std::uint64_t coding_batch_arcs = 0;  ///< compressed at once; 0: as many as there is room for
   Async         async             = Async::automatic;
   Successors    successors        = Successors::changed;  ///< of lists of edges
-  InPlace       pages_in_place    = InPlace::automatic;  ///< what --method says of graphs in pages
+  InPlace       pages_in_place    = InPlace::automatic;   ///< what --method says of graphs in pages
   bool          all_parts         = false;  ///< partitions are sent whether anybody in them is active or not
   std::uint64_t window       = 0;  ///< bytes of edges that are transferred at once; 0: chosen by the room there is
   unsigned      chunk        = 256;       ///< edges of a row that the lanes of a GPU share out at once

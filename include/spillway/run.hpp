@@ -106,7 +106,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
   }
   Topology topology = resident_topology(graph, T::along, needed, options, on_a_gpu);
   if (continuation.whole) topology.answers.reset();
-  const bool of_lists = options.method->of_edge_lists;
+  const bool of_lists       = options.method->of_edge_lists;
   const bool supports_async = T::supports_async && (!of_lists || (T::in_place && T::live_messages)) &&
                               topology.push.size() == 1 && !continuation.record && !continuation.replay;
   check_method_options(options);

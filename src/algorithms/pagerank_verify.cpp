@@ -304,7 +304,8 @@ Verdict verify_pagerank(const char* name, const Graph& graph, Vertex source, con
   if (graph.vertex_count() == 0) return {how, ""};
   if (std::string problem = fact_problem(graph, settings, result); !problem.empty()) return {how, problem};
   if (!by_serial) return {how, fixed_point_problem(graph, source, settings, result)};
-  if (has_tree_vertices(graph) && !settings.residual_form) return {how, split_problem(graph, source, settings, result)};
+  if (has_tree_vertices(graph) && !settings.residual_form)
+    return {how, split_problem(graph, source, settings, result)};
   return {how, settings.residual_form ? limit_problem(graph, source, settings, result)
                                       : step_problem(graph, source, settings, result)};
 }

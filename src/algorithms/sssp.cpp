@@ -36,8 +36,8 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
 
 /// A search for parents looks at about half of the edges once more, which takes longer than what wider values cost
 /// in every iteration, whether the edges are on the GPU or come over the bus (docs/planning.md). In pages it would
-/// be another pass over all of them, and it walks rows, which a list of edges has none of; where vertices are split,
-/// parents may be parts of them.
+/// be another pass over all of them, and it walks rows, which a list of edges has none of; where vertices are
+/// split, parents may be parts of them.
 bool walks_no_rows(const Graph& graph, const RunOptions& options) {
   return graph.pages() || options.method->of_edge_lists || has_tree_vertices(graph);
 }
@@ -108,10 +108,9 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
     auto           outcome  = run(program, graph, device);
     Progress&      progress = options.progress ? *options.progress : Progress::none();
     Stopwatch      clock;
-    Buffer<Vertex> parents =
-        shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads, progress,
-                              options.method->of_edge_lists);
-    Result result;
+    Buffer<Vertex> parents = shortest_path_parents(graph, program.source, outcome.values.span(), outcome.threads,
+                                                   progress, options.method->of_edge_lists);
+    Result         result;
     result.statistics = std::move(outcome.statistics);
     result.statistics.run_ms += clock.milliseconds();
     result.statistics.edges_processed += graph.arc_count();
@@ -122,9 +121,7 @@ Result over_real_weights(const Graph& graph, const Parameters& parameters, const
   const auto on_cpu = [&] { return run_on(gpu::without(options)); };
   return gpu::or_else(
       graph, options,
-      [&] {
-        return walks_no_rows(graph, options) ? run_on(options) : on_gpu(program, graph, options, on_cpu);
-      },
+      [&] { return walks_no_rows(graph, options) ? run_on(options) : on_gpu(program, graph, options, on_cpu); },
       on_cpu);
 }
 

@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "base/fail.hpp"
-#include "graph/edge_list.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_list.hpp"
 #include "store/paged_rows.hpp"
 
 #include <spillway/run.hpp>

@@ -66,7 +66,8 @@ void check_paths(const ConvertArguments& arguments, const Common& common) {
   if (arguments.layout.pages(arguments.output, arguments.to) && arguments.splits())
     throw usage_error("--split makes rows; it does not go with --layout pages");
   if (arguments.layout.edges(arguments.output, arguments.to) && (arguments.split || arguments.in_edges))
-    throw usage_error("{} is of rows; it does not go with --layout edges", arguments.split ? "--split" : "--in-edges");
+    throw usage_error("{} is of rows; it does not go with --layout edges",
+                      arguments.split ? "--split" : "--in-edges");
   if (arguments.temporary && !is_folder(*arguments.temporary))
     throw usage_error("--temporary {}: there is no such folder; make it first", printable(*arguments.temporary));
   if (arguments.temporary && !streams(arguments) && !may_stream(arguments))
@@ -329,7 +330,8 @@ Graph split_as_asked(Graph graph, const ConvertArguments& arguments, const Commo
 
 /// Of a list of edges, pairs are written in its order.
 bool keeps_order(const ConvertArguments& arguments) {
-  return !arguments.split && !arguments.in_edges && format_to_write(arguments.output, arguments.to).name == "pairs";
+  return !arguments.split && !arguments.in_edges &&
+         format_to_write(arguments.output, arguments.to).name == "pairs";
 }
 
 /// The graph, or why memory does not hold it.

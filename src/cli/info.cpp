@@ -125,7 +125,8 @@ void print_text(const Graph& graph, const GraphStatistics& counts, const std::st
   line("arcs", fmt::format("{}{}", with_commas(graph.arc_count()),
                            graph.symmetric() ? " (symmetric: both arcs of every edge)" : ""));
   if (graph.split()) line("split", split_text(*graph.split()));
-  if (graph.edges()) line("edges", with_commas(graph.edges()->edge_count()) + ", in the order of the input, without rows");
+  if (graph.edges())
+    line("edges", with_commas(graph.edges()->edge_count()) + ", in the order of the input, without rows");
   for (const std::string& stripe : store::stripes_of(path)) line("stripe", stripe);
   line("ids", id_text(graph));
   line("weights", weight_text(graph, counts));

@@ -381,9 +381,9 @@ bool is_compressed(const std::string& path) {
 /// both ends, which shows while the CPU builds rows.
 bool has_gpu_build_rows(const RunArguments& arguments, const LoadOptions& options) {
   constexpr std::uint64_t asked_for = 1u << 26, large = 1u << 31;  // bytes
-  const DeviceKind        device    = device_of(arguments).kind;
-  const Transform&        change    = options.transform;
-  const bool by_program = arguments.algorithm->on_gpu && arguments.algorithm->vertex_program;
+  const DeviceKind        device     = device_of(arguments).kind;
+  const Transform&        change     = options.transform;
+  const bool              by_program = arguments.algorithm->on_gpu && arguments.algorithm->vertex_program;
   if (!by_program || !(device.automatic() || device == cuda_kind()) || arguments.temporary) return false;
   if (change.undirected || change.dedup || change.symmetrize || is_compressed(arguments.load.path)) return false;
   std::error_code     none;

@@ -61,19 +61,20 @@ Topology paged_topology(const Graph& graph, Along along, NeededRows needed, cons
 }
 
 /// Of a list of edges, which are pushed whichever way they go.
-Topology list_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options, bool on_gpu) {
+Topology list_topology(const Graph& graph, Along along, NeededRows needed, const RunOptions& options,
+                       bool on_gpu) {
   const EdgeList& list = *graph.edges();
   if (along == Along::simple)
     throw usage_error(
         "{}: this takes the graph as undirected and simple, for which it needs rows; leave out --method {}",
         graph.name(), options.method->name);
   const bool both = list.both_ways() || along == Along::both;
-  RowBlock   block{.rows     = {},
-                   .first    = 0,
-                   .last     = static_cast<Vertex>(list.vertex_count()),
-                   .edges    = &list,
-                   .along    = {both || along != Along::in, both || along == Along::in, list.both_ways()}};
-  Topology topology{.vertices = list.vertex_count(), .arcs = block.arcs(), .push = {}, .pull = {}};
+  RowBlock   block{.rows  = {},
+                   .first = 0,
+                   .last  = static_cast<Vertex>(list.vertex_count()),
+                   .edges = &list,
+                   .along = {both || along != Along::in, both || along == Along::in, list.both_ways()}};
+  Topology   topology{.vertices = list.vertex_count(), .arcs = block.arcs(), .push = {}, .pull = {}};
   block.counts_degrees = needed.degrees;
   topology.push.push_back(block);
   if (!on_gpu) detail::count_degrees(topology, graph, options);
@@ -117,11 +118,13 @@ RunOptions options_for_lists(const Graph& graph, RunOptions options) {
   const auto name = options.method->name;
   if (!graph.edges())
     throw usage_error(
-        "{}: its edges are in rows, and --method {} is for lists of edges; leave it out, or convert what the graph "
+        "{}: its edges are in rows, and --method {} is for lists of edges; leave it out, or convert what the "
+        "graph "
         "was made from with --layout edges",
         graph.name(), name);
   if (options.device.kind->of_cpu_executors)
-    throw usage_error("--method {} is not for --device {}; leave out one of them", name, options.device.kind->name);
+    throw usage_error("--method {} is not for --device {}; leave out one of them", name,
+                      options.device.kind->name);
   if (options.direction == Direction::pull)
     throw usage_error("--method {} pushes along edges; leave out --direction pull", name);
   return options;
@@ -139,8 +142,7 @@ void build_rows_here(const Graph& graph, const RunOptions& options) {
 void detail::count_degrees(Topology& topology, const Graph& graph, const RunOptions& options) {
   for (RowBlock& block : topology.push) {
     if (!block.counts_degrees) continue;
-    topology.degrees =
-        block.edges->offsets(block.along, thread_count(options.threads), graph.budget());
+    topology.degrees     = block.edges->offsets(block.along, thread_count(options.threads), graph.budget());
     block.rows.offsets   = topology.degrees.data();
     block.counts_degrees = false;
   }
@@ -244,7 +246,8 @@ double choose_delta(const Graph& graph, bool on_gpu) {
   // Measured: with many neighbours a bucket should hold about one light arc of each vertex; with few (roads),
   // wider buckets keep the threads busy.
   // On an H200, a grid of 4 M vertices took 35.7, 32.1, 34.5 ms with 8, 16, 32 times the mean, blocks going on
-  // within a bucket; kron24 took 14.5, 13.0, 12.2, 11.6, 11.3 ms with 4, 8, 16, 32, 64 times the mean over the degree.
+  // within a bucket; kron24 took 14.5, 13.0, 12.2, 11.6, 11.3 ms with 4, 8, 16, 32, 64 times the mean over the
+  // degree.
   if (on_gpu) return (degree < low_degree ? 16 : 64 / degree) * mean;
   return degree < low_degree ? mean : mean / degree;
 }

@@ -40,9 +40,10 @@ std::vector<EdgeCollector::Segment> EdgeCollector::segments_in_order() {
 }
 
 BuiltCsr EdgeCollector::finish(std::optional<std::uint64_t> vertex_count) && {
-  const auto                 segments = segments_in_order();
-  const std::uint64_t        edges    = segments.empty() ? 0 : segments.back().to + segments.back().last - segments.back().first;
-  const unsigned             stride   = weight_type_ == WeightType::none ? 2 : 3;
+  const auto          segments = segments_in_order();
+  const std::uint64_t edges =
+      segments.empty() ? 0 : segments.back().to + segments.back().last - segments.back().first;
+  const unsigned             stride = weight_type_ == WeightType::none ? 2 : 3;
   BuiltCsr                   built;
   std::unique_ptr<VertexSet> members;
   if (!vertex_count) {
@@ -86,7 +87,7 @@ BuiltCsr EdgeCollector::finish(std::optional<std::uint64_t> vertex_count) && {
     }
   }
   appenders_.clear();
-  built.edges = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false);  // weights may be anything
+  built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false);  // weights may be anything
   built.csr.offsets = stated_sizes(*vertex_count, built.edges->arc_count(), context_.budget);
   return built;
 }

@@ -1,5 +1,5 @@
-// Edges in, a list of them out, in the order of the input whatever thread has brought them. Readers fill it as they
-// fill an ArcCollector, where no rows are wanted.
+// Edges in, a list of them out, in the order of the input whatever thread has brought them. Readers fill it as
+// they fill an ArcCollector, where no rows are wanted.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,8 @@ class EdgeCollector::Appender {
       ++loops_;
     }
     ++(source < target ? directions_.up : directions_.down);
-    if (count_ == blocks_.size() * block_edges) blocks_.emplace_back(block_edges * stride_, context_.budget, "edges");
+    if (count_ == blocks_.size() * block_edges)
+      blocks_.emplace_back(block_edges * stride_, context_.budget, "edges");
     std::uint32_t* const words = blocks_.back().data() + count_++ % block_edges * stride_;
     words[0] = source, words[1] = target;
     if (stride_ > 2) words[2] = weight;

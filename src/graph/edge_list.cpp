@@ -32,7 +32,8 @@ EdgeRun run_of(const EdgeList& list) { return {list.words().data(), list.edge_co
 }  // namespace
 
 EdgeList::EdgeList(Parts parts, bool trusted) : parts_(std::move(parts)), checked_(trusted) {
-  if (words().size() % parts_.stride != 0 || (weighted() && parts_.stride < 3)) throw internal_error("an edge list ends inside an edge");
+  if (words().size() % parts_.stride != 0 || (weighted() && parts_.stride < 3))
+    throw internal_error("an edge list ends inside an edge");
 }
 
 EdgeRun EdgeList::edges(int threads) const {
@@ -62,10 +63,8 @@ EdgeRun EdgeList::edges(int threads) const {
 Array<EdgeIndex> EdgeList::offsets(const EdgeDirections& directions, int threads,
                                    const std::shared_ptr<MemoryBudget>& budget) const {
   Buffer<EdgeIndex> offsets{parts_.vertices + 1, budget, "the degrees of the vertices"};
-  const auto        count = [&](Vertex v) {
-    std::atomic_ref{offsets[v + 1]}.fetch_add(1, std::memory_order_relaxed);
-  };
-  const EdgeRun run = edges(threads);
+  const auto    count = [&](Vertex v) { std::atomic_ref{offsets[v + 1]}.fetch_add(1, std::memory_order_relaxed); };
+  const EdgeRun run   = edges(threads);
   for_each_part(run, threads, [&](std::uint64_t first, std::uint64_t last, int) {
     for (std::uint64_t i = first; i < last; ++i)
       for_each_arc(run, i, directions, [&](Vertex from, Vertex) { count(from); });
@@ -87,8 +86,9 @@ Csr rows_of(const EdgeList& list, const BuildContext& context) {
   });
 }
 
-std::shared_ptr<const EdgeList> transformed(const std::shared_ptr<const EdgeList>& list, const Transform& transform,
-                                        int threads, const std::shared_ptr<MemoryBudget>& budget) {
+std::shared_ptr<const EdgeList> transformed(const std::shared_ptr<const EdgeList>& list,
+                                            const Transform& transform, int threads,
+                                            const std::shared_ptr<MemoryBudget>& budget) {
   if (!transform.drop_loops && (!transform.undirected || list->both_ways())) return list;
   EdgeList::Parts            parts = list->parts();
   const EdgeRun              run   = list->edges(threads);
@@ -117,7 +117,8 @@ Array<std::uint32_t> packed(const EdgeList& list, const std::shared_ptr<MemoryBu
   const EdgeRun  run    = run_of(list);
   if (run.stride == stride) return list.words();
   Buffer<std::uint32_t> words{run.count * stride, budget, "the edges"};
-  for (std::uint64_t i = 0; i < run.count; ++i) std::copy_n(run.words + i * run.stride, stride, words.data() + i * stride);
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    std::copy_n(run.words + i * run.stride, stride, words.data() + i * stride);
   return std::move(words).freeze();
 }
 
@@ -127,7 +128,8 @@ std::shared_ptr<const EdgeList> without_weights(const EdgeList& list) {
   return std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false);
 }
 
-Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs, const std::shared_ptr<MemoryBudget>& budget) {
+Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs,
+                              const std::shared_ptr<MemoryBudget>& budget) {
   Buffer<EdgeIndex> offsets{vertices + 1, budget, "the row offsets"};
   offsets[vertices] = arcs;
   return std::move(offsets).freeze();
@@ -136,8 +138,9 @@ Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs, const std:
 void refuse_changes(const Transform& transform, const std::string& name) {
   const char* const change = transform.dedup ? "--dedup" : transform.symmetrize ? "--symmetrize" : nullptr;
   if (change)
-    throw usage_error("{}: {} needs rows, which --method edges and --layout edges do without; leave one of them out",
-                      name, change);
+    throw usage_error(
+        "{}: {} needs rows, which --method edges and --layout edges do without; leave one of them out", name,
+        change);
 }
 
 namespace {
@@ -168,12 +171,12 @@ Graph graph_of_edges(EdgeList::Parts parts, std::shared_ptr<MemoryBudget> budget
 
 Graph as_edges(const Graph& graph) {
   if (graph.edges()) return graph;
-  const Csr&            csr      = graph.out();
-  const bool            weighted = graph.weight_type() != WeightType::none;
-  const std::uint64_t   stride   = weighted ? 3 : 2;
-  const bool            both     = graph.symmetric();
-  const auto            is_kept  = [&](Vertex u, Vertex v) { return !both || u <= v; };
-  std::uint64_t         edges = 0, loops = 0;
+  const Csr&          csr      = graph.out();
+  const bool          weighted = graph.weight_type() != WeightType::none;
+  const std::uint64_t stride   = weighted ? 3 : 2;
+  const bool          both     = graph.symmetric();
+  const auto          is_kept  = [&](Vertex u, Vertex v) { return !both || u <= v; };
+  std::uint64_t       edges = 0, loops = 0;
   for (Vertex v = 0; v < csr.vertex_count(); ++v)
     for (const Vertex target : csr.neighbors(v)) edges += is_kept(v, target), loops += v == target;
   Buffer<std::uint32_t> words{edges * stride, graph.budget(), "the edges"};
@@ -185,13 +188,13 @@ Graph as_edges(const Graph& graph) {
       if (weighted) *to++ = csr.weights[i];
     }
   Graph::Parts parts;
-  parts.edges       = std::make_shared<EdgeList>(EdgeList::Parts{.words       = std::move(words).freeze(),
-                                                                 .stride      = static_cast<unsigned>(stride),
-                                                                 .vertices    = graph.vertex_count(),
-                                                                 .weight_type = graph.weight_type(),
-                                                                 .both_ways   = both,
-                                                                 .loops       = both ? loops : 0,
-                                                                 .name        = graph.name()},
+  parts.edges = std::make_shared<EdgeList>(EdgeList::Parts{.words       = std::move(words).freeze(),
+                                                           .stride      = static_cast<unsigned>(stride),
+                                                           .vertices    = graph.vertex_count(),
+                                                           .weight_type = graph.weight_type(),
+                                                           .both_ways   = both,
+                                                           .loops       = both ? loops : 0,
+                                                           .name        = graph.name()},
                                            /*trusted=*/true);
   return with_same_ids(graph, std::move(parts), graph.weight_type());
 }

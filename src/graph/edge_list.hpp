@@ -12,8 +12,9 @@ namespace spillway {
 Csr rows_of(const EdgeList& list, const BuildContext& context);
 
 /// With each edge for both arcs, or without loops, as far as that is asked for.
-std::shared_ptr<const EdgeList> transformed(const std::shared_ptr<const EdgeList>& list, const Transform& transform,
-                                        int threads, const std::shared_ptr<MemoryBudget>& budget);
+std::shared_ptr<const EdgeList> transformed(const std::shared_ptr<const EdgeList>& list,
+                                            const Transform& transform, int threads,
+                                            const std::shared_ptr<MemoryBudget>& budget);
 /// Words of its edges without weights that are not read.
 Array<std::uint32_t> packed(const EdgeList& list, const std::shared_ptr<MemoryBudget>& budget);
 /// The same edges, their weights not read.
@@ -29,8 +30,8 @@ void refuse_changes(const Transform& transform, const std::string& name);
 /// bits, one edge behind the other.
 Graph graph_of_edges(EdgeList::Parts parts, std::shared_ptr<MemoryBudget> budget = nullptr);
 
-/// The edges of a graph in the order of its rows, those of a symmetric one once; a graph without rows is returned as
-/// it is.
+/// The edges of a graph in the order of its rows, those of a symmetric one once; a graph without rows is returned
+/// as it is.
 Graph as_edges(const Graph& graph);
 /// The same edges with weights: triples of words.
 Graph with_words(const Graph& graph, Array<std::uint32_t> triples, WeightType weight_type);

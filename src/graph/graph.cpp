@@ -73,7 +73,7 @@ const LoadReport& Graph::report() const { return state_->parts.report; }
 
 const std::shared_ptr<const SplitRows>& Graph::split() const { return state_->parts.split; }
 
-const std::shared_ptr<const EdgeList>&  Graph::edges() const { return state_->parts.edges; }
+const std::shared_ptr<const EdgeList>& Graph::edges() const { return state_->parts.edges; }
 
 const std::shared_ptr<const store::PagedRows>& Graph::pages() const { return state_->parts.pages; }
 const std::shared_ptr<const store::PagedRows>& Graph::in_pages() const {
@@ -117,8 +117,8 @@ const Csr& Graph::out() const {
     if (!state.out_checked) {
       if (state.parts.split) state.parts.out = state.parts.split->original_rows(thread_count());
       if (state.parts.edges)
-        state.parts.out =
-            rows_of(*state.parts.edges, {.budget = state.parts.budget, .transform = {}, .threads = thread_count()});
+        state.parts.out = rows_of(*state.parts.edges,
+                                  {.budget = state.parts.budget, .transform = {}, .threads = thread_count()});
       check_rows(state.parts.out, state.parts.weight_type, state.parts.name, thread_count());
       state.out_checked.store(true, std::memory_order_release);
     }
@@ -287,13 +287,13 @@ Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets
   const BuildContext context = context_of(options);
   const Stopwatch    clock;
   if (options.edges) return edges_of_arrays(sources, targets, weights, weight_type, vertex_count, context);
-  Csr                csr = with_collector(context, weight_type, [&](auto& collector) {
+  Csr csr = with_collector(context, weight_type, [&](auto& collector) {
     for_each_share(context.threads, sources.size(), [&](std::uint64_t begin, std::uint64_t end, int thread) {
       auto& appender = collector.appender(thread);
       for (std::uint64_t i = begin; i < end; ++i)
         appender.add(sources[i], targets[i], weights.empty() ? 0 : weights[i]);
     });
-                   return std::move(collector).finish(vertex_count).csr;
+    return std::move(collector).finish(vertex_count).csr;
   });
   if (options.transform.symmetrize && !options.transform.dedup) csr = symmetrized(csr, weight_type, context);
   return finished(std::move(csr), weight_type, context, clock.milliseconds());

@@ -322,12 +322,12 @@ Graph open(const std::string& path, const LoadOptions& options) {
 
 Graph made_graph(ReadGraph read, const std::string& path) {
   Graph::Parts parts;
-  parts.out         = std::move(read.result.csr);
-  parts.in          = std::move(read.result.in);
-  parts.pages       = std::move(read.result.pages);
-  parts.in_pages    = std::move(read.result.in_pages);
-  parts.split       = std::move(read.result.split);
-  parts.edges       = std::move(read.result.edges);
+  parts.out      = std::move(read.result.csr);
+  parts.in       = std::move(read.result.in);
+  parts.pages    = std::move(read.result.pages);
+  parts.in_pages = std::move(read.result.in_pages);
+  parts.split    = std::move(read.result.split);
+  parts.edges    = std::move(read.result.edges);
   if (parts.edges) parts.out = {};
   parts.ids         = std::move(read.result.ids);
   parts.weight_type = read.result.weight_type;
@@ -350,17 +350,17 @@ ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildO
 
   refuse_idle_options(format, options, path);
 
-  ReadJob         job{.sample  = sample,
-                      .options = options,
-                      .context = {.budget = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
-                                  .transform  = options.transform,
-                                  .threads    = thread_count(options.threads),
-                                  .progress   = options.progress ? options.progress : &Progress::none(),
-                                  .directions = std::make_shared<Directions>(),
-                                  .outside    = outside,
-                                  .edges      = options.edges,
-                                  .name       = path},
-                      .notes   = {}};
+  ReadJob job{.sample  = sample,
+              .options = options,
+              .context = {.budget     = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
+                          .transform  = options.transform,
+                          .threads    = thread_count(options.threads),
+                          .progress   = options.progress ? options.progress : &Progress::none(),
+                          .directions = std::make_shared<Directions>(),
+                          .outside    = outside,
+                          .edges      = options.edges,
+                          .name       = path},
+              .notes   = {}};
   if (options.edges) refuse_changes(options.transform, path);
   const Stopwatch clock;
   ReadResult      result = [&] {
@@ -499,7 +499,7 @@ ReadResult from_collected(BuiltCsr built, std::optional<std::uint64_t> declared,
   ReadResult       result;
   result.edges = std::move(built.edges);
   result.csr   = transform.symmetrize && !transform.dedup ? symmetrized(built.csr, weight_type, job.context)
-                                                        : std::move(built.csr);
+                                                          : std::move(built.csr);
   if (declared) {
     result.ids = IdMap::consecutive(first_id);
   } else if (built.original_ids.empty()) {

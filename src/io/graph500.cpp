@@ -36,19 +36,18 @@ class Graph500Reader {
     transform.undirected = true;  // a tuple is an edge, not an arc
     transform.symmetrize = false;
     job_.undirected_by.clear();
-    const RecordFile what{.edges   = edges_,
-                          .weights = kept_,
-                          .arcs    = 2 * edges_,
-                          .buffers = chunk_buffers(job_, file_.size()) +
-                                     (weights_ ? chunk_buffers(job_, weights_->size()) : 0)};
+    const RecordFile what{
+        .edges   = edges_,
+        .weights = kept_,
+        .arcs    = 2 * edges_,
+        .buffers = chunk_buffers(job_, file_.size()) + (weights_ ? chunk_buffers(job_, weights_->size()) : 0)};
     return rows_of_records(
         job_, what,
         [&](auto& collector) {
           job_.progress().begin("reading", file_.size() + (weights_ ? weights_->size() : 0), ProgressUnit::bytes);
-          collect_in_stretches(job_, collector, edges_, sizeof(Edge) + (weights_ ? sizeof(float) : 0),
-                               [&](std::uint64_t first, std::uint64_t count) {
-                                 collect_some<Edge>(collector, first, count);
-                               });
+          collect_in_stretches(
+              job_, collector, edges_, sizeof(Edge) + (weights_ ? sizeof(float) : 0),
+              [&](std::uint64_t first, std::uint64_t count) { collect_some<Edge>(collector, first, count); });
         },
         [&](auto&& add) {
           for_each_record<Edge>(file_, edges_, [&](const Edge& edge) { add(edge.end(0), edge.end(1)); });

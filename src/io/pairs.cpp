@@ -1,5 +1,6 @@
-// Edges as raw words of 32 bits, little-endian: pairs of a source and a target, or triples with a weight behind them.
-// Nothing in such a file says what it is: it is asked for by name, and --weight-type says that there are weights.
+// Edges as raw words of 32 bits, little-endian: pairs of a source and a target, or triples with a weight behind
+// them. Nothing in such a file says what it is: it is asked for by name, and --weight-type says that there are
+// weights.
 #include <atomic>
 #include <mutex>
 
@@ -58,13 +59,13 @@ class PairsReader {
         job_, about(edges, chunk_buffers(job_, file.size())),
         [&](auto& collector) {
           job_.progress().begin("reading", file.size(), ProgressUnit::bytes);
-          collect_in_stretches(job_, collector, edges, sizeof(Record), [&](std::uint64_t first, std::uint64_t count) {
-            file.for_each_chunk<Record>(
-                first * sizeof(Record), count,
-                [&](std::span<const Record> some, std::uint64_t at, int thread) {
-                  add_all(some, first + at, collector.appender(thread));
-                });
-          });
+          collect_in_stretches(
+              job_, collector, edges, sizeof(Record), [&](std::uint64_t first, std::uint64_t count) {
+                file.for_each_chunk<Record>(first * sizeof(Record), count,
+                                            [&](std::span<const Record> some, std::uint64_t at, int thread) {
+                                              add_all(some, first + at, collector.appender(thread));
+                                            });
+              });
         },
         [&](auto&& add) {
           for_each_record<Record>(file, edges, [&](const Record& edge) { add(edge.source, edge.target); });
@@ -82,7 +83,7 @@ class PairsReader {
   ReadResult mapped() {
     const auto file = std::make_shared<MappedFile>(job_.path(), job_.context.budget);
     check_size<Record>(file->bytes().size());
-    constexpr std::uint64_t       words = sizeof(Record) / sizeof(std::uint32_t), a_task = chunk_bytes / sizeof(Record);
+    constexpr std::uint64_t words = sizeof(Record) / sizeof(std::uint32_t), a_task = chunk_bytes / sizeof(Record);
     const std::span<const Record> records{reinterpret_cast<const Record*>(file->bytes().data()),
                                           file->bytes().size() / sizeof(Record)};
     std::atomic<std::uint64_t>    bound = job_.options.vertices.value_or(0), loops = 0, up = 0;
@@ -148,7 +149,7 @@ class PairsReader {
         job_, what,
         [&](auto& collector) {
           std::mutex    mutex;
-          std::uint64_t read = 0;  // edges
+          std::uint64_t read  = 0;  // edges
           bool          ended = false;
           job_.progress().begin("reading", job_.sample.file_bytes, ProgressUnit::bytes);
           on_threads(job_.context.threads, [&](int thread) {
@@ -265,13 +266,15 @@ void write_pairs(const Graph& graph, OutputFile& file, Progress& progress, std::
   if (!ids.kept()) note_lost_ids(graph, "pairs", 0, notes);
   std::string how = "--format pairs";
   if (type != WeightType::none) how += fmt::format(" --weight-type {}", to_string(type));
-  const bool numbered = !ids.kept() || (graph.ids().kind() == IdMap::Kind::consecutive && graph.ids().first() == 0);
+  const bool numbered =
+      !ids.kept() || (graph.ids().kind() == IdMap::Kind::consecutive && graph.ids().first() == 0);
   if (graph.edges() && graph.edges()->both_ways()) how += " --undirected";
   if (numbered && n > 0) how += fmt::format(" --vertices {}", n);
   notes.push_back(fmt::format("nothing in the file says what it is: it is read with {}", how));
   if (type == WeightType::none)
-    write_edges<Pair>(graph, file, progress,
-                      [&](Vertex source, Vertex target, std::uint32_t) { return Pair{ids(source), ids(target)}; });
+    write_edges<Pair>(graph, file, progress, [&](Vertex source, Vertex target, std::uint32_t) {
+      return Pair{ids(source), ids(target)};
+    });
   else
     write_edges<Triple>(graph, file, progress, [&](Vertex source, Vertex target, std::uint32_t weight) {
       return Triple{ids(source), ids(target), weight};

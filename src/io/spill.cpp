@@ -32,7 +32,8 @@ Format spill_format() {
                   "convert it with --split none first",
                   job.path());
             if (parts.edges && job.options.edges) {
-              parts.edges = transformed(parts.edges, job.options.transform, job.context.threads, job.context.budget);
+              parts.edges =
+                  transformed(parts.edges, job.options.transform, job.context.threads, job.context.budget);
               parts.symmetric = parts.edges->both_ways();
             } else if (job.options.transform.any()) {
               const Graph stored{std::move(parts)};  // checks what is about to be indexed with

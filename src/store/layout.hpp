@@ -44,8 +44,8 @@ enum class SectionKind : std::uint32_t {
   order         = 22,  ///< u32 a vertex: its place among the ids
   stripes       = 23,  ///< instead of 17 and 19: files that have the pages (store/stripes.hpp)
   split         = 24,  ///< a SplitHeader, and u32 a tree vertex: the vertex that it is part of
-  /// Instead of rows, in the order of what was converted: u32 pairs of source and target, or triples with a weight.
-  /// Where the header says symmetric each stands for both arcs, a loop for one.
+  /// Instead of rows, in the order of what was converted: u32 pairs of source and target, or triples with a
+  /// weight. Where the header says symmetric each stands for both arcs, a loop for one.
   edges = 25,
 };
 

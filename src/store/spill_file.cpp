@@ -211,16 +211,18 @@ std::shared_ptr<const EdgeList> SpillFile::edges() const {
   const unsigned      stride = type == WeightType::none ? 2 : 3;
   const std::uint64_t count  = find(SectionKind::edges)->bytes / sizeof(std::uint32_t) / stride;
   const bool          both   = header_.symmetric != 0;
-  if ((header_.id_kind & split_rows) != 0 || (both ? header_.arcs > 2 * count || header_.arcs < count : header_.arcs != count))
+  if ((header_.id_kind & split_rows) != 0 ||
+      (both ? header_.arcs > 2 * count || header_.arcs < count : header_.arcs != count))
     throw bad_input("{}: {} edges do not make the {} arcs that the header states", path_, count, header_.arcs);
-  return std::make_shared<EdgeList>(EdgeList::Parts{.words = array<std::uint32_t>(SectionKind::edges, count * stride),
-                                                    .stride      = stride,
-                                                    .vertices    = header_.vertices,
-                                                    .weight_type = type,
-                                                    .both_ways   = both,
-                                                    .loops       = both ? 2 * count - header_.arcs : 0,
-                                                    .name        = path_},
-                                    /*trusted=*/false);
+  return std::make_shared<EdgeList>(
+      EdgeList::Parts{.words       = array<std::uint32_t>(SectionKind::edges, count * stride),
+                      .stride      = stride,
+                      .vertices    = header_.vertices,
+                      .weight_type = type,
+                      .both_ways   = both,
+                      .loops       = both ? 2 * count - header_.arcs : 0,
+                      .name        = path_},
+      /*trusted=*/false);
 }
 
 std::optional<SplitHeader> SpillFile::split_header() const {
@@ -657,10 +659,11 @@ void commit(OutputFile& file, StripeOutput& stripes, OutputFile* id_map) {
 }
 
 void write(const Graph& graph, OutputFile& file, Progress& progress) {
-  const std::vector<std::byte> split    = graph.split() ? split_section(*graph.split()) : std::vector<std::byte>{};
-  const Array<std::uint32_t>   edges    = graph.edges() ? packed(*graph.edges(), graph.budget()) : Array<std::uint32_t>{};
-  const std::vector<Content>   contents = contents_of(graph, split, std::as_bytes(edges.span()));
-  Header                       header   = header_of(graph);
+  const std::vector<std::byte> split = graph.split() ? split_section(*graph.split()) : std::vector<std::byte>{};
+  const Array<std::uint32_t>   edges =
+      graph.edges() ? packed(*graph.edges(), graph.budget()) : Array<std::uint32_t>{};
+  const std::vector<Content> contents = contents_of(graph, split, std::as_bytes(edges.span()));
+  Header                     header   = header_of(graph);
 
   std::vector<Section> sections;
   std::uint64_t        offset = align(sizeof(Header) + contents.size() * sizeof(Section));

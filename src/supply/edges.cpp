@@ -1,6 +1,6 @@
-// Edges in the order that they rest in (WolfGraph): in memory all at once, beyond that in chunks, one after the other
-// in every round. Programs that do not depend on the order of updates run each chunk to a local fixed point, together
-// with edges of earlier chunks that lead on from what changed: the concatenated edge list (section 4.3).
+// Edges in the order that they rest in (WolfGraph): in memory all at once, beyond that in chunks, one after the
+// other in every round. Programs that do not depend on the order of updates run each chunk to a local fixed point,
+// together with edges of earlier chunks that lead on from what changed: the concatenated edge list (section 4.3).
 #include "supply/edges.hpp"
 
 #include <algorithm>
@@ -79,8 +79,8 @@ void refuse_memory(std::uint64_t needed, std::uint64_t stated) {
       human_bytes(needed), with_commas(needed), human_bytes(stated));
 }
 
-EdgeRounds::EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkSizes& sizes, const ListOrder& order,
-                       const std::shared_ptr<MemoryBudget>& budget)
+EdgeRounds::EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkSizes& sizes,
+                       const ListOrder& order, const std::shared_ptr<MemoryBudget>& budget)
     : block_(block), all_(edges), sizes_(sizes), order_(order), gathered_memory_(budget, what_chunks) {
   if (sizes_.whole || !order_.concatenates()) return;
   gathered_memory_.raise_to(sizes_.successors * all_.edge_bytes());
@@ -89,10 +89,10 @@ EdgeRounds::EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkS
 }
 
 EdgeBlock EdgeRounds::block_of(const EdgeRun& edges) const {
-  return {.edges      = edges,
-          .along      = block_.along,
-          .local      = order_.local,
-          .memory     = sizes_.whole ? BlockMemory::device : BlockMemory::staging};
+  return {.edges  = edges,
+          .along  = block_.along,
+          .local  = order_.local,
+          .memory = sizes_.whole ? BlockMemory::device : BlockMemory::staging};
 }
 
 EdgeRun EdgeRounds::chunk(std::uint64_t i) const {
@@ -124,12 +124,12 @@ void EdgeRounds::note_sent(std::uint64_t bytes) {
   statistics_->bytes_sent += bytes;
 }
 
-/// Edges that lead on from what this chunk has changed, of chunks that had their turn in this round: with the chunk
-/// they are one list, or several where they do not fit at once.
+/// Edges that lead on from what this chunk has changed, of chunks that had their turn in this round: with the
+/// chunk they are one list, or several where they do not fit at once.
 BlockWork EdgeRounds::process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk,
                                          EdgeBlock& block) {
   std::vector<std::uint64_t> reached = device.changed();
-  const auto mark = [&](Vertex v) { reached[v / 64] |= std::uint64_t{1} << (v % 64); };
+  const auto                 mark    = [&](Vertex v) { reached[v / 64] |= std::uint64_t{1} << (v % 64); };
   if (order_.successors == Successors::all)
     for (std::uint64_t i = 0; i < chunk.count; ++i) {
       for_each_arc(chunk, i, block_.along, [&](Vertex, Vertex to) { mark(to); });
@@ -181,8 +181,9 @@ class HostEdges final : public EdgeSupply, EdgeDevice {
   }
 
   void complete(RunStatistics& statistics) const override {
-    statistics.method        = unsorted_edges()->name;
-    statistics.device_bytes  = executor_.state_bytes() + (slots * chunks_[0].size() + successors_.size()) * sizeof(std::uint32_t);
+    statistics.method = unsorted_edges()->name;
+    statistics.device_bytes =
+        executor_.state_bytes() + (slots * chunks_[0].size() + successors_.size()) * sizeof(std::uint32_t);
     statistics.edges_on_host = all_.bytes();
   }
 

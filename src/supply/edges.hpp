@@ -39,8 +39,8 @@ struct ChunkSizes {
   std::uint64_t edges = 0, successors = 0, count = 1;
   bool          whole = true;
 
-  /// Equation (1): what the state leaves is for edges, of which as many chunks as there are `slots` are at hand; where
-  /// lists are concatenated, a part of it is for successors. `room`: bytes; none said: there is no limit.
+  /// Equation (1): what the state leaves is for edges, of which as many chunks as there are `slots` are at hand;
+  /// where lists are concatenated, a part of it is for successors. `room`: bytes; none said: there is no limit.
   static ChunkSizes of(const EdgeRun& all, std::optional<std::uint64_t> room, unsigned slots, bool concatenates,
                        const RunOptions& options);
   /// Room below which there is no chunk.

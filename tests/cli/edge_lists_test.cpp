@@ -41,7 +41,8 @@ TEST_F(EdgeListsOnTheCommandLine, AreAskedOfFilesAsTheyCome) {
 
 TEST_F(EdgeListsOnTheCommandLine, AreKeptInFiles) {
   made("generate kron --scale 8 --undirected --layout edges g.spill -q");
-  EXPECT_NE(spillway("info g.spill").out.find("in the order of the input"), std::string::npos) << spillway("info g.spill").out;
+  EXPECT_NE(spillway("info g.spill").out.find("in the order of the input"), std::string::npos)
+      << spillway("info g.spill").out;
   const auto whole = json_of("run cc g.spill --method edges --device cpu --verify");
   EXPECT_EQ(json_of("run cc g.spill --device cpu --verify")["facts"]["components"], whole["facts"]["components"]);
   const auto chunks =

@@ -53,8 +53,8 @@ Graph backwards(const Graph& graph) {
 std::size_t built_parts(const Graph& list, std::uint64_t memory, std::uint64_t stretch, const std::string& what) {
   const RunOptions options{.device = {.kind = cuda_kind(), .memory = memory},
                            .cuda   = {.build_from = 0, .sort_stretch = stretch}};
-  const Graph expected = with_rows(list);
-  std::size_t parts    = 0;
+  const Graph      expected = with_rows(list);
+  std::size_t      parts    = 0;
   try {
     parts = cuda::build_rows_on(list, options);
   } catch (const DeviceError& error) {
@@ -77,7 +77,8 @@ TEST(GpuBuilding, SortsListsIntoRows) {
     ++built;
   };
   for (const auto& member : testing::zoo()) build(member.graph, member.name);
-  for (std::uint64_t seed = 0; seed < 60; ++seed) build(testing::random_graph(seed), "seed " + std::to_string(seed));
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    build(testing::random_graph(seed), "seed " + std::to_string(seed));
   EXPECT_GT(built, 60u);
 }
 
@@ -87,7 +88,8 @@ TEST(GpuBuilding, SortsInPartsWhereMemoryIsShort) {
     const Graph graph = generate("kron", {{"scale", "10"}}, {.weight_type = type});
     std::size_t most  = 0;
     for (const std::uint64_t kibibytes : {90, 150, 200, 250})
-      most = std::max(most, built_parts(backwards(graph), kibibytes << 10, 500, std::to_string(kibibytes) + " KiB"));
+      most =
+          std::max(most, built_parts(backwards(graph), kibibytes << 10, 500, std::to_string(kibibytes) + " KiB"));
     EXPECT_GT(most, 2u);
   }
   // Who asked for rows has them from the CPU.

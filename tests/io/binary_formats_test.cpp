@@ -361,8 +361,8 @@ TEST(Pairs, AreArcsInAnyOrder) {
   EXPECT_EQ(graph.report().format, "pairs");
   EXPECT_FALSE(graph.symmetric());
   EXPECT_EQ(arcs_of(graph), (ArcList{{0, 1, 1}, {2, 0, 1}, {2, 0, 1}, {3, 3, 1}}));
-  LoadOptions both                = pairs();
-  both.transform.undirected       = true;
+  LoadOptions both          = pairs();
+  both.transform.undirected = true;
   EXPECT_EQ(arcs_of(open(file_with("b.bin", bytes_of<U32>({2, 0, 1, 1})), both)),
             (ArcList{{0, 2, 1}, {1, 1, 1}, {2, 0, 1}}));
 }
@@ -374,7 +374,7 @@ TEST(Pairs, AreTriplesWhereWeightsAreAskedFor) {
   EXPECT_EQ(floats.weight_type(), WeightType::f32);
   EXPECT_EQ(arcs_of(floats), (ArcList{{0, 1, 0.5}}));
   EXPECT_EQ(floats.ids().name(0), "1");
-  LoadOptions without  = pairs(WeightType::u32);
+  LoadOptions without   = pairs(WeightType::u32);
   without.weight_column = "none";
   EXPECT_EQ(arcs_of(open(path, without)), (ArcList{{0, 1, 1}, {1, 2, 1}})) << "triples, without their weights";
 }
@@ -410,9 +410,11 @@ TEST(Pairs, ComeCompressedAndFromPipes) {
 }
 
 TEST(Pairs, RefusesWhatIsWrong) {
-  expect_refused(file_with("odd.pairs", std::string(13, '\1')), "13 bytes are not whole pairs of 8 bytes; the file ends");
+  expect_refused(file_with("odd.pairs", std::string(13, '\1')),
+                 "13 bytes are not whole pairs of 8 bytes; the file ends");
   expect_refused(file_with("triple.pairs", std::string(12, '\0')), "--weight-type u32 or f32");
-  expect_refused(file_with("pair.pairs", std::string(8, '\0')), "without --weight-type", with_weights(WeightType::u32));
+  expect_refused(file_with("pair.pairs", std::string(8, '\0')), "without --weight-type",
+                 with_weights(WeightType::u32));
   expect_refused(file_with("limit.pairs", bytes_of<U32>({0, 1, 2, 0xFFFFFFFF})),
                  "byte 8: vertex 4294967295 is out of range: ids must be below 2^32-1");
   expect_refused(file_with("nan.pairs", bytes_of<U32>({0, 1, 0x7FC00000})), "", with_weights(WeightType::f32));

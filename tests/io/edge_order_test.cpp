@@ -45,7 +45,7 @@ TEST(EdgeOrder, IsThatOfTheLines) {
     EXPECT_EQ(words_of(open(path, options)), expected) << threads;
     options.ids = IdMode::sparse;
     EXPECT_EQ(words_of(open(path, options)), expected) << threads << ", by tables";
-    options.ids = IdMode::string;
+    options.ids       = IdMode::string;
     const Graph names = open(path, options);
     ASSERT_EQ(names.edges()->edge_count(), expected.size() / 2);
     for (const std::uint64_t i : {0, 1, 777, 399'999}) {
@@ -78,7 +78,7 @@ TEST(EdgeOrder, FollowsWhatIsAskedOfTheEdges) {
   EXPECT_TRUE(both.symmetric());
   EXPECT_EQ(both.arc_count(), 5u) << "a loop is one arc";
   EXPECT_EQ(both.out().arc_count(), 5u);
-  options.transform = {.drop_loops = true};
+  options.transform   = {.drop_loops = true};
   const Graph dropped = open(path, options);
   EXPECT_EQ(words_of(dropped), (std::vector<std::uint32_t>{0, 1, 1, 0}));
   EXPECT_EQ(dropped.vertex_count(), 3u);
@@ -86,17 +86,18 @@ TEST(EdgeOrder, FollowsWhatIsAskedOfTheEdges) {
     options.transform = change;
     expect_refused(path, "needs rows", options, ExitCode::usage);
   }
-  options           = in_order();
+  options             = in_order();
   options.weight_type = WeightType::none;
-  const Graph light = open(file_with("weights.txt", "0 1 5\n1 2 6\n"), options);
+  const Graph light   = open(file_with("weights.txt", "0 1 5\n1 2 6\n"), options);
   EXPECT_EQ(light.weight_type(), WeightType::none);
   EXPECT_EQ(arcs_of(light), (ArcList{{0, 1, 1}, {1, 2, 1}}));
 }
 
 TEST(EdgeOrder, OfFormatsThatStateArcs) {
-  EXPECT_EQ(words_of(open(file_with("s.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n3 1\n2 2\n"),
-                          in_order())),
-            (std::vector<std::uint32_t>{2, 0, 1, 1}));
+  EXPECT_EQ(
+      words_of(open(file_with("s.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n3 1\n2 2\n"),
+                    in_order())),
+      (std::vector<std::uint32_t>{2, 0, 1, 1}));
   EXPECT_EQ(words_of(open(file_with("a.gr", "p sp 3 2\na 3 1 9\na 1 2 4\n"), in_order())),
             (std::vector<std::uint32_t>{2, 0, 9, 0, 1, 4}));
   EXPECT_EQ(words_of(open(file_with("m.graph", "3 2\n2\n1 3\n2\n"), in_order())), std::vector<std::uint32_t>{})
@@ -125,22 +126,22 @@ TEST(EdgeOrder, OfMappedPairs) {
   const Graph both            = open(path, stated);
   EXPECT_EQ(both.vertex_count(), 7000u);
   EXPECT_EQ(both.arc_count(), both.out().arc_count()) << "loops are counted";
-  stated.vertices = 5999;
+  stated.vertices    = 5999;
   words[2 * 499'999] = 5999;
-  expect_refused(file_with("beyond.pairs", bytes_of(words)),
-                 "vertex 5999 is out of range: --vertices states 5999", stated);
-  const std::string triples    = file_with("triples.pairs", bytes_of({0, 1, 7, 1, 2, 0x3F000000}));
-  dense.weight_type            = WeightType::f32;
+  expect_refused(file_with("beyond.pairs", bytes_of(words)), "vertex 5999 is out of range: --vertices states 5999",
+                 stated);
+  const std::string triples = file_with("triples.pairs", bytes_of({0, 1, 7, 1, 2, 0x3F000000}));
+  dense.weight_type         = WeightType::f32;
   EXPECT_EQ(arcs_of(open(triples, dense)).size(), 2u);
   dense.weight_column = "none";
-  const Graph light = open(triples, dense);
+  const Graph light   = open(triples, dense);
   EXPECT_EQ(light.weight_type(), WeightType::none);
   EXPECT_EQ(arcs_of(light), (ArcList{{0, 1, 1}, {1, 2, 1}}));
 }
 
 TEST(EdgeOrder, WeightsThatAreNoneAreRefused) {
-  LoadOptions options = in_order();
-  options.weight_type = WeightType::f32;
+  LoadOptions options         = in_order();
+  options.weight_type         = WeightType::f32;
   const std::uint32_t words[] = {0, 1, 0x7FC00000};
   expect_refused(file_with("nan.pairs", std::string(reinterpret_cast<const char*>(words), sizeof words)), "edge 0",
                  options);
@@ -150,8 +151,8 @@ TEST(EdgeOrder, IsKeptInASpill) {
   const TemporaryFolder folder;
   for (const WeightType type : {WeightType::none, WeightType::u32, WeightType::f32})
     for (const bool undirected : {false, true}) {
-      const Graph made = generate("kron", {{"scale", "6"}},
-                                  {.transform = {.undirected = undirected}, .weight_type = type, .edges = true});
+      const Graph       made = generate("kron", {{"scale", "6"}},
+                                        {.transform = {.undirected = undirected}, .weight_type = type, .edges = true});
       const std::string path = folder / "e.spill";
       save(made, path);
       const Graph back = open(path);
@@ -163,7 +164,7 @@ TEST(EdgeOrder, IsKeptInASpill) {
       EXPECT_EQ(arcs_of(back), arcs_of(generate("kron", {{"scale", "6"}},
                                                 {.transform = {.undirected = undirected}, .weight_type = type})));
       LoadOptions light;
-      light.weight_type = WeightType::none;
+      light.weight_type   = WeightType::none;
       const Graph without = open(path, light);
       save(without, folder / "light.spill");
       EXPECT_EQ(words_of(open(folder / "light.spill")).size(), 2 * made.edges()->edge_count());

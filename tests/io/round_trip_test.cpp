@@ -58,8 +58,7 @@ TEST_P(RoundTrip, GivesTheSameGraph) {
 INSTANTIATE_TEST_SUITE_P(Formats, RoundTrip,
                          ::testing::Values(Way{"edgelist", "el"}, Way{"mtx", "mtx"}, Way{"spill", "spill"},
                                            Way{"gap", "sg"}, Way{"gap", "wsg"}, Way{"subway", "bcsr"},
-                                           Way{"subway", "bwcsr"}, Way{"metis", "graph"},
-                                           Way{"pairs", "pairs"}),
+                                           Way{"subway", "bwcsr"}, Way{"metis", "graph"}, Way{"pairs", "pairs"}),
                          [](const auto& test) { return test.param.format + "_" + test.param.suffix; });
 
 TEST(RoundTrip, EveryWrittenFormatIsInTheListAbove) {

@@ -45,18 +45,16 @@ struct WorkedExample : ::testing::Test {
 #else
   static DeviceKind device() { return cpu_kind(); }
 #endif
-  static RunOptions on_edges() {
-    return {.threads = 1, .device = {.kind = device()}, .method = unsorted_edges()};
-  }
+  static RunOptions on_edges() { return {.threads = 1, .device = {.kind = device()}, .method = unsorted_edges()}; }
 
-  std::vector<Vertex>        sources{2, 2, 0, 1, 4, 0, 2, 3, 3};
-  std::vector<Vertex>        targets{3, 1, 2, 3, 5, 1, 4, 4, 5};
-  std::vector<std::uint32_t> weights{1, 6, 12, 5, 9, 3, 6, 7, 2};
+  std::vector<Vertex>            sources{2, 2, 0, 1, 4, 0, 2, 3, 3};
+  std::vector<Vertex>            targets{3, 1, 2, 3, 5, 1, 4, 4, 5};
+  std::vector<std::uint32_t>     weights{1, 6, 12, 5, 9, 3, 6, 7, 2};
   static constexpr std::uint64_t first_chunk = 5;
 
   Graph of_edges(std::size_t first, std::size_t last) const {
     LoadOptions options;
-    options.edges = true;
+    options.edges   = true;
     const auto part = [&](const auto& all) { return std::span{all}.subspan(first, last - first); };
     return from_arcs(part(sources), part(targets), part(weights), WeightType::u32, 6, options);
   }

@@ -56,7 +56,9 @@ struct RowBlock {
 
   /// Offsets are in host memory, wherever the edges are.
   EdgeIndex arcs() const {
-    if (edges) return edges->both_ways() ? edges->arc_count() : edges->edge_count() * (along.forward && along.backward ? 2 : 1);
+    if (edges)
+      return edges->both_ways() ? edges->arc_count()
+                                : edges->edge_count() * (along.forward && along.backward ? 2 : 1);
     return rows.offsets[last] - rows.offsets[first];
   }
   /// Of a vertex that has an edge list's mean where nobody has counted.
@@ -245,12 +247,12 @@ struct PagedBlock {
 
 /// Unsorted edges (WolfGraph): those whose source is active are pushed, each by itself.
 struct EdgeBlock {
-  EdgeRun     edges;
-  EdgeRun     successors = {};  ///< of earlier lists, that lead on from where these lead (section 4.3)
-  EdgeDirections along   = {};
-  bool        local      = false;  ///< to a local fixed point; who changed in this iteration pushes, too
-  bool        again      = false;  ///< had its visit: what changes is added to what changed in that
-  BlockMemory memory     = BlockMemory::host;
+  EdgeRun        edges;
+  EdgeRun        successors = {};  ///< of earlier lists, that lead on from where these lead (section 4.3)
+  EdgeDirections along      = {};
+  bool           local      = false;  ///< to a local fixed point; who changed in this iteration pushes, too
+  bool           again      = false;  ///< had its visit: what changes is added to what changed in that
+  BlockMemory    memory     = BlockMemory::host;
 
   std::uint64_t bytes() const { return edges.bytes() + successors.bytes(); }
 };

@@ -18,7 +18,7 @@ void correct_rates(Device& device, int threads, std::span<const RateObservation>
 const RowBlock& order_block(const Topology& topology);
 
 /// Rows of 2^31 arcs and more are for the CPU.
-void refuse_long_rows(const RowBlock& block);
+void              refuse_long_rows(const RowBlock& block);
 [[noreturn]] void refuse_long_row();
 
 /// Rows that lie on a device, and where they lie on the host.

@@ -96,7 +96,7 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
     }
     offsets.clear();
     for (std::uint64_t i = 0; i < sizes_.count && all_.count > 0; ++i) {
-      const EdgeRun run = sizes_.whole ? in(chunks_[0], all_.count) : send_chunk(rounds_.chunk(i));
+      const EdgeRun run  = sizes_.whole ? in(chunks_[0], all_.count) : send_chunk(rounds_.chunk(i));
       Slot&         slot = slot_of(run);
       if (!sizes_.whole) slot.arrived.make_wait(nullptr);
       SPILLWAY_LAUNCH(count_edges, blocks_for(run.count), block_threads, rounds_.block_of(run), offsets.data());
@@ -150,8 +150,8 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
       stage.copied.wait();
       const auto to = stage.memory.as<std::uint32_t>();
       for_each_share(threads_, some.size(), [&](std::uint64_t begin, std::uint64_t end, int) {
-        std::copy(some.begin() + static_cast<std::ptrdiff_t>(begin), some.begin() + static_cast<std::ptrdiff_t>(end),
-                  to + begin);
+        std::copy(some.begin() + static_cast<std::ptrdiff_t>(begin),
+                  some.begin() + static_cast<std::ptrdiff_t>(end), to + begin);
       });
       trace_.around(Track::to_device, "send", stream_, some.size_bytes(), [&] {
         check(cudaMemcpyAsync(slot.words.data() + at, to, some.size_bytes(), cudaMemcpyHostToDevice, stream_),
@@ -207,8 +207,9 @@ void make_of_edges(SupplyJob& job) {
   device.require(least, "the state of the vertices and one chunk of edges");
   const ChunkSizes  sizes = ChunkSizes::of(all, device.room() - state, slots, order.concatenates(), options);
   Supply<PlainRows> supply;
-  auto offsets = std::make_shared<DeviceArray<EdgeIndex>>(device, job.topology.vertices + 1, "the degrees of the vertices");
-  auto edges   = std::make_shared<GpuEdges>(device, block, all, sizes, order, options, job.graph.budget());
+  auto              offsets =
+      std::make_shared<DeviceArray<EdgeIndex>>(device, job.topology.vertices + 1, "the degrees of the vertices");
+  auto edges = std::make_shared<GpuEdges>(device, block, all, sizes, order, options, job.graph.budget());
   edges->fill(*offsets, block.arcs(), block.counts_degrees);
   supply.push.push_back({offsets->data(), offsets->data() + 1, nullptr, nullptr});
   supply.on_host  = all.bytes();

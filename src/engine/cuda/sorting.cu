@@ -33,7 +33,7 @@ struct KeyPacking {
   WeightType  weight_type;
 
   __device__ bool   has(Vertex source) const { return source >= sources.first && source < sources.last; }
-  __device__ ArcKey    key(Vertex source, Vertex target) const { return ArcKey{source} << bits | target; }
+  __device__ ArcKey key(Vertex source, Vertex target) const { return ArcKey{source} << bits | target; }
   __device__ Vertex source(ArcKey key) const { return static_cast<Vertex>(key >> bits); }
   __device__ Vertex target(ArcKey key) const { return static_cast<Vertex>(key & ((ArcKey{1} << bits) - 1)); }
 };
@@ -62,8 +62,8 @@ __global__ void count_sources(EdgeRun edges, bool both_ways, EdgeIndex* degrees)
 }
 
 /// Of sorted keys. `before`: arcs of rows before these.
-__global__ void unpack_rows(const ArcKey* keys, EdgeIndex count, KeyPacking packing, EdgeIndex before, EdgeIndex* offsets,
-                       Vertex* targets, std::uint32_t* ranks) {
+__global__ void unpack_rows(const ArcKey* keys, EdgeIndex count, KeyPacking packing, EdgeIndex before,
+                            EdgeIndex* offsets, Vertex* targets, std::uint32_t* ranks) {
   for (EdgeIndex i = first_item(); i < count; i += item_stride()) {
     targets[i] = packing.target(keys[i]);
     if (ranks != nullptr) ranks[i] = weight_from_rank(packing.weight_type, ranks[i]);
@@ -76,7 +76,8 @@ __global__ void unpack_rows(const ArcKey* keys, EdgeIndex count, KeyPacking pack
 /// An array and its shadow, which a sort goes to and fro between.
 template <class T>
 struct TwoArrays {
-  TwoArrays(Device& device, std::uint64_t count) : arrays{{device, count, what_sorted}, {device, count, what_sorted}} {}
+  TwoArrays(Device& device, std::uint64_t count)
+      : arrays{{device, count, what_sorted}, {device, count, what_sorted}} {}
 
   cub::DoubleBuffer<T> buffers() { return {arrays[now].data(), arrays[1 - now].data()}; }
   void                 take(cub::DoubleBuffer<T>& sorted) { now = sorted.Current() == arrays[0].data() ? 0 : 1; }
@@ -115,7 +116,7 @@ class RowSorter {
     offsets_             = {vertices_ + 1, graph_.budget(), what_sorted};
     targets_             = {arcs_, graph_.budget(), what_sorted};
     weights_             = {weighted_ ? arcs_ : 0, graph_.budget(), what_sorted};
-    const auto parts = arcs_ <= most ? std::vector<VertexRange>{{0, vertices_}} : parts_of(most);
+    const auto parts     = arcs_ <= most ? std::vector<VertexRange>{{0, vertices_}} : parts_of(most);
     for (const VertexRange& part : parts) build_part(part, most);
     keep_on_host();
     return parts.size();
@@ -167,9 +168,9 @@ class RowSorter {
   }
 
   void build_part(const VertexRange& part, EdgeIndex most) {
-    const KeyPacking                 packing{part, bits_, list_.both_ways(), list_.weight_type()};
-    const EdgeIndex               room = std::min(most, arcs_);
-    TwoArrays<ArcKey>                     keys{device_, room};
+    const KeyPacking                        packing{part, bits_, list_.both_ways(), list_.weight_type()};
+    const EdgeIndex                         room = std::min(most, arcs_);
+    TwoArrays<ArcKey>                       keys{device_, room};
     std::optional<TwoArrays<std::uint32_t>> ranks;
     if (weighted_) ranks.emplace(device_, room);
     DeviceArray<Count> counted{device_, 1, what_sorted};
@@ -202,7 +203,7 @@ class RowSorter {
 
   template <class K, class V>
   void sort_pairs(TwoArrays<K>& by, TwoArrays<V>& carried, Count count, unsigned bits) {
-    auto keys = by.buffers();
+    auto keys   = by.buffers();
     auto values = carried.buffers();
     with_room([&](void* room, std::size_t& bytes) {
       return cub::DeviceRadixSort::SortPairs(room, bytes, keys, values, count, 0, static_cast<int>(bits));
@@ -219,11 +220,12 @@ class RowSorter {
   }
 
   /// Rows go to the host; all of them stay on the device as well.
-  void hand_over(const KeyPacking& packing, const DeviceArray<ArcKey>& keys, DeviceArray<std::uint32_t>* ranks, Count count) {
+  void hand_over(const KeyPacking& packing, const DeviceArray<ArcKey>& keys, DeviceArray<std::uint32_t>* ranks,
+                 Count count) {
     const VertexRange&  part = packing.sources;
     DeviceArray<Vertex> targets{device_, count, what_sorted};
-    SPILLWAY_LAUNCH(unpack_rows, blocks_for(std::max<std::uint64_t>(count, part.last - part.first + 1)), block_threads,
-                    keys.data(), count, packing, built_, offsets_there_.data(), targets.data(),
+    SPILLWAY_LAUNCH(unpack_rows, blocks_for(std::max<std::uint64_t>(count, part.last - part.first + 1)),
+                    block_threads, keys.data(), count, packing, built_, offsets_there_.data(), targets.data(),
                     ranks ? ranks->data() : nullptr);
     device_.download(offsets_.data() + part.first, offsets_there_.data(),
                      (part.last - part.first + 1) * sizeof(EdgeIndex));

@@ -1,5 +1,5 @@
-// Unsorted edges (WolfGraph, sections 2.4 and 4): a lane has some, that lie side by side with those of its warp, and
-// pushes those whose source is active.
+// Unsorted edges (WolfGraph, sections 2.4 and 4): a lane has some, that lie side by side with those of its warp,
+// and pushes those whose source is active.
 #pragma once
 
 #include <spillway/engine/cuda/grid_barrier.cuh>
@@ -44,7 +44,7 @@ struct Machine<P, Rows>::Listed {
     }
   }
 
-  __device__ Vertex        target(const Rows&, unsigned k, bool wants) const { return wants ? to[k] : 0; }
+  __device__ Vertex target(const Rows&, unsigned k, bool wants) const { return wants ? to[k] : 0; }
   __device__ std::uint32_t weight(const Rows&, unsigned k, bool) const { return weights[k]; }
 };
 
@@ -71,7 +71,8 @@ __device__ bool Machine<P, Rows>::push_list(const Listed& edges, unsigned at) {
 
 /// A vertex that is in the next frontier may change again: what follows in this list is to see that.
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent (&sent)[push_batch], unsigned at) {
+__device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent (&sent)[push_batch],
+                                                 unsigned      at) {
   Value seen[push_batch];
   bool  changes = false;
 #pragma unroll
@@ -106,8 +107,8 @@ __device__ bool Machine<P, Rows>::push_run(const EdgeBlock& block, const EdgeRun
   return changes;
 }
 
-/// Rounds until nothing changes, but not so many that an interrupt has to wait: vertices that have changed are in the
-/// next frontier, and push again then. Three flags take turns, so that a barrier a round is enough.
+/// Rounds until nothing changes, but not so many that an interrupt has to wait: vertices that have changed are in
+/// the next frontier, and push again then. Three flags take turns, so that a barrier a round is enough.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::run_list_to_fixed_point(const EdgeBlock& block, unsigned at) {
   const auto grid_barrier = [] { cooperative_groups::this_grid().sync(); };

@@ -459,7 +459,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
     }
     if (options_.method->of_edge_lists) {
       rounds_ = {device_, 3, "counters"}, view_.rounds = rounds_.data();
-      if constexpr (Machine::runs_lists_to_fixed_point) changed_ = {device_, (n_ + 63) / 64, "vertices that have changed"};
+      if constexpr (Machine::runs_lists_to_fixed_point)
+        changed_ = {device_, (n_ + 63) / 64, "vertices that have changed"};
       view_.changed = reinterpret_cast<Word*>(changed_.data());
     } else if (options_.method->in_blocks()) {
       // As many as rows can be cut into at most.

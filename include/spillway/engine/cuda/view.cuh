@@ -40,7 +40,7 @@ inline constexpr unsigned most_fused_rounds = 256;
 #if defined(SPILLWAY_EMULATED)
 inline constexpr unsigned most_list_rounds = 16;
 #else
-inline constexpr unsigned most_list_rounds = 256;
+inline constexpr unsigned most_list_rounds  = 256;
 #endif
 
 /// What an iteration counts. Three take turns: one says what the frontier is, one is being filled for the next,

@@ -58,7 +58,8 @@ bool HostExecutor<P, bucketed>::push_run(const EdgeBlock& block, const EdgeRun& 
 }
 
 template <class P, bool bucketed>
-bool HostExecutor<P, bucketed>::push_edges(const EdgeBlock& block, const EdgeRun& some, bool local, Local& counts) {
+bool HostExecutor<P, bucketed>::push_edges(const EdgeBlock& block, const EdgeRun& some, bool local,
+                                           Local& counts) {
   const Targets to      = targets();
   const auto    sends   = [&](Vertex v) { return is_active(v) || (local && next_.test(v)); };
   bool          changes = false;

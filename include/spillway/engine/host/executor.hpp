@@ -1,9 +1,9 @@
 // The executor of the CPU: push over a list of active vertices, pull over rows of receivers, buckets for programs
 // with a priority. Everything is allocated before the first iteration (buckets grow by whole slabs when they
 // must). Here are its state and the order of its steps; their bodies are in frontier.hpp (lists and bitmaps),
-// push.hpp, pull.hpp, nodes.hpp (split rows), edges.hpp (no rows), pages.hpp (rows from disk), bins.hpp (their updates, waiting),
-// apply.hpp (publishing and applying), process_buckets.hpp, exchange.hpp (several executors of one run) and
-// checkpoint.hpp (state to and from files).
+// push.hpp, pull.hpp, nodes.hpp (split rows), edges.hpp (no rows), pages.hpp (rows from disk), bins.hpp (their
+// updates, waiting), apply.hpp (publishing and applying), process_buckets.hpp, exchange.hpp (several executors of
+// one run) and checkpoint.hpp (state to and from files).
 #pragma once
 
 #include <algorithm>
@@ -167,13 +167,13 @@ class HostExecutor final : public CpuExecutor {
 
   std::optional<FrontierSize> exchange_state(StateExchange& with) override;
 
-  bool        wants_rows(Vertex first, Vertex last) override;
+  bool                           wants_rows(Vertex first, Vertex last) override;
   std::span<const std::uint64_t> changed() const override { return {changed_.data(), changed_.size()}; }
-  StateChunks chunks() const override { return chunks_; }
-  void        evict(VertexRange vertices) override;
-  Accumulated accumulated() const override;
-  void        merge(const Accumulated& other) override;
-  void        adopt(const Accumulated& merged) override;
+  StateChunks                    chunks() const override { return chunks_; }
+  void                           evict(VertexRange vertices) override;
+  Accumulated                    accumulated() const override;
+  void                           merge(const Accumulated& other) override;
+  void                           adopt(const Accumulated& merged) override;
 
   std::uint64_t state_bytes() const override { return state_bytes_; }
 
@@ -585,12 +585,12 @@ class HostExecutor final : public CpuExecutor {
   void                           push(const RowBlock& block);
   void                           push_everyone(const RowBlock& block);
   template <class ChunkAt>
-  void                           push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
-  void                           push_window(const WindowBlock& window);
-  static constexpr bool          joins_next = has_frontier && T::supports_async && T::in_place;
+  void                  push_chunks(const Rows& rows, std::uint64_t count, ChunkAt&& chunk_at);
+  void                  push_window(const WindowBlock& window);
+  static constexpr bool joins_next = has_frontier && T::supports_async && T::in_place;
   /// Who has changed may push again, with a message that needs no publishing.
   static constexpr bool          runs_lists_to_fixed_point = joins_next && T::live_messages;
-  static constexpr std::uint64_t no_bucket  = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_bucket                 = ~std::uint64_t{0};
   /// What a round in a window takes.
   struct LocalRound {
     std::vector<RowChunk> taken     = {};         ///< of rows that push again

@@ -93,8 +93,8 @@ struct DeviceRadixSort {
     return done;
   }
   template <class Key, class Value>
-  static cudaError_t SortPairs(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys, DoubleBuffer<Value>& values,
-                               std::uint64_t count, int, int end) {
+  static cudaError_t SortPairs(void* room, std::size_t& bytes, DoubleBuffer<Key>& keys,
+                               DoubleBuffer<Value>& values, std::uint64_t count, int, int end) {
     const auto done = detail::asked_or_done("cub::DeviceRadixSort::SortPairs", room, bytes, [=] {
       const auto places = detail::sorted_places(keys.Current(), count, less_in<Key>(end));
       detail::arrange(keys.Current(), places, keys.Alternate());
