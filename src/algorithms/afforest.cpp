@@ -294,6 +294,7 @@ Components components_of_list(const Graph& graph, const RunOptions& options) {
   join(afforest, edges, graph.vertex_count());
   progress.end();
   result.statistics.method          = options.method->name;
+  result.statistics.edges_on_host   = edges.bytes();
   result.statistics.iterations      = 1;
   result.statistics.edges_processed = afforest.arcs_looked_at();
   result.labels                     = std::move(afforest).take_labels();

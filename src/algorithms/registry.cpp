@@ -22,12 +22,6 @@ void refuse_split(const Algorithm& algorithm, const Graph& graph) {
         algorithm.name, graph.name(), text_of(graph.split()->form()), algorithm.name);
 }
 
-void refuse_list(const Algorithm& algorithm, const RunOptions& options) {
-  if (options.method->of_edge_lists && !algorithm.takes_lists)
-    throw usage_error("{} needs rows, and --method {} does without; leave it out", algorithm.name,
-                      options.method->name);
-}
-
 /// Algorithms that do not leave it to a program say where they do not run, and on which graphs.
 void check_devices(Algorithm& algorithm) {
   algorithm.run = [run = std::move(algorithm.run), facts = Algorithm{algorithm}](
@@ -61,6 +55,13 @@ std::vector<Algorithm>& registry() {
 }
 
 }  // namespace
+
+void refuse_list(const Algorithm& algorithm, const RunOptions& options) {
+  const bool is_program = algorithm.vertex_program && !algorithm.makes_a_graph;
+  if (options.method->of_edge_lists && !is_program && !algorithm.takes_lists)
+    throw usage_error("{} needs rows, and --method {} does without; leave it out", algorithm.name,
+                      options.method->name);
+}
 
 void refuse_device(const Algorithm& algorithm, const RunOptions& options) {
   if (algorithm.makes_a_graph && options.device.kind == cuda_kind())

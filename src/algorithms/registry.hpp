@@ -35,6 +35,8 @@ inline constexpr const char* vertices_help =
 
 /// Error{usage} where an algorithm does not run on the device that is asked for.
 void refuse_device(const Algorithm& algorithm, const RunOptions& options);
+/// Error{usage} where a list of edges without rows is not enough for it.
+void refuse_list(const Algorithm& algorithm, const RunOptions& options);
 
 #define SPILLWAY_DECLARE_ALGORITHM(name) Algorithm name##_algorithm();
 SPILLWAY_ALGORITHMS(SPILLWAY_DECLARE_ALGORITHM)

@@ -29,8 +29,8 @@ void refuse_overflow(const Graph& graph, std::span<const std::uint32_t> distance
   const auto found = std::find(distances.begin(), distances.end(), distance_limit);
   if (found != distances.end())
     throw bad_input(
-        "sssp: the distance of vertex {} exceeds {}; --weight-type f32 loads the graph with floats, "
-        "whose distances have no such limit and 7 digits",
+        "sssp: the distance of vertex {} exceeds {}; distances over floats have no such limit, and 7 digits "
+        "(--weight-type f32 where weights are text; other files need weights that are floats)",
         graph.ids().name(static_cast<Vertex>(found - distances.begin())), distance_limit - 1);
 }
 

@@ -22,6 +22,7 @@
 #include "graph/split.hpp"
 #include "io/result_writer.hpp"
 #include "plan/history.hpp"
+#include "supply/methods.hpp"
 
 #include <spillway/plugin.hpp>
 
@@ -85,6 +86,14 @@ void note_idle_options(const Result& result, const RunArguments& arguments, cons
     idle("--method " + arguments.method, name + " does not run as a vertex program");
   if (arguments.device_memory && on_cpu && statistics.device_note.empty() && !sends(arguments))
     idle("--device-memory", "it limits GPUs, and methods that transfer edges");
+  if (statistics.method == unsorted_edges()->name) {
+    if (arguments.resident) idle("--resident", "a list is on the device as a whole, or comes in chunks");
+    const std::string whole = "it is for lists in chunks, and this one was processed as a whole";
+    if (arguments.successors != "changed" && statistics.bytes_sent == 0)
+      idle("--successors " + arguments.successors, whole);
+    if (arguments.async != "auto" && statistics.per_iteration.empty() && graph.vertex_count() > 0)
+      idle("--async " + arguments.async, name + " does not run as a vertex program");
+  }
   if (arguments.balance != "auto" && statistics.balance.empty() && graph.vertex_count() > 0)
     idle("--balance", name + " does not run as a vertex program");
   for (const std::string& option : arguments.gpu_options)

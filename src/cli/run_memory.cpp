@@ -23,9 +23,14 @@ std::string options_of(const Transform& transform) {
 }
 
 /// The command that makes a file of which nothing counts, with in-edges where runs would build them.
-std::string conversion(const LoadArguments& load, bool in_edges) {
+std::string conversion(const RunArguments& arguments, bool in_edges) {
+  const LoadArguments& load  = arguments.load;
+  const bool           lists = method_named(arguments.method)->of_edge_lists;
   return fmt::format("'spillway convert {} GRAPH.spill{}{}'", load.path == "-" ? "FILE" : load.path,
-                     options_of(load.transform), in_edges ? " --in-edges" : "");
+                     options_of(load.transform),
+                     lists      ? " --layout edges"
+                     : in_edges ? " --in-edges"
+                                : "");
 }
 
 /// All ways that exist for this algorithm on this graph, in one sentence.
@@ -37,12 +42,10 @@ std::string ways_out(const RunArguments& arguments, const ParameterValues& value
     ways.emplace_back("--form residual needs no in-edges");
   const bool mapped = size.format == "spill" && !arguments.load.transform.any();
   if (builds_in)
-    ways.push_back(fmt::format("{} stores in-edges, so that no run builds them{}",
-                               conversion(arguments.load, true),
+    ways.push_back(fmt::format("{} stores in-edges, so that no run builds them{}", conversion(arguments, true),
                                mapped ? "" : ", in a file that is mapped and not counted"));
   else if (!mapped)
-    ways.push_back(
-        fmt::format("{} makes a file that is mapped and not counted", conversion(arguments.load, false)));
+    ways.push_back(fmt::format("{} makes a file that is mapped and not counted", conversion(arguments, false)));
   std::string text;
   for (const std::string& way : ways) text += (text.empty() ? "" : "; ") + way;
   return text;

@@ -118,10 +118,9 @@ RunOptions options_for_lists(const Graph& graph, RunOptions options) {
   const auto name = options.method->name;
   if (!graph.edges())
     throw usage_error(
-        "{}: its edges are in rows, and --method {} is for lists of edges; leave it out, or convert what the "
-        "graph "
-        "was made from with --layout edges",
-        graph.name(), name);
+        "{}: its edges are in {}, and --method {} is for lists of edges; leave it out, or make a list: 'spillway "
+        "convert {} GRAPH.spill --layout edges'",
+        graph.name(), graph.pages() ? "pages" : "rows", name, graph.name());
   if (options.device.kind->of_cpu_executors)
     throw usage_error("--method {} is not for --device {}; leave out one of them", name,
                       options.device.kind->name);

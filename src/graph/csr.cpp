@@ -339,17 +339,19 @@ GraphStatistics statistics(const Graph& graph, int threads, Progress& progress) 
   return total;
 }
 
-WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
+namespace {
+
+/// weight(i): raw bits.
+template <class Weight>
+WeightRange weight_range(std::uint64_t count, WeightType type, int threads, Weight&& weight) {
   std::mutex            mutex;
   constexpr WeightRange none{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   WeightRange           total = none;
-  if (csr.weights.empty()) return {};
-  const std::uint64_t count = csr.weights.size(), parts = static_cast<std::uint64_t>(threads);
-  on_threads(threads, [&](int thread) {
-    const std::uint64_t part = static_cast<std::uint64_t>(thread);
-    WeightRange         own  = none;
-    for (std::uint64_t i = count * part / parts; i < count * (part + 1) / parts; ++i) {
-      const std::uint32_t bits = csr.weights[i];
+  if (count == 0) return {};
+  for_each_share(threads, count, [&](std::uint64_t begin, std::uint64_t end, int) {
+    WeightRange own = none;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint32_t bits = weight(i);
       const double        value =
           type == WeightType::f32 ? double{std::bit_cast<float>(bits)} : static_cast<double>(bits);
       own.least = std::min(own.least, value);
@@ -360,6 +362,18 @@ WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
     total.most  = std::max(total.most, own.most);
   });
   return total;
+}
+
+}  // namespace
+
+WeightRange weight_range(const Csr& csr, WeightType type, int threads) {
+  return weight_range(csr.weights.size(), type, threads, [&](std::uint64_t i) { return csr.weights[i]; });
+}
+
+WeightRange weight_range(const EdgeList& list, int threads) {
+  if (!list.weighted()) return {};
+  const EdgeRun edges = list.edges(threads);
+  return weight_range(edges.count, list.weight_type(), threads, [&](std::uint64_t i) { return edges.weight(i); });
 }
 
 }  // namespace spillway

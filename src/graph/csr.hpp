@@ -48,6 +48,7 @@ struct WeightRange {
   double least = 0, most = 0;
 };
 WeightRange weight_range(const Csr& csr, WeightType type, int threads);
+WeightRange weight_range(const EdgeList& list, int threads);
 
 struct GraphStatistics {
   std::uint64_t                 loops             = 0;

@@ -14,6 +14,17 @@ EdgeCollector::EdgeCollector(const BuildContext& context, WeightType weight_type
     appenders_.push_back(std::make_unique<Appender>(context_, weight_type == WeightType::none ? 2 : 3));
 }
 
+std::uint64_t EdgeCollector::bytes_of(std::uint64_t edges, bool weighted) {
+  return edges * (weighted ? 3 : 2) * sizeof(std::uint32_t);
+}
+
+std::uint64_t EdgeCollector::building_bytes(std::uint64_t edges, std::uint64_t vertices, bool weighted,
+                                            int threads) {
+  constexpr std::uint64_t in_a_byte = 4;  // vertices of a set, with its ranks
+  return 2 * bytes_of(edges, weighted) +
+         bytes_of(static_cast<unsigned>(threads) * Appender::block_edges, weighted) + vertices / in_a_byte;
+}
+
 std::uint64_t EdgeCollector::id_bound() const {
   std::uint64_t bound = 0;
   for (const auto& appender : appenders_)
@@ -88,7 +99,7 @@ BuiltCsr EdgeCollector::finish(std::optional<std::uint64_t> vertex_count) && {
   }
   appenders_.clear();
   built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false);  // weights may be anything
-  built.csr.offsets = stated_sizes(*vertex_count, built.edges->arc_count(), context_.budget);
+  built.csr.offsets = stated_sizes(*vertex_count, built.edges->arc_count());
   return built;
 }
 

@@ -24,6 +24,10 @@ class EdgeCollector {
   /// The one that thread `thread` adds through.
   Appender& appender(int thread) { return *appenders_[static_cast<std::size_t>(thread)]; }
 
+  /// Of so many edges in their order; and, about, the most that is held until they are.
+  static std::uint64_t bytes_of(std::uint64_t edges, bool weighted);
+  static std::uint64_t building_bytes(std::uint64_t edges, std::uint64_t vertices, bool weighted, int threads);
+
   /// One more than the largest id added; 0 if none was.
   std::uint64_t id_bound() const;
 

@@ -23,8 +23,6 @@ void for_each_part(const EdgeRun& edges, int threads, Body&& body) {
   });
 }
 
-EdgeRun run_of(const EdgeList& list) { return {list.words().data(), list.edge_count(), list.parts().stride}; }
-
 [[noreturn]] void refuse_end(const std::string& name, std::uint64_t edge, Vertex v, std::uint64_t vertices) {
   throw bad_input("{}: edge {} has vertex {}, and there are {}", name, edge, v, with_commas(vertices));
 }
@@ -37,7 +35,7 @@ EdgeList::EdgeList(Parts parts, bool trusted) : parts_(std::move(parts)), checke
 }
 
 EdgeRun EdgeList::edges(int threads) const {
-  const EdgeRun          run = run_of(*this);
+  const EdgeRun          run = unchecked();
   const std::scoped_lock lock{mutex_};
   if (checked_) return run;
   std::atomic<std::uint64_t> loops = 0;
@@ -114,7 +112,7 @@ std::shared_ptr<const EdgeList> transformed(const std::shared_ptr<const EdgeList
 
 Array<std::uint32_t> packed(const EdgeList& list, const std::shared_ptr<MemoryBudget>& budget) {
   const unsigned stride = list.weighted() ? 3 : 2;
-  const EdgeRun  run    = run_of(list);
+  const EdgeRun  run    = list.unchecked();
   if (run.stride == stride) return list.words();
   Buffer<std::uint32_t> words{run.count * stride, budget, "the edges"};
   for (std::uint64_t i = 0; i < run.count; ++i)
@@ -128,9 +126,9 @@ std::shared_ptr<const EdgeList> without_weights(const EdgeList& list) {
   return std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false);
 }
 
-Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs,
-                              const std::shared_ptr<MemoryBudget>& budget) {
-  Buffer<EdgeIndex> offsets{vertices + 1, budget, "the row offsets"};
+/// Of these offsets nobody reads any but the last: the others take no memory.
+Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs) {
+  Buffer<EdgeIndex> offsets{vertices + 1, nullptr, "the number of arcs"};
   offsets[vertices] = arcs;
   return std::move(offsets).freeze();
 }
@@ -234,7 +232,7 @@ std::uint64_t find_negative(const EdgeRun& edges, int threads) {
 double mean_weight(const EdgeList& list) {
   constexpr std::uint64_t samples = 4096;
   if (!list.weighted()) return 0;
-  const EdgeRun       run    = run_of(list);
+  const EdgeRun       run    = list.unchecked();
   const std::uint64_t stride = std::max<std::uint64_t>(run.count / samples, 1);
   double              sum    = 0;
   std::uint64_t       count  = 0;

@@ -21,7 +21,7 @@ Array<std::uint32_t> packed(const EdgeList& list, const std::shared_ptr<MemoryBu
 std::shared_ptr<const EdgeList> without_weights(const EdgeList& list);
 
 /// Offsets that state how many vertices and arcs there are, where there are no rows.
-Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs, const std::shared_ptr<MemoryBudget>& budget);
+Array<EdgeIndex> stated_sizes(std::uint64_t vertices, EdgeIndex arcs);
 
 /// What a list of edges cannot be changed by without rows: Error{usage}.
 void refuse_changes(const Transform& transform, const std::string& name);

@@ -1,6 +1,7 @@
 #include "graph/symmetry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <iterator>
 #include <mutex>
@@ -10,6 +11,9 @@
 
 #include "base/fail.hpp"
 #include "graph/csr.hpp"
+
+#include <spillway/edge_list.hpp>
+#include <spillway/engine/parallel.hpp>
 
 namespace spillway {
 namespace {
@@ -197,10 +201,88 @@ bool lists_both_ways(const Csr& csr) {
   return nearly_all(csr, [&](Vertex source, Vertex target) { return arcs_between(csr, target, source) > 0; });
 }
 
-bool doubles_both_ways(const Csr& csr, const Directions& directions) {
-  // Where nine in ten edges have their reverse, neither direction has less than nine of twenty.
+namespace {
+
+/// Where nine in ten edges have their reverse, neither direction has less than nine of twenty.
+bool is_balanced(const Directions& directions) {
   const auto [fewer, more] = std::minmax(directions.up, directions.down);
-  if (fewer * 11 < more * 9) return false;
+  return fewer * 11 >= more * 9;
+}
+
+/// Some edges of a list, and how many there are from the smaller vertex of each to the larger, and back.
+class SampledEdges {
+ public:
+  struct Counts {
+    std::uint64_t up = 0, down = 0;
+  };
+
+  SampledEdges(const EdgeList& list, int threads) {
+    const EdgeRun       edges = list.edges(threads);
+    const std::uint64_t shown = std::min(edges.count, most_looked_at);
+    for (std::uint64_t k = 0; k < shown; ++k) {
+      const std::uint64_t i = k * edges.count / shown;
+      if (edges.source(i) != edges.target(i)) keys_.push_back(key_of(edges, i));
+    }
+    sampled_ = keys_;
+    std::ranges::sort(keys_);
+    keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+    counts_.resize(keys_.size());
+    for (const std::uint64_t key : keys_) filter_[slot_of(key)] = true;
+    for_each_share(threads, edges.count, [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t i = begin; i < end; ++i) count(edges, i);
+    });
+  }
+
+  /// Whether `is_so(counts)` is true for nine in ten.
+  template <class IsSo>
+  bool nearly_all(IsSo&& is_so) const {
+    const auto found =
+        std::ranges::count_if(sampled_, [&](std::uint64_t key) { return is_so(counts_[place_of(key)]); });
+    return !sampled_.empty() && static_cast<std::uint64_t>(found) * 10 >= sampled_.size() * 9;
+  }
+
+ private:
+  static constexpr std::uint64_t most_looked_at = 2000, filter_bits = 1u << 16;
+
+  static std::uint64_t key_of(const EdgeRun& edges, std::uint64_t i) {
+    const auto [less, more] = std::minmax(edges.source(i), edges.target(i));
+    return joined_ends(less, more);
+  }
+  static std::uint64_t slot_of(std::uint64_t key) { return key * 0x9E3779B97F4A7C15u >> 48; }
+
+  std::size_t place_of(std::uint64_t key) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(keys_, key) - keys_.begin());
+  }
+
+  void count(const EdgeRun& edges, std::uint64_t i) {
+    const std::uint64_t key = key_of(edges, i);
+    if (!filter_[slot_of(key)]) return;
+    const std::size_t place = place_of(key);
+    if (place == keys_.size() || keys_[place] != key) return;
+    Counts& counts = counts_[place];
+    std::atomic_ref{edges.source(i) < edges.target(i) ? counts.up : counts.down}.fetch_add(
+        1, std::memory_order_relaxed);
+  }
+
+  std::vector<std::uint64_t>    keys_, sampled_;
+  std::vector<Counts>           counts_;
+  std::array<bool, filter_bits> filter_{};
+};
+
+}  // namespace
+
+bool lists_both_ways(const EdgeList& list, int threads) {
+  return SampledEdges{list, threads}.nearly_all(
+      [](const auto& counts) { return counts.up > 0 && counts.down > 0; });
+}
+
+bool doubles_both_ways(const EdgeList& list, const Directions& directions, int threads) {
+  return is_balanced(directions) && SampledEdges{list, threads}.nearly_all(
+                                        [](const auto& counts) { return (counts.up + counts.down) % 2 == 0; });
+}
+
+bool doubles_both_ways(const Csr& csr, const Directions& directions) {
+  if (!is_balanced(directions)) return false;
   return nearly_all(csr, [&](Vertex source, Vertex target) { return arcs_between(csr, source, target) % 2 == 0; });
 }
 

@@ -5,6 +5,7 @@
 
 #include "graph/arc_collector.hpp"
 
+#include <spillway/edge_list.hpp>
 #include <spillway/graph.hpp>
 
 namespace spillway {
@@ -29,5 +30,9 @@ bool lists_both_ways(const Csr& csr);
 /// The same of rows in which each edge of the input became two arcs. Edges from both ends leave an even number of
 /// arcs between two vertices, and have led upwards as often as downwards.
 bool doubles_both_ways(const Csr& csr, const Directions& directions);
+
+/// Both of edges without rows, in a pass over them.
+bool lists_both_ways(const EdgeList& list, int threads);
+bool doubles_both_ways(const EdgeList& list, const Directions& directions, int threads);
 
 }  // namespace spillway

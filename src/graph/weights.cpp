@@ -39,6 +39,7 @@ Graph weighted(const Graph& graph, int threads, WeightOf&& weight_of) {
   parts.ids         = graph.ids();
   parts.weight_type = WeightType::u32;
   parts.symmetric   = graph.symmetric();
+  parts.name        = graph.name();
   parts.report      = graph.report();
   parts.budget      = graph.budget();
   const Graph whole{std::move(parts)};

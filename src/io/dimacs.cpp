@@ -76,7 +76,7 @@ ReadResult read_dimacs(ReadJob& job) {
   edges.weights_stated  = job.options.weight_type.has_value();
   if (job.options.weight_column == "none") edges.weight_type = WeightType::none;
   ReadResult result = read_edge_text(edges, job);
-  note_directions(result.csr, 'c', job);
+  note_directions(result, 'c', job);
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_list.hpp"
 #include "graph/symmetry.hpp"
 #include "io/line_parsers.hpp"
 #include "io/odd_names.hpp"
@@ -43,7 +44,7 @@ class Guesses {
       zero_ = result.ids.find("0", result.csr.vertex_count());
     else if (result.csr.vertex_count() > 0 && result.ids.name(0) == "0")
       zero_ = 0;
-    tell_unfollowed(result.csr);
+    tell_unfollowed(result);
     tell_terminator(result);
     if (result.ids.kind() == IdMap::Kind::strings && !inspection_.states_own_banner())
       for (const OddName& odd : odd_names(result.ids, result.csr.vertex_count(), !inspection_.quoted()))
@@ -81,10 +82,10 @@ class Guesses {
   }
 
   /// What the text says of itself, and is not followed.
-  void tell_unfollowed(const Csr& csr) {
+  void tell_unfollowed(const ReadResult& result) {
     using Counted                 = EdgeInspection::Counted;
     const Transform&    transform = job_.options.transform;
-    const std::uint64_t vertices  = csr.vertex_count();
+    const std::uint64_t vertices  = result.csr.vertex_count();
     if (inspection_.may_begin_with_counts(text_.edges_read, vertices))
       add("counts", fmt::format("line {}, '{}', is an edge, though it could be the numbers of vertices and edges "
                                 "(remove it if it is)",
@@ -95,7 +96,8 @@ class Guesses {
                       inspection_.first_line(), shown_line(inspection_.first_text())));
     bool partly = false;
     if (const std::string said = inspection_.says_undirected(partly);
-        !said.empty() && !transform.undirected && !transform.symmetrize && has_rows(csr) && !lists_both_ways(csr))
+        !said.empty() && !transform.undirected && !transform.symmetrize &&
+        !lists_both_ways(result, job_.context.threads).value_or(true))
       add("direction",
           fmt::format("each line is one arc, though the file says '{}'{}", printable(said, 60),
                       partly ? " of some lines, which is not followed" : " (--undirected reads both)"));
@@ -112,7 +114,7 @@ class Guesses {
                       "those of the other",
                       printable(said, 60)));
     else if (const std::string kinds = text_.ids == IdKind::strings ? "" : inspection_.names_two_kinds();
-             !kinds.empty() && (!has_rows(csr) || ends_overlap(csr)))
+             !kinds.empty() && (!has_rows(result.csr) || ends_overlap(result.csr)))
       add("ids", fmt::format("ids of the columns '{}' are taken for the same vertices: some stand in both; if the "
                              "columns list things of two kinds, vertices of one side are taken for those of the "
                              "other",
@@ -122,7 +124,7 @@ class Guesses {
       add("comments", said.size() == 1 ? fmt::format("the comment '{}' is not followed", printable(said[0], 60))
                                        : fmt::format("the comment '{}' and {} more are not followed",
                                                      printable(said[0], 60), said.size() - 1));
-    tell_missing_parents(csr);
+    tell_missing_parents(result.csr);
     if (const std::string said = inspection_.names_other_columns(); !said.empty())
       add("columns", fmt::format("arcs lead from column {} to column {}, though a comment names them '{}' "
                                  "(--source-column and --target-column)",
@@ -171,9 +173,17 @@ class Guesses {
   void tell_one_way(const ReadResult& result) {
     const bool names = result.ids.kind() == IdMap::Kind::strings;  // vertices are in the order of theirs
     if (inspection_.states_own_banner() || std::ranges::find(guessed_, "direction") != guessed_.end()) return;
-    if (const std::string clause = one_way_clause(result.csr, job_.options.transform, names ? "name" : "id");
+    if (const std::string clause = one_way_clause(result, job_.options.transform, names ? "name" : "id");
         !clause.empty())
       add("direction", clause);
+  }
+
+  static std::uint64_t zero_weights(const ReadResult& result, int threads) {
+    if (!result.edges) return static_cast<std::uint64_t>(std::ranges::count(result.csr.weights, 0u));
+    const EdgeRun edges = result.edges->edges(threads);
+    std::uint64_t zeros = 0;
+    for (std::uint64_t i = 0; i < edges.count; ++i) zeros += edges.weight(i) == 0;
+    return zeros;
   }
 
   void tell_weights(const ReadResult& result, const ListLayout& layout) {
@@ -196,17 +206,20 @@ class Guesses {
       add("weight_column",
           fmt::format("points in column {} are decimal points: 1.250 is 1.25", layout.weight_column));
     // Zero is zero in both types of weights.
-    constexpr std::size_t few     = 8;
-    const auto&           weights = result.csr.weights;
-    if (weights.size() > few && 2 * static_cast<std::size_t>(std::ranges::count(weights, 0u)) > weights.size())
+    constexpr std::uint64_t few     = 8;
+    const std::uint64_t     all     = result.edges ? result.edges->edge_count() : result.csr.weights.size();
+    const int               threads = job_.context.threads;
+    if (layout.weight_column > 0 && all > few && 2 * zero_weights(result, threads) > all)
       add("weight_column",
           "most weights are 0, and lines with them are arcs like others (remove them if a table lists "
           "all pairs, and 0 means none)");
     if (inspection_.weight_is_a_guess()) {
-      const WeightRange range = weight_range(result.csr, result.weight_type, job_.context.threads);
+      const WeightRange range = result.edges ? weight_range(*result.edges, threads)
+                                             : weight_range(result.csr, result.weight_type, threads);
+      const bool        seen  = result.edges || has_rows(result.csr);
       add("weight_column",
           fmt::format("column {} holds the weights{} (--weight-column none ignores it)", layout.weight_column,
-                      has_rows(result.csr) ? ", " + range_text(range, result.weight_type) : ""));
+                      seen ? ", " + range_text(range, result.weight_type) : ""));
     } else if (layout.weight_column == 0 && layout.columns > 2 && !asked && not_read.empty()) {
       const unsigned third = 6 - layout.source_column - layout.target_column;
       if (layout.columns > 3)

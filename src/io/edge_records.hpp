@@ -78,7 +78,9 @@ ReadResult rows_of_records(ReadJob& job, const RecordFile& file, Collect&& colle
       job.expect_outside(file.edges, file.weights, false, job.options.vertices);
     else
       job.context.budget->expect(
-          building_bytes(job.options.vertices.value_or(0), file.arcs, file.weights != WeightType::none),
+          job.context.edges
+              ? 2 * EdgeCollector::bytes_of(file.edges, file.weights != WeightType::none)
+              : building_bytes(job.options.vertices.value_or(0), file.arcs, file.weights != WeightType::none),
           fmt::format("{}: a graph of about {} arcs", job.path(), with_commas(file.arcs)));
     return build();
   } catch (const MemoryRefusal&) {

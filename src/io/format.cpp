@@ -8,9 +8,11 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "graph/csr.hpp"
+#include "graph/edge_collector.hpp"
 #include "graph/edge_list.hpp"
 #include "graph/split.hpp"
 #include "graph/symmetry.hpp"
+#include "io/binary.hpp"
 #include "io/byte_stream.hpp"
 #include "io/header_words.hpp"
 #include "io/reading.hpp"
@@ -130,7 +132,10 @@ void settle_weights(ReadResult& result, const LoadOptions& options, const std::s
 void note_doubled(const ReadResult& result, ReadJob& job) {
   const Transform& transform = job.context.transform;
   if (!transform.undirected || transform.dedup || job.undirected_by.empty()) return;
-  if (result.edges || !doubles_both_ways(result.csr, *job.context.directions)) return;
+  const Directions& directions = *job.context.directions;
+  if (result.edges ? !doubles_both_ways(*result.edges, directions, job.context.threads)
+                   : !doubles_both_ways(result.csr, directions))
+    return;
   job.notes.push_back(fmt::format(
       "edges seem to be listed from both ends, and {} reads each as two arcs: they are "
       "doubled ({})",
@@ -260,6 +265,17 @@ GraphSize size_of_refused(const Format& format, const ReadJob& job) {
   return size;
 }
 
+/// The same edges as a list: threads hold what they have read until all of it is put in order.
+GraphSize as_list(GraphSize size, const ReadJob& job) {
+  const bool          weighted = size.weight_type != WeightType::none;
+  const std::uint64_t edges    = job.options.transform.undirected ? (size.arcs + 1) / 2 : size.arcs;
+  size.held_bytes              = EdgeCollector::bytes_of(edges, weighted);
+  if (size.loading_bytes > 0)
+    size.loading_bytes = EdgeCollector::building_bytes(edges, size.vertices, weighted, job.context.threads) +
+                         static_cast<unsigned>(job.context.threads) * chunk_bytes;
+  return size;
+}
+
 }  // namespace
 
 namespace {
@@ -341,8 +357,9 @@ Graph made_graph(ReadGraph read, const std::string& path) {
 
 ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildOutside* outside) {
   if (path.empty()) throw usage_error("the name of the graph file is empty");
-  Sample sample = sample_of(path);
-  if (sample.text.empty() && sample.whole && !ldbc_format().recognises(sample))
+  Sample     sample       = sample_of(path);
+  const bool may_be_empty = options.format == pairs_format().name && options.vertices;
+  if (sample.text.empty() && sample.whole && !may_be_empty && !ldbc_format().recognises(sample))
     throw bad_input("{}: the file is empty; a graph was expected", path);
   refuse_other_compression(sample);
   if (options.format == "auto") refuse_other_formats(path);
@@ -368,6 +385,7 @@ ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildO
       return format.read(job);
     } catch (const MemoryRefusal& refusal) {
       GraphSize size = size_of_refused(format, job);
+      if (options.edges && format.by_arcs) size = as_list(std::move(size), job);
       // Rows of foreign files may have to be sorted, and --symmetrize holds both sides at once.
       const bool sorts = !format.is_edge_list && format.name != "spill";
       size.foreseen    = size.loading_bytes > 0 && !options.transform.symmetrize && !sorts;

@@ -256,7 +256,7 @@ ReadResult read_ldbc(ReadJob& job) {
   check_stated(stem + "properties", "edges", properties.edges, edges.edges_read);
   const Transform& transform = job.context.transform;
   if (!properties.direction_note.empty() && !transform.undirected && !transform.symmetrize &&
-      has_rows(result.csr) && !lists_both_ways(result.csr))
+      !lists_both_ways(result, job.context.threads).value_or(true))
     job.notes.push_back(properties.direction_note);
   return result;
 }

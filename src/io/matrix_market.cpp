@@ -110,7 +110,7 @@ ReadResult read_matrix_market(ReadJob& job) {
     if (edges.weight_type == WeightType::u32) edges.weight_type = WeightType::f32;
   }
   ReadResult result = read_edge_text(edges, job);
-  if (banner.symmetry == "general") note_directions(result.csr, '%', job);
+  if (banner.symmetry == "general") note_directions(result, '%', job);
   return result;
 }
 

@@ -409,7 +409,7 @@ class NpzReader {
 ReadResult read_npz(ReadJob& job) {
   job.require_plain_file("scipy's .npz");
   ReadResult result = NpzReader{job}.read();
-  note_directions(result.csr, 0, job);
+  note_directions(result, 0, job);
   return result;
 }
 

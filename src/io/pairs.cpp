@@ -38,6 +38,7 @@ class PairsReader {
   }
 
   ReadResult read() {
+    if (job_.options.format == "auto") refuse_text();
     ReadResult result = weights_ == WeightType::none ? read_records<Pair>() : read_records<Triple>();
     if (result.ids.kind() == IdMap::Kind::numbers)
       job_.notes.push_back(
@@ -48,6 +49,16 @@ class PairsReader {
   }
 
  private:
+  /// A suffix is a weak promise; words that are all text would be large ids.
+  void refuse_text() const {
+    const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t'; };
+    if (std::ranges::all_of(job_.sample.text, is_text))
+      throw bad_input(
+          "{}: this is text, and .pairs is for words of 32 bits; --format edgelist reads it as text, "
+          "--format pairs as words",
+          job_.path());
+  }
+
   template <class Record>
   ReadResult read_records() {
     if (job_.sample.is_pipe || job_.sample.compressed) return read_stream<Record>();
@@ -110,7 +121,7 @@ class PairsReader {
         .name        = job_.path()};
     BuiltCsr built;
     built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/kept_ != WeightType::f32);
-    built.csr.offsets = stated_sizes(bound, built.edges->arc_count(), job_.context.budget);
+    built.csr.offsets = stated_sizes(bound, built.edges->arc_count());
     return from_collected(std::move(built), bound.load(), 0, kept_, job_);
   }
 

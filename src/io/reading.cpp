@@ -1,5 +1,8 @@
 #include "io/reading.hpp"
 
+#include <spillway/edge_list.hpp>
+#include <spillway/engine/parallel.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -125,24 +128,53 @@ void note_zero_weights(std::span<const std::uint32_t> weights, ReadJob& job) {
       "(--weight-type none)");
 }
 
-std::string one_way_clause(const Csr& csr, const Transform& transform, std::string_view what) {
-  constexpr EdgeIndex few = 16;
-  if (csr.arc_count() < few || csr.arc_count() < csr.vertex_count() || transform.undirected ||
-      transform.symmetrize)
-    return "";
+std::optional<bool> lists_both_ways(const ReadResult& read, int threads) {
+  if (read.edges) return lists_both_ways(*read.edges, threads);
+  if (!has_rows(read.csr)) return std::nullopt;
+  return lists_both_ways(read.csr);
+}
+
+namespace {
+
+/// Which ways arcs lead, as far as all of them agree.
+class Agreement {
+ public:
+  /// False if they do not.
+  bool goes_on(Vertex source, Vertex target) {
+    if (source != target) (source < target ? down : up) = false;  // loops say nothing of it
+    return up || down;
+  }
+
   bool up = true, down = true;
-  for (std::uint64_t v = 0; v < csr.vertex_count(); ++v)
-    for (const Vertex target : csr.neighbors(static_cast<Vertex>(v))) {
-      if (target == v) continue;  // loops say nothing of it
-      (v < target ? down : up) = false;
-      if (!up && !down) return "";
-    }
+};
+
+Agreement agreement_of(const ReadResult& read) {
+  Agreement all;
+  if (read.edges) {
+    const EdgeRun edges = read.edges->edges(thread_count());
+    for (std::uint64_t i = 0; i < edges.count; ++i)
+      if (!all.goes_on(edges.source(i), edges.target(i))) return all;
+    return all;
+  }
+  for (std::uint64_t v = 0; v < read.csr.vertex_count(); ++v)
+    for (const Vertex target : read.csr.neighbors(static_cast<Vertex>(v)))
+      if (!all.goes_on(static_cast<Vertex>(v), target)) return all;
+  return all;
+}
+
+}  // namespace
+
+std::string one_way_clause(const ReadResult& read, const Transform& transform, std::string_view what) {
+  constexpr EdgeIndex few  = 16;
+  const EdgeIndex     arcs = read.edges ? read.edges->edge_count() : read.csr.arc_count();
+  if (arcs < few || arcs < read.csr.vertex_count() || transform.undirected || transform.symmetrize) return "";
+  const auto [up, down] = agreement_of(read);
   if (up == down) return "";
   return fmt::format("every arc leads from a {0} {2} to a {1} one (--undirected, if each edge is listed once)",
                      up ? "smaller" : "larger", up ? "larger" : "smaller", what);
 }
 
-void note_directions(const Csr& csr, char mark, ReadJob& job) {
+void note_directions(const ReadResult& read, char mark, ReadJob& job) {
   const Transform&   transform = job.options.transform;
   const bool         both_ways = transform.undirected || transform.symmetrize;
   std::istringstream text{job.sample.text.substr(0, 64u << 10)};
@@ -164,13 +196,17 @@ void note_directions(const Csr& csr, char mark, ReadJob& job) {
                     "its second",
                     other));
   if (both_ways) return;
-  if (!undirected.empty() && !has_rows(csr)) return;
-  if (!undirected.empty() && !lists_both_ways(csr)) {
-    job.notes.push_back(
-        fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)", undirected));
-    return;
+  if (!undirected.empty()) {
+    const auto from_both_ends = lists_both_ways(read, job.context.threads);
+    if (!from_both_ends) return;
+    if (!*from_both_ends) {
+      job.notes.push_back(
+          fmt::format("each line is one arc, though the file says '{}' (--undirected reads both)", undirected));
+      return;
+    }
   }
-  if (std::string clause = one_way_clause(csr, transform); !clause.empty()) job.notes.push_back(std::move(clause));
+  if (std::string clause = one_way_clause(read, transform); !clause.empty())
+    job.notes.push_back(std::move(clause));
 }
 
 }  // namespace spillway

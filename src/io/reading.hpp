@@ -33,11 +33,13 @@ void note_tiny_weights(std::span<const std::uint32_t> weights, ReadJob& job);
 
 /// Lists that have each undirected edge once often have the same end first: the smaller, or the larger; empty
 /// where this one does not, or where both arcs were asked for. `what`: names the ends.
-std::string one_way_clause(const Csr& csr, const Transform& transform, std::string_view what = "id");
+std::string one_way_clause(const ReadResult& read, const Transform& transform, std::string_view what = "id");
 
 /// For formats that state neither direction: comments (lines that begin with `mark`) that say that edges have
 /// none, and edges that all lead the same way.
-void note_directions(const Csr& csr, char mark, ReadJob& job);
+void note_directions(const ReadResult& read, char mark, ReadJob& job);
+/// Whether edges are listed from both ends; none said: it cannot be seen, since rows are elsewhere.
+std::optional<bool> lists_both_ways(const ReadResult& read, int threads);
 
 /// from_rows for a format that lists both arcs of every edge; a file that does not is refused.
 ReadResult from_symmetric_rows(Csr csr, IdMap ids, WeightType weight_type, std::string_view format, ReadJob& job);

@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "devices/devices.hpp"
 #include "store/paged_rows.hpp"
+#include "supply/edges.hpp"
 #include "supply/windows.hpp"
 
 namespace spillway {
@@ -17,7 +18,6 @@ namespace {
 /// Unless a GPU was given up: whoever gave it up says why.
 void say_why_on_cpu(Plan& plan, const RunOptions& options) {
   const DeviceKind asked = options.device.kind;
-  if (options.method->of_edge_lists) plan.why.emplace_back("unsorted edges are processed without rows");
   if (asked == cpu_kind()) return plan.why.emplace_back("the CPU was asked for"), void();
   if (!asked.automatic()) return plan.why.emplace_back(asked->help), void();
   const CudaDevices found = cuda_devices();
@@ -46,6 +46,17 @@ void plan_windows(Plan& plan, const RunOptions& options, const Topology& topolog
   plan.why.emplace_back("edges are transferred within host memory, for study; times are predicted as for a GPU");
 }
 
+void plan_list(Plan& plan, const RunOptions& options, const Topology& topology, const ProgramFacts& facts) {
+  const EdgeRun       all    = topology.push.front().edges->unchecked();
+  const ListOrder     order  = ListOrder::of(facts, options);
+  const std::uint64_t stated = options.device.memory;
+  plan.edge_bytes            = all.bytes();
+  if (stated > 0) require_room_for_list(all, plan.state_bytes, order.concatenates(), stated, stated);
+  const auto room = stated > 0 ? std::optional{stated - plan.state_bytes} : std::nullopt;
+  plan.why.push_back("unsorted edges are processed without rows" +
+                     text_of_chunks(ChunkSizes::of(all, room, EdgeRounds::slots, order.concatenates(), options)));
+}
+
 /// What the state leaves of the memory is for pages that stay once they have been read.
 void plan_pages(Plan& plan, const Topology& topology, const MemoryBudget& budget) {
   std::set<const store::PagedRows*> sides;
@@ -69,8 +80,7 @@ Plan plan_on_cpu(const RunOptions& options, const Topology& topology, const Prog
   plan.vertices    = topology.vertices;
   plan.arcs        = topology.arcs;
   plan.edge_bytes  = topology.arcs * edge_bytes(facts.weighted);
-  if (options.method->of_edge_lists)
-    plan.edge_bytes = topology.push.front().edges->words().size() * sizeof(std::uint32_t);
+  if (options.method->of_edge_lists) plan_list(plan, options, topology, facts);
   const bool sends = options.method->in_blocks();
   plan.method      = (sends ? options.method : resident_edges())->name;
   if (options.method->streams_pages)
@@ -89,6 +99,7 @@ Plan plan_without_program(const RunOptions& options, bool may_use_gpu) {
   if (!on_gpu) say_why_on_cpu(plan, options);
   const bool of_list = options.method->of_edge_lists;
   if (of_list) plan.method = options.method->name;
+  if (of_list) plan.why.emplace_back("unsorted edges are processed without rows");
   plan.why.emplace_back(of_list ? "it is not a vertex program: directions do not apply"
                                 : "it is not a vertex program: methods and directions do not apply");
   return plan;
@@ -97,6 +108,7 @@ Plan plan_without_program(const RunOptions& options, bool may_use_gpu) {
 Plan plan_of(const Algorithm& algorithm, const Graph& graph, const ParameterValues& parameters,
              const RunOptions& options) {
   refuse_device(algorithm, options);
+  refuse_list(algorithm, options);
   const bool may_use_gpu = algorithm.on_gpu && !algorithm.makes_a_graph;
   Plan       plan =
       algorithm.plan ? algorithm.plan(graph, parameters, options) : plan_without_program(options, may_use_gpu);

@@ -4,12 +4,15 @@
 #include "supply/edges.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "supply/methods.hpp"
+
+#include <fmt/format.h>
 
 #include <spillway/engine/parallel.hpp>
 
@@ -19,6 +22,7 @@ namespace {
 constexpr auto          what_chunks    = "chunks of edges";
 constexpr auto          what_index     = "the edges of each vertex";
 constexpr std::uint64_t least_edges    = 64;
+constexpr std::uint64_t edges_a_thread = 1u << 18;
 constexpr unsigned      successor_part = 4;  ///< of the room for edges, so many parts are one for successors
 
 /// visit(vertex, number) for whoever these edges push from; once for a loop.
@@ -33,24 +37,38 @@ void for_each_sender(const RowBlock& block, const EdgeRun& edges, std::uint64_t 
 
 }  // namespace
 
-EdgesOfVertices::EdgesOfVertices(const RowBlock& block, const EdgeRun& edges,
+std::uint64_t EdgesOfVertices::bytes(const RowBlock& block, const EdgeRun& edges) {
+  const std::uint64_t each = edges.count <= ~std::uint32_t{0} ? sizeof(std::uint32_t) : sizeof(std::uint64_t),
+                      ends = block.along.forward && block.along.backward ? 2 : 1;
+  return (block.last + std::uint64_t{1}) * sizeof(std::uint64_t) + ends * edges.count * each;
+}
+
+EdgesOfVertices::EdgesOfVertices(const RowBlock& block, const EdgeRun& edges, int threads,
                                  const std::shared_ptr<MemoryBudget>& budget)
     : starts_(block.last + std::uint64_t{1}, budget, what_index) {
-  for_each_sender(block, edges, 0, edges.count, [&](Vertex v, std::uint64_t) { ++starts_[v]; });
+  const auto in_shares = [&](auto&& visit) {
+    for_each_share(threads, edges.count, [&](std::uint64_t begin, std::uint64_t end, int) {
+      for_each_sender(block, edges, begin, end, visit);
+    });
+  };
+  in_shares([&](Vertex v, std::uint64_t) { std::atomic_ref{starts_[v]}.fetch_add(1, std::memory_order_relaxed); });
   for (std::uint64_t v = 1; v < starts_.size(); ++v) starts_[v] += starts_[v - 1];
   const std::uint64_t count = starts_[starts_.size() - 1];
-  if (edges.count <= ~std::uint32_t{0})
-    narrow_ = {count, budget, what_index};
-  else
-    wide_ = {count, budget, what_index};
-  for (std::uint64_t i = edges.count; i-- > 0;)  // from the last on, so that each vertex ends with its first
-    for_each_sender(block, edges, i, i + 1, [&](Vertex v, std::uint64_t edge) {
-      const std::uint64_t at = --starts_[v];
-      if (narrow_.size() > 0)
-        narrow_[at] = static_cast<std::uint32_t>(edge);
-      else
-        wide_[at] = edge;
+  const auto          fill  = [&](auto& numbers) {
+    using Number = std::remove_reference_t<decltype(numbers[0])>;
+    numbers      = {count, budget, what_index};
+    in_shares([&](Vertex v, std::uint64_t edge) {
+      numbers[std::atomic_ref{starts_[v]}.fetch_sub(1, std::memory_order_relaxed) - 1] = static_cast<Number>(edge);
     });
+    for_each_share(threads, block.last, [&](std::uint64_t begin, std::uint64_t end, int) {
+      for (std::uint64_t v = begin; v < end; ++v)
+        std::sort(numbers.data() + starts_[v], numbers.data() + starts_[v + 1]);
+    });
+  };
+  if (edges.count <= ~std::uint32_t{0})
+    fill(narrow_);
+  else
+    fill(wide_);
 }
 
 std::uint64_t ChunkSizes::least_room(const EdgeRun& all, unsigned slots, bool concatenates) {
@@ -73,20 +91,36 @@ ChunkSizes ChunkSizes::of(const EdgeRun& all, std::optional<std::uint64_t> room,
   return sizes;
 }
 
-void refuse_memory(std::uint64_t needed, std::uint64_t stated) {
+std::string text_of_chunks(const ChunkSizes& sizes) {
+  return sizes.whole ? "" : fmt::format(", in {} chunks", with_commas(sizes.count));
+}
+
+void require_room_for_list(const EdgeRun& all, std::uint64_t state, bool concatenates, std::uint64_t room,
+                           std::uint64_t stated) {
+  const std::uint64_t least = state + ChunkSizes::least_room(all, EdgeRounds::slots, concatenates);
+  if (least <= room) return;
+  const std::uint64_t needed = stated - room + least;
   throw does_not_fit(
       "the state of the vertices and one chunk of edges need {} ({} bytes), --device-memory allows {}; raise it",
       human_bytes(needed), with_commas(needed), human_bytes(stated));
 }
 
 EdgeRounds::EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkSizes& sizes,
-                       const ListOrder& order, const std::shared_ptr<MemoryBudget>& budget)
-    : block_(block), all_(edges), sizes_(sizes), order_(order), gathered_memory_(budget, what_chunks) {
+                       const ListOrder& order, int threads, const std::shared_ptr<MemoryBudget>& budget)
+    : block_(block),
+      all_(edges),
+      sizes_(sizes),
+      order_(order),
+      threads_(threads),
+      budget_(budget),
+      gathered_memory_(budget, what_chunks) {
   if (sizes_.whole || !order_.concatenates()) return;
-  gathered_memory_.raise_to(sizes_.successors * all_.edge_bytes());
+  gathered_memory_.raise_to((sizes_.successors + std::min(stretch(), all_.count)) * all_.edge_bytes());
   gathered_.reserve(sizes_.successors * all_.stride);
-  index_.emplace(block_, all_, budget);
+  found_.resize(static_cast<std::size_t>(threads));
 }
+
+std::uint64_t EdgeRounds::stretch() const { return edges_a_thread * static_cast<std::uint64_t>(threads_); }
 
 EdgeBlock EdgeRounds::block_of(const EdgeRun& edges) const {
   return {.edges  = edges,
@@ -112,7 +146,7 @@ BlockWork EdgeRounds::round(EdgeDevice& device, IterationStatistics& made, RunSt
       next = device.send_chunk(chunk(i + 1));
       note_sent(next.bytes());
     }
-    if (index_ && i > 0) work += process_successors(device, i * sizes_.edges, chunk(i), block);
+    if (order_.concatenates() && i > 0) work += process_successors(device, i * sizes_.edges, chunk(i), block);
   }
   made.bytes_sent = statistics.bytes_sent - before;
   made.transfer   = "whole";
@@ -122,6 +156,49 @@ BlockWork EdgeRounds::round(EdgeDevice& device, IterationStatistics& made, RunSt
 void EdgeRounds::note_sent(std::uint64_t bytes) {
   ++made_->windows;
   statistics_->bytes_sent += bytes;
+}
+
+/// A list is scanned at the speed of memory, so the edges of vertices are listed only where that would have been
+/// done often, as many chunks make it: about what the index costs.
+bool EdgeRounds::prefers_index(std::uint64_t first) {
+  constexpr std::uint64_t scans = 16;
+  if (index_) return true;
+  scanned_ += first;
+  if (scanned_ / scans < all_.count || !budget_->has_room(EdgesOfVertices::bytes(block_, all_))) return false;
+  index_.emplace(block_, all_, threads_, budget_);
+  return true;
+}
+
+template <class Take>
+void EdgeRounds::look_up(const Bits& reached, std::uint64_t first, Take&& take) {
+  for (std::uint64_t i = 0; i < reached.size(); ++i)
+    for (std::uint64_t word = reached[i]; word != 0; word &= word - 1) {
+      const auto v = static_cast<Vertex>(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+      if (v >= block_.last) break;
+      index_->for_each_before(v, first, [&](std::uint64_t edge) { take(all_.words + edge * all_.stride); });
+    }
+}
+
+/// A stretch for all threads at a time, so that what they find stays small.
+template <class Take>
+void EdgeRounds::scan(const Bits& reached, std::uint64_t first, Take&& take) {
+  const auto has = [&](Vertex v) { return (reached[v / 64] >> (v % 64) & 1) != 0; };
+  for (std::uint64_t from = 0; from < first; from += stretch()) {
+    for_each_share(
+        threads_, std::min(stretch(), first - from), [&](std::uint64_t begin, std::uint64_t end, int thread) {
+          auto& found = found_[static_cast<std::size_t>(thread)];
+          for (std::uint64_t i = from + begin; i < from + end; ++i) {
+            const bool leads =
+                (block_.along.forward && has(all_.source(i))) || (block_.along.backward && has(all_.target(i)));
+            const std::uint32_t* const words = all_.words + i * all_.stride;
+            if (leads) found.insert(found.end(), words, words + all_.stride);
+          }
+        });
+    for (auto& found : found_) {
+      for (std::size_t at = 0; at < found.size(); at += all_.stride) take(found.data() + at);
+      found.clear();
+    }
+  }
 }
 
 /// Edges that lead on from what this chunk has changed, of chunks that had their turn in this round: with the
@@ -142,16 +219,14 @@ BlockWork EdgeRounds::process_successors(EdgeDevice& device, std::uint64_t first
     work += device.process(block);
     gathered_.clear();
   };
-  for (std::uint64_t i = 0; i < reached.size(); ++i)
-    for (std::uint64_t word = reached[i]; word != 0; word &= word - 1) {
-      const auto v = static_cast<Vertex>(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
-      if (v >= block_.last) break;
-      index_->for_each_before(v, first, [&](std::uint64_t edge) {
-        const std::uint32_t* const words = all_.words + edge * all_.stride;
-        gathered_.insert(gathered_.end(), words, words + all_.stride);
-        if (gathered_.size() == sizes_.successors * all_.stride) process();
-      });
-    }
+  const auto take = [&](const std::uint32_t* words) {
+    gathered_.insert(gathered_.end(), words, words + all_.stride);
+    if (gathered_.size() == sizes_.successors * all_.stride) process();
+  };
+  if (prefers_index(first))
+    look_up(reached, first, take);
+  else
+    scan(reached, first, take);
   if (!gathered_.empty()) process();
   return work;
 }
@@ -168,7 +243,7 @@ class HostEdges final : public EdgeSupply, EdgeDevice {
         all_(topology.push.front().edges->edges(threads_)),
         order_(ListOrder::of(facts, options)),
         sizes_(ChunkSizes::of(all_, room(options), slots, order_.concatenates(), options)),
-        rounds_(topology.push.front(), all_, sizes_, order_, budget) {
+        rounds_(topology.push.front(), all_, sizes_, order_, threads_, budget) {
     if (sizes_.whole) return;
     for (auto& chunk : chunks_) chunk = {sizes_.edges * all_.stride, budget, what_chunks};
     if (order_.concatenates()) successors_ = {sizes_.successors * all_.stride, budget, what_chunks};
@@ -192,10 +267,9 @@ class HostEdges final : public EdgeSupply, EdgeDevice {
 
   std::optional<std::uint64_t> room(const RunOptions& options) const {
     if (options.device.memory == 0) return std::nullopt;
-    const std::uint64_t state  = executor_.state_bytes();
-    const std::uint64_t needed = state + ChunkSizes::least_room(all_, slots, order_.concatenates());
-    if (needed > options.device.memory) refuse_memory(needed, options.device.memory);
-    return options.device.memory - state;
+    const std::uint64_t state = executor_.state_bytes(), stated = options.device.memory;
+    require_room_for_list(all_, state, order_.concatenates(), stated, stated);
+    return stated - state;
   }
 
   EdgeRun send_chunk(const EdgeRun& edges) override {

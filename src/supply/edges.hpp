@@ -16,7 +16,10 @@ namespace spillway {
 /// For every vertex, the numbers of the edges that push from it, ascending (the mapping array of section 4.3).
 class EdgesOfVertices {
  public:
-  EdgesOfVertices(const RowBlock& block, const EdgeRun& edges, const std::shared_ptr<MemoryBudget>& budget);
+  EdgesOfVertices(const RowBlock& block, const EdgeRun& edges, int threads,
+                  const std::shared_ptr<MemoryBudget>& budget);
+
+  static std::uint64_t bytes(const RowBlock& block, const EdgeRun& edges);
 
   /// visit(number) for the vertex's edges below `end`.
   template <class Visit>
@@ -47,8 +50,13 @@ struct ChunkSizes {
   static std::uint64_t least_room(const EdgeRun& all, unsigned slots, bool concatenates);
 };
 
-/// Where the device's memory is what the user said, and too little. `needed`: with all that is there.
-[[noreturn]] void refuse_memory(std::uint64_t needed, std::uint64_t stated);
+/// ", in N chunks", unless they are whole.
+std::string text_of_chunks(const ChunkSizes& sizes);
+
+/// Error where the user said how much memory there is, and it does not do for the state and one chunk. `room`:
+/// what is left of it.
+void require_room_for_list(const EdgeRun& all, std::uint64_t state, bool concatenates, std::uint64_t room,
+                           std::uint64_t stated);
 
 /// Whether a run goes on within a chunk until nothing changes there, and with which other edges.
 struct ListOrder {
@@ -84,7 +92,7 @@ class EdgeRounds {
 
   /// `edges`: of the block, in host memory.
   EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkSizes& sizes, const ListOrder& order,
-             const std::shared_ptr<MemoryBudget>& budget);
+             int threads, const std::shared_ptr<MemoryBudget>& budget);
 
   BlockWork round(EdgeDevice& device, IterationStatistics& made, RunStatistics& statistics);
 
@@ -92,18 +100,30 @@ class EdgeRounds {
   EdgeRun   chunk(std::uint64_t i) const;
 
  private:
-  BlockWork process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk, EdgeBlock& block);
-  void      note_sent(std::uint64_t bytes);
+  using Bits = std::vector<std::uint64_t>;
 
-  const RowBlock&                block_;
-  EdgeRun                        all_;
-  ChunkSizes                     sizes_;
-  ListOrder                      order_;
-  std::vector<std::uint32_t>     gathered_;
-  std::optional<EdgesOfVertices> index_;
-  Charge                         gathered_memory_;
-  IterationStatistics*           made_       = nullptr;
-  RunStatistics*                 statistics_ = nullptr;
+  BlockWork process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk, EdgeBlock& block);
+  template <class Take>
+  void look_up(const Bits& reached, std::uint64_t first, Take&& take);
+  template <class Take>
+  void          scan(const Bits& reached, std::uint64_t first, Take&& take);
+  bool          prefers_index(std::uint64_t first);
+  std::uint64_t stretch() const;
+  void          note_sent(std::uint64_t bytes);
+
+  const RowBlock&                         block_;
+  EdgeRun                                 all_;
+  ChunkSizes                              sizes_;
+  ListOrder                               order_;
+  int                                     threads_;
+  std::shared_ptr<MemoryBudget>           budget_;
+  std::vector<std::uint32_t>              gathered_;
+  std::vector<std::vector<std::uint32_t>> found_;  ///< by each thread
+  std::optional<EdgesOfVertices>          index_;
+  std::uint64_t                           scanned_ = 0;  ///< edges
+  Charge                                  gathered_memory_;
+  IterationStatistics*                    made_       = nullptr;
+  RunStatistics*                          statistics_ = nullptr;
 };
 
 }  // namespace spillway

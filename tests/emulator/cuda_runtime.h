@@ -134,6 +134,7 @@ template <class T>
 void __stcs(T* to, const T& value) {
   *to = value;
 }
+inline void __threadfence() { emulator::let_others_go_first(); }  // there is one order of memory here
 template <class T>
 T __ldcg(const T* from) {
   emulator::let_others_go_first();

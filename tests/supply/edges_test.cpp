@@ -15,6 +15,7 @@
 #if defined(SPILLWAY_TEST_ON_GPU)
 #include "devices/devices.hpp"
 #else
+#include "supply/edges.hpp"
 #include "supply/worked_example.hpp"
 #endif
 
@@ -223,6 +224,45 @@ TEST(Edges, ConcatenatedListsSpareRounds) {
   EXPECT_LT(changed.iterations, plain.iterations);
   EXPECT_LT(all.iterations, plain.iterations);
   EXPECT_LE(changed.bytes_sent, all.bytes_sent);
+}
+
+/// Many chunks are when the edges of vertices are listed, so that they need not be scanned for.
+TEST(Edges, OfVerticesAreListedWhereChunksAreMany) {
+  if (!has_device()) GTEST_SKIP() << "no GPU on this machine";
+  const Graph      grid   = with_random_weights(generate("grid", {{"rows", "12"}, {"columns", "12"}}), 3);
+  const Algorithm& sssp   = algorithm_named("sssp");
+  const auto       values = completed_parameters(sssp, {{"source", "0"}});
+  for (const bool both_ways : {false, true})
+    for (const int threads : {1, 3}) {
+      const Graph edges     = shuffled(grid, both_ways, 7);
+      RunOptions  options   = on_edges();
+      options.threads       = threads;
+      options.supply.window = 8 * 12;
+      const Result result   = sssp.run(edges, values, options);
+      EXPECT_EQ(sssp.verify(with_rows(edges), values, result, {}).problem, "") << both_ways << threads;
+    }
+}
+
+TEST(Edges, OfEachVertexAreInTheirOrder) {
+  const Graph   edges = shuffled(generate("kron", {{"scale", "6"}}), false, 5);
+  const EdgeRun run   = edges.edges()->edges(1);
+  for (const EdgeDirections along : {EdgeDirections{true, false, false}, {false, true, false}, {true, true, true}})
+    for (const int threads : {1, 3}) {
+      const RowBlock        block{.first = 0,
+                                  .last  = static_cast<Vertex>(edges.vertex_count()),
+                                  .edges = edges.edges().get(),
+                                  .along = along};
+      const EdgesOfVertices index{block, run, threads, edges.budget()};
+      const std::uint64_t   end = run.count * 2 / 3;
+      for (Vertex v = 0; v < edges.vertex_count(); ++v) {
+        std::vector<std::uint64_t> found, expected;
+        index.for_each_before(v, end, [&](std::uint64_t edge) { found.push_back(edge); });
+        for (std::uint64_t i = 0; i < end; ++i)
+          if ((along.forward && run.source(i) == v) || (along.backward && run.target(i) == v))
+            expected.push_back(i);
+        EXPECT_EQ(found, expected) << v;
+      }
+    }
 }
 
 TEST(Edges, AreRefusedWhereRowsAreNeeded) {

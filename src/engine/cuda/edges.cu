@@ -49,7 +49,7 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
         threads_(thread_count(options.threads)),
         all_(all),
         sizes_(sizes),
-        rounds_(block, all_, sizes, order, budget),
+        rounds_(block, all_, sizes, order, threads_, budget),
         staged_(budget, "edges on their way"),
         trace_(options.trace) {
     if (sizes_.whole) {
@@ -202,8 +202,7 @@ void make_of_edges(SupplyJob& job) {
   constexpr unsigned  slots   = GpuEdges::slots;
   const std::uint64_t state   = job.state() + list_offset_bytes(job.topology);
   const std::uint64_t least   = state + ChunkSizes::least_room(all, slots, order.concatenates());
-  if (const std::uint64_t stated = device.stated(); stated > 0 && least > device.room())
-    refuse_memory(stated - device.room() + least, stated);
+  if (device.stated() > 0) require_room_for_list(all, state, order.concatenates(), device.room(), device.stated());
   device.require(least, "the state of the vertices and one chunk of edges");
   const ChunkSizes  sizes = ChunkSizes::of(all, device.room() - state, slots, order.concatenates(), options);
   Supply<PlainRows> supply;

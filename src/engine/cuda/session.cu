@@ -10,6 +10,7 @@
 #include "engine/cuda/supplies.hpp"
 #include "plan/page_pricing.hpp"
 #include "store/paged_rows.hpp"
+#include "supply/edges.hpp"
 #include "supply/methods.hpp"
 
 #include <spillway/engine/parallel.hpp>
@@ -228,14 +229,17 @@ Plan Session::plan_of_list(const State& state) {
                        .weighted = state.needs.facts.weighted,
                        .vertices = state.topology.vertices,
                        .arcs     = state.topology.arcs};
-  plan.edge_bytes          = block.edges->words().size() * sizeof(std::uint32_t);
-  plan.room                = state.device_graph->device().room();
-  plan.state_bytes         = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
-  const std::uint64_t left = plan.room - std::min(plan.room, plan.state_bytes);
-  const bool          fits = plan.edge_bytes <= left;
-  plan.resident_bytes      = fits ? plan.edge_bytes : 0;
-  plan.why.emplace_back(fits ? "unsorted edges are processed without rows, on the GPU"
-                             : "unsorted edges are processed without rows, a chunk on the GPU after the other");
+  plan.edge_bytes           = block.edges->words().size() * sizeof(std::uint32_t);
+  plan.room                 = state.device_graph->device().room();
+  plan.state_bytes          = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
+  const EdgeRun       all   = block.edges->unchecked();
+  const ListOrder     order = ListOrder::of(state.needs.facts, state.options);
+  const std::uint64_t left  = plan.room - std::min(plan.room, plan.state_bytes);
+  if (const std::uint64_t stated = state.device_graph->device().stated(); stated > 0)
+    require_room_for_list(all, plan.state_bytes, order.concatenates(), plan.room, stated);
+  const ChunkSizes sizes = ChunkSizes::of(all, left, EdgeRounds::slots, order.concatenates(), state.options);
+  plan.resident_bytes    = sizes.whole ? plan.edge_bytes : 0;
+  plan.why.push_back("unsorted edges are processed without rows, on the GPU" + text_of_chunks(sizes));
   return plan;
 }
 

@@ -53,41 +53,63 @@ struct Machine<P, Rows>::Listed {
 template <class P, class Rows>
 template <bool local>
 __device__ bool Machine<P, Rows>::push_list(const Listed& edges, unsigned at) {
-  Sent sent[push_batch];
-  bool any = false;
+  bool sends[push_batch], any = false;
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) {
     const Vertex v = edges.from[k];
     note_looked_at(edges.there[k] ? 1 : 0);
-    const bool sends = edges.there[k] && (is_active(v, at) || (local && test_now(view_.bits[(at + 1) % 3], v)));
-    sent[k]          = {v, sends ? sent_by(v) : Message{}, sends};
-    any |= sends;
+    sends[k] = edges.there[k] && (is_active(v, at) || (local && test_now(view_.bits[(at + 1) % 3], v)));
+    any |= sends[k];
   }
   if (!__any_sync(all_lanes, any)) return false;
+  if constexpr (local) __threadfence();  // the value is to be as new as the bit (improve_listed)
+  Sent sent[push_batch];
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) {
+    const Vertex v = edges.from[k];
+    sent[k]        = {v, sends[k] ? sent_in_list<local>(v) : Message{}, sends[k]};
+  }
   if constexpr (local) return improve_listed(edges, sent, at);
   push_edges(Rows{PlainRows{}}, edges, sent, at);
   return false;
 }
 
-/// A vertex that is in the next frontier may change again: what follows in this list is to see that.
+/// Between rounds there is a barrier, but within one a vertex may change that pushes in it, too.
+template <class P, class Rows>
+template <bool local>
+__device__ typename Machine<P, Rows>::Message Machine<P, Rows>::sent_in_list(Vertex v) {
+  if constexpr (local)
+    return atomics::load(view_.values[v]);
+  else
+    return sent_by(v);
+}
+
+/// A vertex that is in the next frontier may change again: what follows in this list is to see that. Whoever sees
+/// it there must see its value, too: what is not reached yet has none to send.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent (&sent)[push_batch],
                                                  unsigned      at) {
   Value seen[push_batch];
-  bool  changes = false;
+  bool  improved[push_batch], changes = false;
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.values[edges.to[k]]);
 #pragma unroll
   for (unsigned k = 0; k < push_batch; ++k) {
-    const Vertex v        = edges.to[k];
-    bool         improved = sent[k].valid;
-    if (improved) {
+    const Vertex v = edges.to[k];
+    improved[k]    = sent[k].valid;
+    if (improved[k]) {
       const Update update = compute(sent[k].message, edge_of(edges.weights[k], sent[k].source, v), v);
-      improved = Combine::improves(seen[k], update) && Combine::improve_atomically(view_.values[v], update);
+      improved[k] = Combine::improves(seen[k], update) && Combine::improve_atomically(view_.values[v], update);
     }
-    if (improved && !test_now(view_.changed, v)) claim(view_.changed, v);
-    note_pushed(v, improved && touch(v, at), at);
-    changes |= improved;
+    changes |= improved[k];
+  }
+  if (!__any_sync(all_lanes, changes)) return false;
+  __threadfence();  // values before bits
+#pragma unroll
+  for (unsigned k = 0; k < push_batch; ++k) {
+    const Vertex v = edges.to[k];
+    if (improved[k] && !test_now(view_.changed, v)) claim(view_.changed, v);
+    note_pushed(v, improved[k] && touch(v, at), at);
   }
   return changes;
 }

@@ -692,7 +692,9 @@ class Machine {
   struct Listed;
   template <bool local>
   __device__ bool push_list(const Listed& edges, unsigned at);
-  __device__ bool improve_listed(const Listed& edges, const Sent (&sent)[push_batch], unsigned at);
+  template <bool local>
+  __device__ Message sent_in_list(Vertex v);
+  __device__ bool    improve_listed(const Listed& edges, const Sent (&sent)[push_batch], unsigned at);
   template <bool local>
   __device__ bool push_run(const EdgeBlock& block, const EdgeRun& run, unsigned at);
   __device__ void run_list_to_fixed_point(const EdgeBlock& block, unsigned at);
