@@ -63,7 +63,8 @@ bool sends(const RunArguments& arguments);
 
 /// Loaded, with the weights that were asked for; Error{bad_input} where the algorithm needs some and there are
 /// none.
-Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress);
+/// The method becomes `edges` where that is chosen before it is loaded.
+Graph asked_graph(RunArguments& arguments, const Common& common, Progress& progress);
 
 /// Calls into the algorithm. A plug-in may throw anything; what says nothing of where it comes from gets its name.
 template <class Body>

@@ -10,6 +10,7 @@
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"
+#include "io/format.hpp"
 #include "supply/methods.hpp"
 
 #include <spillway/engine/memory.hpp>
@@ -395,15 +396,49 @@ bool has_gpu_build_rows(const RunArguments& arguments, const LoadOptions& option
   return !cuda_devices().devices.empty();
 }
 
+/// cc hooks along a list in one pass, which takes less than sorting rows, unless the file has them sorted; more
+/// runs, and what verifies, would have rows built after all. Any other algorithm passes over a list too often for
+/// the CPU.
+bool answers_sooner_as_list(const RunArguments& arguments, const LoadOptions& options) {
+  constexpr std::uint64_t large = 1u << 24;  // bytes; less is read in no time either way
+  const auto              form  = arguments.given.find("form");
+  const bool              hooks =
+      arguments.algorithm->name == "cc" && (form == arguments.given.end() || form->second != "propagate");
+  const bool plain = arguments.method == "auto" && arguments.balance == "auto" && arguments.async == "auto" &&
+                     arguments.repeat == "1" && !arguments.verify && !arguments.device_memory &&
+                     !arguments.checkpoint && !arguments.temporary && !arguments.weights;
+  const Transform& change = options.transform;
+  if (!hooks || !plain || change.dedup || change.symmetrize) return false;
+  const DeviceKind device = device_of(arguments).kind;
+  if (device != cpu_kind() && !(device.automatic() && cuda_devices().devices.empty())) return false;
+  std::error_code     none;
+  const std::uint64_t bytes = std::filesystem::file_size(arguments.load.path, none);
+  return !none && bytes >= large && !seems_sorted(arguments.load.path, options);
+}
+
+/// Lists take more memory than rows while they are read: where there is none, rows are built.
+std::optional<Graph> as_list_if_best(RunArguments& arguments, LoadOptions options) {
+  if (!answers_sooner_as_list(arguments, options)) return std::nullopt;
+  options.edges = true;
+  try {
+    Graph graph = open(arguments.load.path, options);
+    if (graph.edges()) arguments.method = unsorted_edges()->name;
+    return graph;
+  } catch (const LoadRefusal&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
-Graph asked_graph(const RunArguments& arguments, const Common& common, Progress& progress) {
+Graph asked_graph(RunArguments& arguments, const Common& common, Progress& progress) {
   const InterruptWatch watch{progress};
   const Graph          loaded = [&] {
     try {
       LoadOptions options = arguments.load.options(common, progress);
       options.temporary   = arguments.temporary.value_or("");
-      options.edges       = method_of(arguments)->of_edge_lists || has_gpu_build_rows(arguments, options);
+      if (auto list = as_list_if_best(arguments, options)) return *std::move(list);
+      options.edges = method_of(arguments)->of_edge_lists || has_gpu_build_rows(arguments, options);
       return open(arguments.load.path, options);
     } catch (const LoadRefusal& refusal) {
       throw explained(refusal, arguments, common);

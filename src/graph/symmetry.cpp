@@ -245,8 +245,8 @@ class SampledEdges {
   static constexpr std::uint64_t most_looked_at = 2000, filter_bits = 1u << 16;
 
   static std::uint64_t key_of(const EdgeRun& edges, std::uint64_t i) {
-    const auto [less, more] = std::minmax(edges.source(i), edges.target(i));
-    return joined_ends(less, more);
+    const Vertex source = edges.source(i), target = edges.target(i);
+    return joined_ends(std::min(source, target), std::max(source, target));
   }
   static std::uint64_t slot_of(std::uint64_t key) { return key * 0x9E3779B97F4A7C15u >> 48; }
 

@@ -2,6 +2,8 @@
 #include "io/format.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
@@ -331,6 +333,58 @@ void refuse_other_formats(const std::string& path) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Nine in ten sources are no smaller than the one before.
+class Ascent {
+ public:
+  void add(std::uint64_t source) {
+    ++count_;
+    ascending_ += source >= last_;
+    last_ = source;
+  }
+  bool is_steady() const { return ascending_ * 10 >= count_ * 9; }
+
+ private:
+  std::uint64_t count_ = 0, ascending_ = 0, last_ = 0;
+};
+
+/// Of lines that begin with a number, or with a letter and one (DIMACS).
+bool lines_ascend(std::string_view text) {
+  Ascent ascent;
+  while (!text.empty()) {
+    const std::size_t end  = std::min(text.find('\n'), text.size());
+    std::string_view  line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.starts_with("a ")) line.remove_prefix(2);
+    std::uint64_t source = 0;
+    if (std::from_chars(line.data(), line.data() + line.size(), source).ptr != line.data()) ascent.add(source);
+  }
+  return ascent.is_steady();
+}
+
+bool words_ascend(std::string_view bytes, std::size_t record) {
+  Ascent ascent;
+  for (; bytes.size() >= record; bytes.remove_prefix(record)) {
+    std::uint32_t source = 0;
+    std::memcpy(&source, bytes.data(), sizeof source);
+    ascent.add(source);
+  }
+  return ascent.is_steady();
+}
+
+}  // namespace
+
+bool seems_sorted(const std::string& path, const LoadOptions& options) {
+  const Sample sample = sample_of(path);
+  if (sample.is_pipe || sample.text.empty()) return true;
+  const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
+  if (!format.by_arcs) return true;
+  if (format.name == pairs_format().name)
+    return words_ascend(sample.text, (options.weight_type ? 3 : 2) * sizeof(std::uint32_t));
+  return format.name != "graph500" && lines_ascend(sample.text);
+}
 
 Graph open(const std::string& path, const LoadOptions& options) {
   return made_graph(read_graph(path, options, nullptr), path);

@@ -97,6 +97,10 @@ const std::vector<Format>& formats();
 /// The start of a file, and what can be told of it.
 Sample sample_of(const std::string& path);
 
+/// Whether edges seem to come in the order of their sources, so that rows of them need hardly be sorted, by the
+/// start of the file; also where that cannot be seen.
+bool seems_sorted(const std::string& path, const LoadOptions& options);
+
 /// The format that `save` would write; none is Error{usage}.
 const Format& format_to_write(const std::string& path, const std::string& name = "auto");
 

@@ -59,5 +59,39 @@ TEST_F(EdgeListsOnTheCommandLine, AreKeptInFiles) {
   made("run bfs g.spill --source 1 --method frontier --device cpu --dedup --verify");
 }
 
+/// Files of some size, of which cc needs one pass: rows of unsorted lines would have to be sorted.
+TEST_F(EdgeListsOnTheCommandLine, AreLeftUnsortedWhereThatIsFaster) {
+  made("generate kron --scale 17 --layout edges list.spill -q");
+  made("convert list.spill any.pairs -q");
+  made("generate kron --scale 17 rows.spill -q");
+  made("convert rows.spill rows.pairs -q");
+  const std::string any      = "run cc any.pairs --ids dense --device cpu ";
+  const auto        unsorted = json_of(any), sorted = json_of("run cc rows.pairs --ids dense --device cpu");
+  EXPECT_EQ(unsorted["method"], "edges");
+  EXPECT_NE(sorted["method"], "edges");
+  EXPECT_EQ(unsorted["facts"], sorted["facts"]);
+  EXPECT_EQ(json_of("plan cc any.pairs --ids dense --device cpu")["method"], "edges");
+  for (const char* other : {"--verify", "--dedup", "--repeat 2", "--form propagate", "--balance bins"})
+    EXPECT_NE(json_of(any + other)["method"], "edges") << other;
+  // A list takes more memory than rows.
+  const auto tight = json_of("run cc any.pairs --device cpu --host-memory 28MiB");
+  EXPECT_NE(tight["method"], "edges");
+}
+
+TEST_F(EdgeListsOnTheCommandLine, ArePlannedAsTheyRun) {
+  made("generate kron --scale 8 --weights u32 g.el -q");
+  expect_error("plan egonet g.el --source 0 --method edges", 2, "needs rows");
+  expect_error("plan sssp g.el --source 1 --method edges --device cpu --device-memory 1KiB", 4, "raise it");
+  const auto plan = json_of("plan sssp g.el --source 1 --method edges --device cpu --device-memory 24KiB");
+  EXPECT_NE(plan["why"].dump().find("chunks"), std::string::npos) << plan["why"];
+  const auto idle =
+      spillway("run sssp g.el --source 1 --method edges --device cpu --successors all --resident 1MiB");
+  EXPECT_NE(idle.err.find("--successors all had no effect"), std::string::npos) << idle.err;
+  EXPECT_NE(idle.err.find("--resident had no effect"), std::string::npos) << idle.err;
+  EXPECT_NE(spillway("run cc g.el --method edges --device cpu --async on").err.find("--async on had no effect"),
+            std::string::npos);
+  EXPECT_GT(json_of("run cc g.el --method edges --device cpu")["edges"]["host_bytes"], 0);
+}
+
 }  // namespace
 }  // namespace spillway

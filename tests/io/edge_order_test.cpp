@@ -5,6 +5,7 @@
 
 #include "format_testing.hpp"
 #include "graph/edge_list.hpp"
+#include "io/format.hpp"
 #include "store/spill_file.hpp"
 #include "support.hpp"
 
@@ -25,6 +26,10 @@ LoadOptions in_order(int threads = 2) {
   return options;
 }
 
+std::string bytes_of(const std::vector<std::uint32_t>& all) {
+  return {reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]};
+}
+
 std::vector<std::uint32_t> words_of(const Graph& graph) {
   if (!graph.edges()) return {};
   const auto words = graph.edges()->words().span();
@@ -34,10 +39,10 @@ std::vector<std::uint32_t> words_of(const Graph& graph) {
 TEST(EdgeOrder, IsThatOfTheLines) {
   std::string                text = "# a comment\n";
   std::vector<std::uint32_t> expected;
-  for (std::uint32_t i = 0; i < 400'000; ++i) {  // several pieces
+  for (std::uint32_t i = 0; i < 150'000; ++i) {  // several pieces
     const std::uint32_t u = i * 7919u % 5000, v = i * 104729u % 5000;
     text += std::to_string(u) + " " + std::to_string(v) + "\n";
-    expected.push_back(u), expected.push_back(v);
+    expected.insert(expected.end(), {u, v});
   }
   const std::string path = file_with("long.txt", text);
   for (const int threads : {1, 2, 5}) {
@@ -48,7 +53,7 @@ TEST(EdgeOrder, IsThatOfTheLines) {
     options.ids       = IdMode::string;
     const Graph names = open(path, options);
     ASSERT_EQ(names.edges()->edge_count(), expected.size() / 2);
-    for (const std::uint64_t i : {0, 1, 777, 399'999}) {
+    for (const std::uint64_t i : {0, 1, 777, 149'999}) {
       EXPECT_EQ(names.ids().name(names.edges()->words()[2 * i]), std::to_string(expected[2 * i])) << threads;
       EXPECT_EQ(names.ids().name(names.edges()->words()[2 * i + 1]), std::to_string(expected[2 * i + 1]));
     }
@@ -109,9 +114,6 @@ TEST(EdgeOrder, OfFormatsThatStateArcs) {
 TEST(EdgeOrder, OfMappedPairs) {
   std::vector<std::uint32_t> words;
   for (std::uint32_t i = 0; i < 500'000; ++i) words.insert(words.end(), {i * 7919u % 5000, i * 104729u % 6000});
-  const auto bytes_of = [](const std::vector<std::uint32_t>& all) {
-    return std::string{reinterpret_cast<const char*>(all.data()), all.size() * sizeof all[0]};
-  };
   const std::string path  = file_with("mapped.pairs", bytes_of(words));
   LoadOptions       dense = in_order(3);
   dense.ids               = IdMode::dense;
@@ -201,6 +203,70 @@ TEST(EdgeOrder, OfADamagedSpillIsRefused) {
   forge([](std::string&, store::Header& other) { --other.arcs; }, "loops where the header says", false);
   forge([&](std::string& forged, store::Header&) { forged[sections[0].offset + 3] = '\x7F'; }, "edge 0 has vertex",
         false);
+}
+
+/// What a person is told of a list is what is told of its rows.
+TEST(EdgeOrder, LeavesNotesAsTheyAre) {
+  std::string ascending, both_ends, weights = "# Undirected graph\n", zeros;
+  for (int i = 0; i < 40; ++i) {
+    const int next = (i + 1) % 40;
+    if (i + 2 < 40) ascending += fmt::format("{} {}\n{} {}\n", i, next, i, i + 2);
+    both_ends += fmt::format("{} {}\n{} {}\n", i, next, next, i);
+    weights += fmt::format("{} {} 0.5\n", i, next);
+    zeros += fmt::format("{} {} 0\n", i, next);
+  }
+  const struct {
+    std::string text;
+    bool        undirected;
+    const char* says;
+  } cases[] = {{ascending, false, "every arc leads from a smaller id to a larger one"},
+               {both_ends, true, "edges seem to be listed from both ends"},
+               {"# undirected\n" + ascending, false, "though the file says '# undirected'"},
+               {"# undirected\n" + both_ends, false, ""},
+               {weights, false, "column 3 holds the weights, 0.5 to 0.5"},
+               {zeros, false, "most weights are 0"},
+               {ascending, true, ""}};
+  for (const auto& each : cases) {
+    const std::string path    = file_with("notes.txt", each.text);
+    LoadOptions       list    = in_order(), rows;
+    list.transform.undirected = rows.transform.undirected = each.undirected;
+    const Graph edges                                     = open(path, list);
+    ASSERT_TRUE(edges.edges());
+    EXPECT_EQ(edges.report().notes, open(path, rows).report().notes) << each.says;
+    EXPECT_NE(fmt::format("{}", fmt::join(edges.report().notes, "; ")).find(each.says), std::string::npos)
+        << each.says << ": " << fmt::format("{}", fmt::join(edges.report().notes, "; "));
+  }
+}
+
+TEST(EdgeOrder, OfSourcesIsSeenInTheBeginning) {
+  std::string                lines = "# a comment\n", shuffled, letters;
+  std::vector<std::uint32_t> words, mixed;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t any = i * 7919u % 1000;
+    lines += fmt::format("{} {}\n", i / 3, any);
+    shuffled += fmt::format("{} {}\n", any, i);
+    letters += fmt::format("a {} {} 1\n", any + 1, i + 1);
+    words.push_back(i / 3), words.push_back(any);
+    mixed.push_back(any), mixed.push_back(i);
+  }
+  const auto seen = [](const std::string& name, const std::string& text, const LoadOptions& options = {}) {
+    return seems_sorted(file_with(name, text), options);
+  };
+  EXPECT_TRUE(seen("lines.txt", lines));
+  EXPECT_FALSE(seen("shuffled.txt", shuffled));
+  EXPECT_FALSE(seen("letters.gr", "p sp 1001 1000\n" + letters));
+  EXPECT_TRUE(seen("words.pairs", bytes_of(words)));
+  EXPECT_FALSE(seen("mixed.pairs", bytes_of(mixed)));
+}
+
+TEST(EdgeOrder, OfTextIsNotTakenForPairs) {
+  const std::string path = file_with("text.pairs", "0 1\n1 2\n2 3\n3 4\n");
+  expect_refused(path, "--format edgelist reads it as text", {});
+  LoadOptions as_words;
+  as_words.format = "pairs";
+  EXPECT_EQ(open(path, as_words).arc_count(), 2u);
+  as_words.vertices = 3;
+  EXPECT_EQ(open(file_with("none.pairs", ""), as_words).vertex_count(), 3u);
 }
 
 }  // namespace
