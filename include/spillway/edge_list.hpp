@@ -69,8 +69,8 @@ class EdgeList {
   WeightType    weight_type() const { return parts_.weight_type; }
   /// Checked at the first call: every end is below `vertex_count`, weights are finite.
   EdgeRun edges(int threads) const;
-  EdgeRun unchecked() const { return {words().data(), edge_count(), parts_.stride}; }
   /// Unchecked, and as they are written.
+  EdgeRun                     unchecked() const { return {words().data(), edge_count(), parts_.stride}; }
   const Array<std::uint32_t>& words() const { return parts_.words; }
   const Parts&                parts() const { return parts_; }
 

@@ -147,7 +147,7 @@ struct CudaTuning {
   unsigned      line_edges   = 96;        ///< rows in host memory from here on are read by whole lines of the bus
   unsigned      probes       = 8;         ///< that a thread makes for a vote before its warp helps
   std::uint64_t build_from   = 1u << 20;  ///< arcs whose rows or in-edges a GPU builds; the CPU is done with fewer
-  std::uint64_t sort_stretch = 1u << 22;  ///< edges of a list that are brought at once, to be sorted there
+  std::uint64_t sort_stretch = 1u << 22;  ///< edges of a list that are sent at once, to be sorted on the GPU
   bool          aggregate    = false;     ///< lanes whose updates go to one vertex combine them first
   unsigned      bucket_queue = most_bucket_queue;  ///< vertices that a block pushes again within their bucket
   int           blocks       = 0;  ///< of 256 threads on a multiprocessor at most; 0: as many as fit

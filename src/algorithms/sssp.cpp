@@ -152,8 +152,7 @@ Plan plan_sssp(const Graph& graph, const ParameterValues& values, const RunOptio
     if (!real && carries_parents(parameters, graph, options))
       return plan_paths_with_parents(graph, source, delta, asked_of_gpu(options, graph));
     OtherDevice cpu;
-    if (real && (graph.pages() || has_tree_vertices(graph)))
-      return plan_run(RealSssp{source, delta}, graph, options);
+    if (real && walks_no_rows(graph, options)) return plan_run(RealSssp{source, delta}, graph, options);
     return real ? plan_run(RealSssp{source, delta}, graph, there, kept_on_gpu<double>(options, cpu))
                 : plan_run(Distances{source, delta}, graph, there, kept_on_gpu<std::uint32_t>(options, cpu));
   };

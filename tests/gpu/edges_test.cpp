@@ -32,6 +32,7 @@ TEST(GpuEdges, WhoeverSeesAnActiveVertexSeesItsValue) {
     const auto values = completed_parameters(sssp, {{"source", std::to_string(list.edges()->edges(1).source(i))}});
     const Result result = sssp.run(list, values, {.device = {.kind = cuda_kind()}, .method = unsorted_edges()});
     EXPECT_EQ(result.statistics.device, "cuda:0");
+    EXPECT_EQ(result.statistics.method, "edges");
     EXPECT_EQ(sssp.verify(rows, values, result, {.by = CheckBy::properties}).problem, "") << values.at("source");
   }
 }

@@ -244,6 +244,8 @@ TEST(Edges, OfVerticesAreListedWhereChunksAreMany) {
       options.threads       = threads;
       options.supply.window = 8 * 12;
       const Result result   = sssp.run(edges, values, options);
+      EXPECT_EQ(result.statistics.method, "edges");
+      EXPECT_GT(result.statistics.bytes_sent, edges.edges()->words().size() * 4) << "in chunks";
       EXPECT_EQ(sssp.verify(with_rows(edges), values, result, {}).problem, "") << both_ways << threads;
     }
 }

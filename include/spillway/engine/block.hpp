@@ -61,7 +61,7 @@ struct RowBlock {
                                 : edges->edge_count() * (along.forward && along.backward ? 2 : 1);
     return rows.offsets[last] - rows.offsets[first];
   }
-  /// Of a vertex that has an edge list's mean where nobody has counted.
+  /// The mean degree where an edge list's degrees were not counted.
   EdgeIndex degree(Vertex v) const {
     if (rows.offsets) return rows.degree(v);
     return last == 0 ? 0 : arcs() / last;

@@ -33,7 +33,7 @@ struct Topology {
   /// The others are state that a supply has added, such as parts of a hub.
   std::optional<std::uint64_t> answers = {};
   TreeArcs                     tree    = {};  ///< of split rows
-  Array<EdgeIndex>             degrees = {};  ///< what a block's offsets point to, if nobody else keeps them
+  Array<EdgeIndex>             degrees = {};  ///< counted for this run: a list's offsets point to them
 
   std::uint64_t answer_size() const { return answers.value_or(vertices); }
 };

@@ -33,7 +33,7 @@ __global__ void find_longest(const EdgeIndex* offsets, std::uint64_t vertices, E
     if (offsets[v + 1] - offsets[v] >= limit) *found = 1;
 }
 
-/// Where nobody asks how many edges a vertex has, all have the mean.
+/// Where the program does not read degrees, all vertices get the mean.
 __global__ void spread_evenly(EdgeIndex arcs, std::uint64_t vertices, EdgeIndex* offsets) {
   for (std::uint64_t v = first_item(); v <= vertices; v += item_stride())
     offsets[v] = vertices == 0 ? 0 : arcs / vertices * v + arcs % vertices * v / vertices;

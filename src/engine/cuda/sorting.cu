@@ -154,7 +154,7 @@ class RowSorter {
       SPILLWAY_LAUNCH(count_sources, blocks_for(edges.count), block_threads, edges, list_.both_ways(),
                       offsets_there_.data());
     });
-    offsets_there_.download(offsets_.data());  // for now, of each vertex how many
+    offsets_there_.download(offsets_.data());  // of each vertex how many; sums are taken below
     std::vector<VertexRange> parts{{0, 0}};
     EdgeIndex                taken = 0;
     for (std::uint64_t v = 0; v < vertices_; ++v) {

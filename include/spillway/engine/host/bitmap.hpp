@@ -23,6 +23,14 @@ struct BitmapView {
   /// True for the one caller that set it.
   bool claim(Vertex v) const { return !(atomics::set_bits(words[v / bits], mask(v)) & mask(v)); }
 
+  /// Whoever sees the bit by `test_acquiring` sees what was written before it was claimed by `claim_releasing`.
+  bool test_acquiring(Vertex v) const {
+    return (__atomic_load_n(words + v / bits, __ATOMIC_ACQUIRE) >> (v % bits)) & 1;
+  }
+  bool claim_releasing(Vertex v) const {
+    return !(__atomic_fetch_or(words + v / bits, mask(v), __ATOMIC_RELEASE) & mask(v));
+  }
+
   /// True for the one caller that cleared it.
   bool take(Vertex v) const { return (atomics::clear_bits(words[v / bits], mask(v)) & mask(v)) != 0; }
 

@@ -61,7 +61,7 @@ template <class P, bool bucketed>
 bool HostExecutor<P, bucketed>::push_edges(const EdgeBlock& block, const EdgeRun& some, bool local,
                                            Local& counts) {
   const Targets to      = targets();
-  const auto    sends   = [&](Vertex v) { return is_active(v) || (local && next_.test(v)); };
+  const auto    sends   = [&](Vertex v) { return is_active(v) || (local && to.next.test_acquiring(v)); };
   bool          changes = false;
   const auto    push    = [&](Vertex from, Vertex target, std::uint32_t weight) {
     ++counts.looked_at;
@@ -91,7 +91,8 @@ bool HostExecutor<P, bucketed>::push_edges(const EdgeBlock& block, const EdgeRun
   return changes;
 }
 
-/// A vertex that is in the next frontier may change again: what follows in this block is to see that.
+/// A vertex that is in the next frontier may change again: what follows in this block is to see that. Whoever sees
+/// it there must see its value, too: what is not reached yet has none to send.
 template <class P, bool bucketed>
 bool HostExecutor<P, bucketed>::push_and_note(const Targets& to, const Message& message, const EdgeOf<P>& edge,
                                               Local& local) {
@@ -99,7 +100,7 @@ bool HostExecutor<P, bucketed>::push_and_note(const Targets& to, const Message& 
     const Vertex v = edge.target;
     if (!Combine::improve_atomically(to.values[v], compute(message, edge))) return false;
     if (!changed_.test(v)) changed_.claim(v);
-    if (to.next.test(v) || !to.next.claim(v)) return true;
+    if (to.next.test(v) || !to.next.claim_releasing(v)) return true;
     local.edges += local.sampled([&] { return degree(v); });
     ++local.vertices;
     if (to.lists) local.next.put(back_, v);
