@@ -282,10 +282,14 @@ std::string as_text(const RunOptions& way) {
                                      number(way.supply.resident.value_or(0)) + " bytes resident, async " +
                                      index(way.supply.async) + ", windows of " + number(way.supply.window);
   const std::string cuda =
-      on_a_gpu ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) + ", order " +
-                     index(way.cuda.order) + ", bins " + number(way.cuda.bin_entries) + ", queue " +
-                     number(way.cuda.bucket_queue) + (way.cuda.aggregate ? ", aggregated" : "")
-               : "";
+      on_a_gpu
+          ? ", filter " + index(way.cuda.filter) + ", fusion " + index(way.cuda.fusion) + ", order " +
+                index(way.cuda.order) + ", bins " + number(way.cuda.bin_entries) + ", queue " +
+                number(way.cuda.bucket_queue) + (way.cuda.aggregate ? ", aggregated" : "") +
+                (way.cuda.edge_values == EdgeValues::global ? ""
+                                                            : ", edge values " + number(way.cuda.edge_values)) +
+                (way.cuda.edge_passes > 0 ? ", passes " + number(way.cuda.edge_passes) : "")
+          : "";
   const SplitTuning& split   = way.balance.split;
   const std::string  balance = ", balance " + name_of(way.balance) + (split.coalesced ? "" : ", consecutive") +
                               (split.array ? ", array" : "") + (split.worklist ? "" : ", no worklist");

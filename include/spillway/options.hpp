@@ -134,6 +134,13 @@ struct BalanceTuning {
   bool operator==(const BalanceTuning&) const = default;
 };
 
+/// Where updates along unsorted edges meet on a GPU (WolfGraph, section 3).
+enum class EdgeValues {
+  global,  ///< at the vertices, one by one
+  shared,  ///< in shared memory, block of edges by block; at its end each vertex gets one
+  stored,  ///< likewise, but the vertices get theirs when all blocks are done
+};
+
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
   static constexpr unsigned most_bucket_queue = 256;
@@ -153,6 +160,9 @@ struct CudaTuning {
   int           blocks       = 0;  ///< of 256 threads on a multiprocessor at most; 0: as many as fit
   unsigned      streams      = 4;  ///< that pages of a graph on disk come in, up to 32
   PageCache     page_cache   = PageCache::first;
+  EdgeValues    edge_values  = EdgeValues::global;
+  unsigned      edge_block   = 1024;  ///< edges whose updates meet in shared memory, up to 2,048
+  unsigned      edge_passes  = 0;     ///< over unsorted edges, each for some vertices; 0: as the cache suggests
 
   bool operator==(const CudaTuning&) const = default;
 };

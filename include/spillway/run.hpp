@@ -120,7 +120,8 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
                            .push_only       = Prioritises<P> && T::in_place,
                            .order_sensitive = T::order_sensitive,
                            .weighted        = T::weighted,
-                           .supports_async  = supports_async};
+                           .supports_async  = supports_async,
+                           .met_bytes       = T::met_bytes};
 
   Schedule            frontiers;  // outlives a device that fails
   const RunRequest<P> request{program,      graph,     topology, options, facts, max_iterations_of(program),

@@ -32,6 +32,8 @@ struct RunArguments {
   unsigned                 bin_entries    = CudaTuning{}.bin_entries;
   unsigned                 bucket_queue   = CudaTuning{}.bucket_queue;
   unsigned                 streams        = CudaTuning{}.streams;
+  std::string              edge_values    = "global";
+  unsigned                 edge_block = CudaTuning{}.edge_block, edge_passes = CudaTuning{}.edge_passes;
   std::string              page_cache = "first", balance = "auto";
   std::string              split_edges = "coalesced", split_mapping = "dynamic", worklist = "on";
   std::string              word;         ///< that was parsed as the algorithm

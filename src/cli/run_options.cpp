@@ -76,6 +76,11 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   tuning.bucket_queue = arguments.bucket_queue;
   tuning.aggregate    = arguments.aggregate;
   tuning.streams      = arguments.streams;
+  tuning.edge_values  = arguments.edge_values == "shared"   ? EdgeValues::shared
+                        : arguments.edge_values == "stored" ? EdgeValues::stored
+                                                            : EdgeValues::global;
+  tuning.edge_block   = arguments.edge_block;
+  tuning.edge_passes  = arguments.edge_passes;
   tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
   return tuning;
 }
@@ -192,9 +197,9 @@ void add_parameters(Command& command, RunArguments& arguments) {
 
 /// Options that concern GPUs alone, if some were given.
 void note_gpu_options(const Command& command, RunArguments& arguments) {
-  for (const char* name :
-       {"--compress", "--filter", "--bin-entries", "--bucket-queue", "--aggregate", "--fusion", "--order",
-        "--streams", "--page-cache", "--split-edges", "--split-mapping", "--worklist"})
+  for (const char* name : {"--compress", "--filter", "--bin-entries", "--bucket-queue", "--aggregate", "--fusion",
+                           "--order", "--streams", "--page-cache", "--split-edges", "--split-mapping",
+                           "--worklist", "--edge-values", "--edge-block", "--edge-passes"})
     if (command.was_given(name)) arguments.gpu_options.emplace_back(name);
   if (arguments.balance.starts_with("thread") || arguments.balance.starts_with("warp") ||
       arguments.balance == "hybrid")
@@ -247,6 +252,29 @@ void add_study_options(Command& command, RunArguments& arguments) {
                           "that lead on from what it changed (changed, default), from all it leads to, or none",
                           unsorted_edges()->name))
       .one_of({"changed", "all", "none"})
+      .group(for_study);
+  command
+      .option(
+          "--edge-values", arguments.edge_values,
+          fmt::format("Of --method {} on a GPU: updates go to the vertices one by one (global, default), or meet "
+                      "in shared memory, block of edges by block: the vertices get what they came to at the end "
+                      "of each block (shared) or when all blocks are done (stored)",
+                      unsorted_edges()->name))
+      .one_of({"global", "shared", "stored"})
+      .group(for_study);
+  command
+      .option(
+          "--edge-block", arguments.edge_block,
+          fmt::format("Edges of a block whose updates meet in shared memory (default: {})", arguments.edge_block))
+      .between(1, SharedIndex::most_edges)
+      .group(for_study);
+  command
+      .option(
+          "--edge-passes", arguments.edge_passes,
+          fmt::format("Of --method {} on a GPU, where all vertices are active: passes over the edges, each for "
+                      "the updates of a part of the vertices (default: as its cache suggests)",
+                      unsorted_edges()->name))
+      .between(1, 64)
       .group(for_study);
   command
       .option("--filter", arguments.filter,
@@ -358,6 +386,9 @@ void check_ways(const RunArguments& arguments) {
     throw usage_error("--method {} requires a GPU; leave out --device cpu", arguments.method);
   check_gpu_options(arguments);
   const Method method = method_of(arguments);
+  for (const char* option : {"--edge-values", "--edge-block", "--edge-passes"})
+    if (std::ranges::find(arguments.gpu_options, option) != arguments.gpu_options.end() && !method->of_edge_lists)
+      throw usage_error("{} is of --method {}: say that, or leave it out", option, unsorted_edges()->name);
   if (sends(arguments) && arguments.direction == "pull")
     throw usage_error("--method {} pushes along edges as they come; leave out --direction pull", arguments.method);
   check_method_options({.method = method, .supply = supply_of(arguments)});

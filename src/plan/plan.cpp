@@ -51,10 +51,11 @@ void plan_list(Plan& plan, const RunOptions& options, const Topology& topology, 
   const ListOrder     order  = ListOrder::of(facts, options);
   const std::uint64_t stated = options.device.memory;
   plan.edge_bytes            = all.bytes();
-  if (stated > 0) require_room_for_list(all, plan.state_bytes, order.concatenates(), stated, stated);
+  if (stated > 0) require_room_for_list(all, plan.state_bytes, order.concatenates(), {}, stated, stated);
   const auto room = stated > 0 ? std::optional{stated - plan.state_bytes} : std::nullopt;
-  plan.why.push_back("unsorted edges are processed without rows" +
-                     text_of_chunks(ChunkSizes::of(all, room, EdgeRounds::slots, order.concatenates(), options)));
+  plan.why.push_back(
+      "unsorted edges are processed without rows" +
+      text_of_chunks(ChunkSizes::of(all, room, EdgeRounds::slots, order.concatenates(), {}, options)));
 }
 
 /// What the state leaves of the memory is for pages that stay once they have been read.

@@ -71,19 +71,30 @@ EdgesOfVertices::EdgesOfVertices(const RowBlock& block, const EdgeRun& edges, in
     fill(wide_);
 }
 
-std::uint64_t ChunkSizes::least_room(const EdgeRun& all, unsigned slots, bool concatenates) {
-  return std::min(least_edges * (slots + (concatenates ? 1 : 0)) * all.edge_bytes(), all.bytes());
+std::uint64_t ChunkSizes::least_room(const EdgeRun& all, unsigned slots, bool concatenates,
+                                     const SharedIndex& shared) {
+  const std::uint64_t chunks = slots * (least_edges * all.edge_bytes() + shared.bytes(least_edges)),
+                      more   = concatenates ? least_edges * all.edge_bytes() : 0;
+  return std::min(chunks + more, all.bytes() + shared.bytes(all.count));
 }
 
+/// What fewer edges than a block has take beside them is what a block takes.
 ChunkSizes ChunkSizes::of(const EdgeRun& all, std::optional<std::uint64_t> room, unsigned slots, bool concatenates,
-                          const RunOptions& options) {
-  const std::uint64_t window = options.supply.window, limit = std::min(room.value_or(all.bytes()), all.bytes());
-  if (all.bytes() == limit && (window == 0 || window >= all.bytes())) return {};
+                          const SharedIndex& shared, const RunOptions& options) {
+  const std::uint64_t window = options.supply.window, all_bytes = all.bytes() + shared.bytes(all.count),
+                      limit = std::min(room.value_or(all_bytes), all_bytes);
+  if (all_bytes == limit && (window == 0 || window >= all.bytes())) return {};
   const std::uint64_t for_successors =
       concatenates ? std::max(limit / successor_part, least_edges * all.edge_bytes()) : 0;
   const auto edges_in = [&](std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / all.edge_bytes(), 1); };
+  const auto indexed_edges_in = [&](std::uint64_t bytes) {
+    const std::uint64_t of_block = shared.bytes(shared.block_edges);
+    if (!shared.any()) return edges_in(bytes);
+    const std::uint64_t blocks = bytes / (shared.block_edges * all.edge_bytes() + of_block);
+    return blocks > 0 ? blocks * shared.block_edges : edges_in(bytes - std::min(bytes, of_block));
+  };
   ChunkSizes sizes{.whole = false};
-  sizes.edges = room ? edges_in((*room - std::min(*room, for_successors)) / slots) : all.count;
+  sizes.edges = room ? indexed_edges_in((*room - std::min(*room, for_successors)) / slots) : all.count;
   if (window > 0) sizes.edges = std::min(sizes.edges, edges_in(window));
   sizes.count      = (all.count + sizes.edges - 1) / sizes.edges;
   sizes.edges      = (all.count + sizes.count - 1) / sizes.count;
@@ -95,9 +106,9 @@ std::string text_of_chunks(const ChunkSizes& sizes) {
   return sizes.whole ? "" : fmt::format(", in {} chunks", with_commas(sizes.count));
 }
 
-void require_room_for_list(const EdgeRun& all, std::uint64_t state, bool concatenates, std::uint64_t room,
-                           std::uint64_t stated) {
-  const std::uint64_t least = state + ChunkSizes::least_room(all, EdgeRounds::slots, concatenates);
+void require_room_for_list(const EdgeRun& all, std::uint64_t state, bool concatenates, const SharedIndex& shared,
+                           std::uint64_t room, std::uint64_t stated) {
+  const std::uint64_t least = state + ChunkSizes::least_room(all, EdgeRounds::slots, concatenates, shared);
   if (least <= room) return;
   const std::uint64_t needed = stated - room + least;
   throw does_not_fit(
@@ -242,7 +253,7 @@ class HostEdges final : public EdgeSupply, EdgeDevice {
         threads_(thread_count(options.threads)),
         all_(topology.push.front().edges->edges(threads_)),
         order_(ListOrder::of(facts, options)),
-        sizes_(ChunkSizes::of(all_, room(options), slots, order_.concatenates(), options)),
+        sizes_(ChunkSizes::of(all_, room(options), slots, order_.concatenates(), {}, options)),
         rounds_(topology.push.front(), all_, sizes_, order_, threads_, budget) {
     if (sizes_.whole) return;
     for (auto& chunk : chunks_) chunk = {sizes_.edges * all_.stride, budget, what_chunks};
@@ -268,7 +279,7 @@ class HostEdges final : public EdgeSupply, EdgeDevice {
   std::optional<std::uint64_t> room(const RunOptions& options) const {
     if (options.device.memory == 0) return std::nullopt;
     const std::uint64_t state = executor_.state_bytes(), stated = options.device.memory;
-    require_room_for_list(all_, state, order_.concatenates(), stated, stated);
+    require_room_for_list(all_, state, order_.concatenates(), {}, stated, stated);
     return stated - state;
   }
 

@@ -45,9 +45,10 @@ struct ChunkSizes {
   /// Equation (1): what the state leaves is for edges, of which as many chunks as there are `slots` are at hand;
   /// where lists are concatenated, a part of it is for successors. `room`: bytes; none said: there is no limit.
   static ChunkSizes of(const EdgeRun& all, std::optional<std::uint64_t> room, unsigned slots, bool concatenates,
-                       const RunOptions& options);
+                       const SharedIndex& shared, const RunOptions& options);
   /// Room below which there is no chunk.
-  static std::uint64_t least_room(const EdgeRun& all, unsigned slots, bool concatenates);
+  static std::uint64_t least_room(const EdgeRun& all, unsigned slots, bool concatenates,
+                                  const SharedIndex& shared = {});
 };
 
 /// ", in N chunks", unless they are whole.
@@ -55,8 +56,8 @@ std::string text_of_chunks(const ChunkSizes& sizes);
 
 /// Error where the user said how much memory there is, and it does not do for the state and one chunk. `room`:
 /// what is left of it.
-void require_room_for_list(const EdgeRun& all, std::uint64_t state, bool concatenates, std::uint64_t room,
-                           std::uint64_t stated);
+void require_room_for_list(const EdgeRun& all, std::uint64_t state, bool concatenates, const SharedIndex& shared,
+                           std::uint64_t room, std::uint64_t stated);
 
 /// Whether a run goes on within a chunk until nothing changes there, and with which other edges.
 struct ListOrder {

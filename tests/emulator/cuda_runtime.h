@@ -210,8 +210,11 @@ enum cudaMemcpyKind {
 enum cudaDeviceAttr {
   cudaDevAttrL2CacheSize,
   cudaDevAttrMultiProcessorCount,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+  cudaDevAttrMaxPersistingL2CacheSize,
+  cudaDevAttrMaxAccessPolicyWindowSize
 };
+enum cudaLimit { cudaLimitPersistingL2CacheSize };
 enum { cudaEventDisableTiming, cudaMemPoolAttrReleaseThreshold };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaHostRegisterMapped = 1, cudaHostRegisterPortable = 2, cudaHostRegisterReadOnly = 4 };
@@ -238,6 +241,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* to, int size, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int device);
+cudaError_t cudaDeviceSetLimit(cudaLimit what, std::size_t value);
+cudaError_t cudaCtxResetPersistingL2Cache();
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* to, int device);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes);

@@ -362,9 +362,14 @@ cudaError_t cudaSetDevice(int device) {
   return called("cudaSetDevice", cudaErrorDevicesUnavailable);
 }
 cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int) {
-  *to = what == cudaDevAttrMultiProcessorCount ? 1 : what == cudaDevAttrL2CacheSize ? 4096 : 96;
+  *to = what == cudaDevAttrMultiProcessorCount        ? 1
+        : what == cudaDevAttrL2CacheSize              ? 4096
+        : what == cudaDevAttrMaxPersistingL2CacheSize ? 512
+                                                      : 96;
   return called("cudaDeviceGetAttribute", cudaErrorUnknown);
 }
+cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return called("cudaDeviceSetLimit", cudaErrorUnknown); }
+cudaError_t cudaCtxResetPersistingL2Cache() { return called("cudaCtxResetPersistingL2Cache", cudaErrorUnknown); }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = *total = std::size_t{8} << 30;
   return called("cudaMemGetInfo", cudaErrorUnknown);

@@ -37,5 +37,37 @@ TEST(GpuEdges, WhoeverSeesAnActiveVertexSeesItsValue) {
   }
 }
 
+/// Updates that meet in shared memory, or in passes, come to the same as those that go to the vertices at once.
+TEST(GpuEdges, UpdatesMayMeetAnywhere) {
+  if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  for (const bool both_ways : {false, true}) {
+    const Graph list =
+        generate("kron", {{"scale", scale}},
+                 {.transform = {.undirected = both_ways}, .weight_type = WeightType::u32, .edges = true});
+    const Graph rows = with_rows(list);
+    for (const char* name : {"bfs", "cc", "sssp", "pagerank"}) {
+      const Algorithm& algorithm = algorithm_named(name);
+      ParameterValues  given;
+      if (algorithm.name == "bfs" || algorithm.name == "sssp")
+        given["source"] = std::to_string(list.edges()->edges(1).source(0));
+      if (algorithm.name == "cc") given["form"] = "propagate";
+      const auto values = completed_parameters(algorithm, given);
+      for (const EdgeValues where : {EdgeValues::global, EdgeValues::shared, EdgeValues::stored})
+        for (const unsigned passes : {1u, 3u}) {
+          RunOptions options{.device = {.kind = cuda_kind()}, .method = unsorted_edges()};
+          options.cuda.edge_values = where;
+          options.cuda.edge_passes = passes;
+          const Result result      = algorithm.run(list, values, options);
+          EXPECT_EQ(result.statistics.method, "edges");
+          EXPECT_EQ(algorithm.verify(rows, values, result, {.by = CheckBy::properties}).problem, "")
+              << name << static_cast<int>(where) << passes;
+          if (where != EdgeValues::global) {
+            EXPECT_GE(result.statistics.device_bytes, list.edges()->edge_count() * (12 + 2 + 4));
+          }
+        }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace spillway

@@ -63,6 +63,8 @@ struct EdgesWay {
   Successors    successors = Successors::changed;
   bool          both_ways  = false;  ///< edges stand for both arcs
   bool          tiny       = false;
+  EdgeValues    values     = EdgeValues::global;  ///< on a GPU
+  unsigned      passes     = 0;
 };
 
 const std::vector<EdgesWay> ways{{.threads = 1},
@@ -73,7 +75,13 @@ const std::vector<EdgesWay> ways{{.threads = 1},
                                  {.threads = 4, .chunks = 10, .tiny = true},
                                  {.chunks = 3, .successors = Successors::all, .both_ways = true},
                                  {.threads = 1, .chunks = 2, .async = Async::off, .both_ways = true},
-                                 {.threads = 3, .both_ways = true, .tiny = true}};
+                                 {.threads = 3, .both_ways = true, .tiny = true},
+                                 {.both_ways = true, .passes = 3},
+                                 {.values = EdgeValues::shared},
+                                 {.async = Async::off, .values = EdgeValues::shared},
+                                 {.both_ways = true, .values = EdgeValues::stored},
+                                 {.chunks = 3, .both_ways = true, .values = EdgeValues::shared},
+                                 {.chunks = 2, .async = Async::off, .values = EdgeValues::stored}};
 
 Graph shuffled(const Graph& graph, bool both_ways, std::uint64_t seed) {
   const Csr&                 csr = graph.out();
@@ -118,6 +126,9 @@ class ProgramOnEdges : public ::testing::TestWithParam<std::string> {
     options.supply.successors = way.successors;
     if (way.tiny) options.tuning = testing::tiny();
     if (on_a_gpu) options.cuda = testing::on_gpu(Filter::just_in_time, Fusion::all, way.tiny);
+    options.cuda.edge_values   = way.values;
+    options.cuda.edge_block    = 20;
+    options.cuda.edge_passes   = way.passes;
     const std::uint64_t record = edges.weight_type() == WeightType::none ? 8 : 12,
                         count  = edges.edges()->edge_count();
     if (way.chunks > 1)
@@ -251,6 +262,37 @@ TEST(Edges, OfVerticesAreListedWhereChunksAreMany) {
 }
 
 #if !defined(SPILLWAY_TEST_ON_GPU)
+TEST(Edges, ArePassedOverMoreOftenWhereThatKeepsAccumulatorsInTheCache) {
+  const Rates      h200{.atomics = 105e9, .atomics_far = 17e9};
+  constexpr double cache = 37.5 * (1 << 20), arcs = 1 << 29;
+  const auto       passes = [&](int scale) {
+    return passes_over_edges(8 * arcs, arcs, 8.0 * (std::uint64_t{1} << scale), cache, h200);
+  };
+  EXPECT_EQ(passes(20), 1u);
+  EXPECT_EQ(passes(22), 1u);
+  EXPECT_EQ(passes(23), 2u);
+  EXPECT_EQ(passes(24), 4u);
+  EXPECT_LE(passes(30), 16u);
+}
+
+TEST(Edges, OfChunksHaveTheirSharedIndexBesideThem) {
+  const EdgeRun     all{.count = 100'000, .stride = 3};
+  const SharedIndex shared = SharedIndex::of(1024, {.forward = true, .backward = true}, 4);
+  EXPECT_EQ(shared.block_targets, 2048u);
+  for (const std::uint64_t room : {3'000'000u, 1'000'000u, 200'000u, 40'000u}) {
+    const ChunkSizes sizes = ChunkSizes::of(all, room, 2, true, shared, {});
+    if (sizes.whole) {
+      EXPECT_LE(all.bytes() + shared.bytes(all.count), room);
+      continue;
+    }
+    EXPECT_LE(2 * (sizes.edges * 12 + shared.bytes(sizes.edges)) + sizes.successors * 12, room + 2 * 12);
+    EXPECT_GE(sizes.edges * sizes.count, all.count);
+  }
+  EXPECT_EQ(SharedIndex::of(2048, {.forward = true, .backward = true}, 8).block_edges, 2048u);
+  EXPECT_EQ(SharedIndex::of(2048, {.forward = true, .backward = true}, 64).block_edges, 256u);
+  EXPECT_EQ(SharedIndex::of(1000, {}, 1 << 20).block_edges, 1u);
+}
+
 TEST(Edges, OfEachVertexAreInTheirOrder) {
   const Graph   edges = shuffled(generate("kron", {{"scale", "6"}}), false, 5);
   const EdgeRun run   = edges.edges()->edges(1);

@@ -245,6 +245,45 @@ struct PagedBlock {
   std::uint64_t bytes() const { return size; }
 };
 
+/// Where the updates along a list's edges meet before the vertices get them, block of edges by block: each block
+/// has a list of the vertices that its edges lead to, without repeats, and each edge a place in it (WolfGraph,
+/// section 3.2: the shared-index array).
+struct SharedIndex {
+  static constexpr unsigned most_edges = 2048, most_targets = 4096;
+  /// Of shared memory, in which there is a bit for each target whether it got anything, and what it came to.
+  static constexpr unsigned             most_bytes = most_targets * 8 + most_targets / 8;
+  SPILLWAY_HD static constexpr unsigned received_words(unsigned targets) { return (targets + 127) / 128 * 4; }
+  static constexpr std::uint64_t        bytes_for(unsigned targets, std::uint64_t met_bytes) {
+           return received_words(targets) * sizeof(std::uint32_t) + targets * met_bytes;
+  }
+
+  unsigned       block_edges   = 0;        ///< 0: there is none
+  unsigned       block_targets = 0;        ///< there is room for
+  std::uint16_t* places        = nullptr;  ///< of edges' targets; of their sources behind them, if they push back
+  Vertex*        targets       = nullptr;  ///< of each block, from its number times `block_targets` on
+  std::uint32_t* counts        = nullptr;  ///< of these
+  bool           stored        = false;    ///< what they got rests in global memory until all blocks are done
+
+  /// Of blocks of so many edges, or of as many as shared memory does for.
+  static SharedIndex of(unsigned edges, const EdgeDirections& along, std::uint64_t met_bytes) {
+    const unsigned ways = along.forward && along.backward ? 2 : 1;
+    SharedIndex    index{.block_edges = edges, .block_targets = ways * edges};
+    while (index.block_edges > 1 &&
+           (index.block_targets > most_targets || bytes_for(index.block_targets, met_bytes) > most_bytes))
+      index.block_edges /= 2, index.block_targets = ways * index.block_edges;
+    return index;
+  }
+  /// What it takes for so many edges, beside them.
+  std::uint64_t bytes(std::uint64_t edges) const {
+    if (!any()) return 0;
+    const std::uint64_t ways = block_targets / block_edges, all = blocks(edges) * block_targets;
+    return ways * edges * sizeof(std::uint16_t) + all * sizeof(Vertex) + blocks(edges) * sizeof(std::uint32_t);
+  }
+
+  SPILLWAY_HD bool any() const { return block_edges != 0; }
+  SPILLWAY_HD std::uint64_t blocks(std::uint64_t edges) const { return (edges + block_edges - 1) / block_edges; }
+};
+
 /// Unsorted edges (WolfGraph): those whose source is active are pushed, each by itself.
 struct EdgeBlock {
   EdgeRun        edges;
@@ -253,6 +292,7 @@ struct EdgeBlock {
   bool           local      = false;  ///< to a local fixed point; who changed in this iteration pushes, too
   bool           again      = false;  ///< had its visit: what changes is added to what changed in that
   BlockMemory    memory     = BlockMemory::host;
+  SharedIndex    shared     = {};  ///< of the edges, on a GPU
 
   std::uint64_t bytes() const { return edges.bytes() + successors.bytes(); }
 };

@@ -58,6 +58,8 @@ struct ProgramFacts {
   bool weighted        = false;
   bool supports_async  = false;  ///< asynchronously
 
+  std::uint32_t met_bytes = 0;  ///< of what the updates for a vertex meet in
+
   /// Windows are pulled where everyone is active and rows for it are at hand; all others are pushed.
   bool pulls_windows(const Topology& topology, Direction direction) const {
     return all_active && !topology.pull.empty() && direction != Direction::push;

@@ -1,6 +1,7 @@
 // Edges that come to a device in windows: sizes, what was sent, and what each way of bringing them costs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <spillway/engine/block.hpp>
@@ -53,6 +54,32 @@ class TransferCosts {
   Rates  rates_;
   double edge_bytes_, arrays_;
 };
+
+/// None where updates go to the vertices one by one.
+inline SharedIndex shared_index_for(const RunOptions& options, const EdgeDirections& along,
+                                    std::uint64_t met_bytes) {
+  if (options.cuda.edge_values == EdgeValues::global) return {};
+  SharedIndex index = SharedIndex::of(options.cuda.edge_block, along, met_bytes);
+  index.stored      = options.cuda.edge_values == EdgeValues::stored;
+  return index;
+}
+
+/// Passes over unsorted edges whose updates meet in more accumulators than a GPU's cache holds: each reads every
+/// edge, and adds to those of some vertices, which stay in the cache. Half of the arcs of a skewed graph lead to
+/// hubs, which stay there anyway.
+inline unsigned passes_over_edges(double edge_bytes, double arcs, double accumulator_bytes, double cache,
+                                  const Rates& rates) {
+  constexpr unsigned most     = 16;
+  constexpr double   streamed = 3.5e12;  // bytes a second, read in order (H200)
+  const auto         seconds  = [&](unsigned passes) {
+    const double there = std::min(1.0, cache * passes / accumulator_bytes);
+    return passes * edge_bytes / streamed + arcs / 2 * (there / rates.atomics + (1 - there) / rates.atomics_far);
+  };
+  unsigned best = 1;
+  for (unsigned passes = 2; passes <= most && accumulator_bytes > cache; ++passes)
+    if (seconds(passes) < seconds(best)) best = passes;
+  return best;
+}
 
 /// Refuses options that the method cannot follow, whatever the program.
 void check_method_options(const RunOptions& options);

@@ -39,12 +39,89 @@ __global__ void spread_evenly(EdgeIndex arcs, std::uint64_t vertices, EdgeIndex*
     offsets[v] = vertices == 0 ? 0 : arcs / vertices * v + arcs % vertices * v / vertices;
 }
 
+constexpr auto what_index = "the shared index of the edges";
+
+/// Each block's targets are found by hashing; then places are what the slots got.
+__global__ void index_blocks(const EdgeBlock block) {
+  constexpr unsigned   slots_at_most = 2 * SharedIndex::most_targets;
+  __shared__ Vertex    slots[slots_at_most];
+  __shared__ unsigned  found;
+  const SharedIndex&   index = block.shared;
+  const EdgeDirections along = block.along;
+  std::uint16_t* const back  = index.places + (along.forward ? block.edges.count : 0);
+  unsigned             size  = warp_lanes;
+  while (size < 2 * index.block_targets) size *= 2;
+  const auto slot_of = [&](Vertex v) {
+    unsigned at = (v * 0x9E3779B1u >> 7) & (size - 1);
+    for (;; at = (at + 1) & (size - 1)) {
+      const Vertex there = atomicCAS(slots + at, no_vertex, v);
+      if (there == no_vertex || there == v) return static_cast<std::uint16_t>(at);
+    }
+  };
+  deal<BlockTeam>(index.blocks(block.edges.count), [&](std::uint64_t b) {
+    const std::uint64_t first = b * index.block_edges, end = first + index.block_edges,
+                        last = end < block.edges.count ? end : block.edges.count;
+    for (unsigned i = threadIdx.x; i < size; i += blockDim.x) slots[i] = no_vertex;
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    for (std::uint64_t i = first + threadIdx.x; i < last; i += blockDim.x) {
+      if (along.forward) index.places[i] = slot_of(block.edges.target(i));
+      if (along.backward) back[i] = slot_of(block.edges.source(i));
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
+      if (slots[i] == no_vertex) continue;
+      const unsigned place                           = atomicAdd(&found, 1u);
+      index.targets[b * index.block_targets + place] = slots[i];
+      slots[i]                                       = place;
+    }
+    __syncthreads();
+    for (std::uint64_t i = first + threadIdx.x; i < last; i += blockDim.x) {
+      if (along.forward) index.places[i] = static_cast<std::uint16_t>(slots[index.places[i]]);
+      if (along.backward) back[i] = static_cast<std::uint16_t>(slots[back[i]]);
+    }
+    if (threadIdx.x == 0) index.counts[b] = found;
+    __syncthreads();
+  });
+}
+
+/// The arrays of a shared index, for the edges of one list at a time.
+class IndexMemory {
+ public:
+  void allocate(Device& device, const SharedIndex& shape, std::uint64_t edges) {
+    shape_ = shape;
+    if (!shape.any()) return;
+    const std::uint64_t blocks = shape.blocks(edges), ways = shape.block_targets / shape.block_edges;
+    places_  = {device, ways * edges, what_index};
+    targets_ = {device, blocks * shape.block_targets, what_index};
+    counts_  = {device, blocks, what_index};
+  }
+
+  /// Made in the order of the kernels.
+  void build(EdgeBlock& block) {
+    block.shared = shape_;
+    if (!shape_.any() || block.edges.count == 0) return;
+    block.shared.places  = places_.data();
+    block.shared.targets = targets_.data();
+    block.shared.counts  = counts_.data();
+    const auto blocks    = static_cast<unsigned>(std::min<std::uint64_t>(shape_.blocks(block.edges.count), 8192));
+    SPILLWAY_LAUNCH(index_blocks, blocks, block_threads, block);
+  }
+
+ private:
+  SharedIndex                shape_;
+  DeviceArray<std::uint16_t> places_;
+  DeviceArray<Vertex>        targets_;
+  DeviceArray<std::uint32_t> counts_;
+};
+
 class GpuEdges final : public EdgeSupply, EdgeDevice {
  public:
   static constexpr unsigned slots = EdgeRounds::slots;
 
   GpuEdges(Device& device, const RowBlock& block, const EdgeRun& all, const ChunkSizes& sizes,
-           const ListOrder& order, const RunOptions& options, const std::shared_ptr<MemoryBudget>& budget)
+           const ListOrder& order, const SharedIndex& shared, const RunOptions& options,
+           const std::shared_ptr<MemoryBudget>& budget)
       : device_(device),
         threads_(thread_count(options.threads)),
         all_(all),
@@ -56,9 +133,15 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
       chunks_[0].words = {device_, all_.count * all_.stride, what_edges};
       const TraceSpan span{options.trace, Track::to_device, "edges"};
       chunks_[0].words.upload(all_.words);
+      chunks_[0].index.allocate(device_, shared, all_.count);
+      whole_ = rounds_.block_of(in(chunks_[0], all_.count));
+      chunks_[0].index.build(whole_);
       return;
     }
-    for (Slot& chunk : chunks_) chunk.words = {device_, sizes_.edges * all_.stride, what_edges};
+    for (Slot& chunk : chunks_) {
+      chunk.words = {device_, sizes_.edges * all_.stride, what_edges};
+      chunk.index.allocate(device_, shared, sizes_.edges);
+    }
     if (order.concatenates()) successors_.words = {device_, sizes_.successors * all_.stride, what_edges};
     staged_.raise_to(stages_at_once * stage_bytes);
     stages_ = IdleRings::instance().take(device_.index(), stages_at_once, stage_bytes);
@@ -72,7 +155,7 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
   bool may_fuse() const override { return false; }
 
   BlockWork bring(Executor& executor, Direction, IterationStatistics& made, RunStatistics& statistics) override {
-    if (sizes_.whole) return executor.process(rounds_.block_of(in(chunks_[0], all_.count)));
+    if (sizes_.whole) return executor.process(whole_);
     executor_ = &executor;
     kernels_  = &dynamic_cast<WindowKernels&>(executor);
     try {
@@ -118,6 +201,7 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
 
   struct Slot {
     DeviceArray<std::uint32_t> words;
+    IndexMemory                index;
     Event                      arrived, processed;
   };
 
@@ -162,9 +246,11 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
     slot.arrived.record(stream_);
   }
 
-  BlockWork process(const EdgeBlock& block) override {
-    Slot& chunk = slot_of(block.edges);
+  BlockWork process(const EdgeBlock& given) override {
+    EdgeBlock block = given;
+    Slot&     chunk = slot_of(block.edges);
     chunk.arrived.make_wait(nullptr);
+    chunk.index.build(block);
     if (block.successors.count > 0) successors_.arrived.make_wait(nullptr);
     const BlockWork work = executor_->process(block);
     chunk.processed.record(nullptr);
@@ -179,6 +265,7 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
   EdgeRun        all_;  ///< in host memory
   ChunkSizes     sizes_;
   EdgeRounds     rounds_;
+  EdgeBlock      whole_;   ///< if they are all there
   Charge         staged_;  ///< pinned
   DeviceTrace    trace_;
   Executor*      executor_ = nullptr;
@@ -199,16 +286,19 @@ void make_of_edges(SupplyJob& job) {
   const RowBlock&     block   = job.topology.push.front();
   const EdgeRun       all     = block.edges->edges(thread_count(options.threads));
   const ListOrder     order   = ListOrder::of(job.needs.facts, options);
+  const SharedIndex   shared  = shared_index_for(options, block.along, job.needs.facts.met_bytes);
   constexpr unsigned  slots   = GpuEdges::slots;
   const std::uint64_t state   = job.state() + list_offset_bytes(job.topology);
-  const std::uint64_t least   = state + ChunkSizes::least_room(all, slots, order.concatenates());
-  if (device.stated() > 0) require_room_for_list(all, state, order.concatenates(), device.room(), device.stated());
+  const std::uint64_t least   = state + ChunkSizes::least_room(all, slots, order.concatenates(), shared);
+  if (device.stated() > 0)
+    require_room_for_list(all, state, order.concatenates(), shared, device.room(), device.stated());
   device.require(least, "the state of the vertices and one chunk of edges");
-  const ChunkSizes  sizes = ChunkSizes::of(all, device.room() - state, slots, order.concatenates(), options);
+  const ChunkSizes sizes =
+      ChunkSizes::of(all, device.room() - state, slots, order.concatenates(), shared, options);
   Supply<PlainRows> supply;
   auto              offsets =
       std::make_shared<DeviceArray<EdgeIndex>>(device, job.topology.vertices + 1, "the degrees of the vertices");
-  auto edges = std::make_shared<GpuEdges>(device, block, all, sizes, order, options, job.graph.budget());
+  auto edges = std::make_shared<GpuEdges>(device, block, all, sizes, order, shared, options, job.graph.budget());
   edges->fill(*offsets, block.arcs(), block.counts_degrees);
   supply.push.push_back({offsets->data(), offsets->data() + 1, nullptr, nullptr});
   supply.on_host  = all.bytes();

@@ -184,6 +184,29 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "being asked for its memory");
 }
 
+KeptCache::KeptCache(const Device& device) {
+  int bytes = 0, longest = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxPersistingL2CacheSize, device.index()),
+        "being asked for its cache");
+  check(cudaDeviceGetAttribute(&longest, cudaDevAttrMaxAccessPolicyWindowSize, device.index()),
+        "being asked for its cache");
+  bytes_ = static_cast<std::uint64_t>(bytes), longest_ = static_cast<std::uint64_t>(longest);
+  if (bytes_ > 0) check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_), "keeping a part of its cache");
+}
+
+KeptCache::~KeptCache() {
+  if (bytes_ == 0) return;
+  cudaCtxResetPersistingL2Cache();
+  cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+}
+
+CacheWindow KeptCache::window(const void* data, std::uint64_t bytes) const {
+  bytes = std::min(bytes, longest_);
+  if (bytes == 0 || bytes_ == 0) return {};
+  return {data, bytes,
+          static_cast<float>(std::min(1.0, static_cast<double>(bytes_) / static_cast<double>(bytes)))};
+}
+
 Device::~Device() {
   cudaMemPool_t pool = nullptr;
   cudaSetDevice(index_);

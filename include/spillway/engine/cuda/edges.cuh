@@ -2,6 +2,7 @@
 // and pushes those whose source is active.
 #pragma once
 
+#include <spillway/engine/cuda/edge_blocks.cuh>
 #include <spillway/engine/cuda/grid_barrier.cuh>
 #include <spillway/engine/cuda/kernels.cuh>
 
@@ -10,14 +11,14 @@ namespace spillway::cuda {
 /// Some edges of a list for each lane of a warp. To `push_edges` they are like those of rows.
 template <class P, class Rows>
 struct Machine<P, Rows>::Listed {
-  Vertex        from[push_batch], to[push_batch];
-  std::uint32_t weights[push_batch];
-  bool          there[push_batch];
+  Vertex        from[list_batch], to[list_batch];
+  std::uint32_t weights[list_batch];
+  bool          there[list_batch];
 
   /// Those from `first` on, up to the end of the list.
   __device__ Listed(const EdgeRun& run, std::uint64_t first) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) {
+    for (unsigned k = 0; k < list_batch; ++k) {
       const std::uint64_t i = first + k * warp_lanes + lane_index();
       there[k]              = i < run.count;
       from[k] = to[k] = weights[k] = 0;
@@ -37,7 +38,7 @@ struct Machine<P, Rows>::Listed {
   /// From their targets to their sources.
   __device__ void reverse(bool without_loops) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) {
+    for (unsigned k = 0; k < list_batch; ++k) {
       const Vertex source = from[k];
       from[k] = to[k], to[k] = source;
       there[k] = there[k] && !(without_loops && from[k] == to[k]);
@@ -48,24 +49,29 @@ struct Machine<P, Rows>::Listed {
   __device__ std::uint32_t weight(const Rows&, unsigned k, bool) const { return weights[k]; }
 };
 
-/// Those whose source is active; where lists are run to a fixed point (`local`), or has changed in this iteration.
-/// True if a value changed there.
+/// Where lists are run to a fixed point (`local`), who has changed in this iteration sends, too.
+template <class P, class Rows>
+template <bool local>
+__device__ bool Machine<P, Rows>::sends_in_list(Vertex v, unsigned at) const {
+  return is_active(v, at) || (local && test_now(view_.bits[(at + 1) % 3], v));
+}
+
+/// Those whose source sends. True if a value changed, in a round of a list that is run to a fixed point.
 template <class P, class Rows>
 template <bool local>
 __device__ bool Machine<P, Rows>::push_list(const Listed& edges, unsigned at) {
-  bool sends[push_batch], any = false;
+  bool sends[list_batch], any = false;
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) {
-    const Vertex v = edges.from[k];
+  for (unsigned k = 0; k < list_batch; ++k) {
     note_looked_at(edges.there[k] ? 1 : 0);
-    sends[k] = edges.there[k] && (is_active(v, at) || (local && test_now(view_.bits[(at + 1) % 3], v)));
+    sends[k] = edges.there[k] && view_.receivers.has(edges.to[k]) && sends_in_list<local>(edges.from[k], at);
     any |= sends[k];
   }
   if (!__any_sync(all_lanes, any)) return false;
   if constexpr (local) __threadfence();  // the value is to be as new as the bit (improve_listed)
-  Sent sent[push_batch];
+  Sent sent[list_batch];
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) {
+  for (unsigned k = 0; k < list_batch; ++k) {
     const Vertex v = edges.from[k];
     sent[k]        = {v, sends[k] ? sent_in_list<local>(v) : Message{}, sends[k]};
   }
@@ -87,14 +93,14 @@ __device__ typename Machine<P, Rows>::Message Machine<P, Rows>::sent_in_list(Ver
 /// A vertex that is in the next frontier may change again: what follows in this list is to see that. Whoever sees
 /// it there must see its value, too: what is not reached yet has none to send.
 template <class P, class Rows>
-__device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent (&sent)[push_batch],
+__device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent (&sent)[list_batch],
                                                  unsigned      at) {
-  Value seen[push_batch];
-  bool  improved[push_batch], changes = false;
+  Value seen[list_batch];
+  bool  improved[list_batch], changes = false;
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.values[edges.to[k]]);
+  for (unsigned k = 0; k < list_batch; ++k) seen[k] = atomics::load_cached(view_.values[edges.to[k]]);
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) {
+  for (unsigned k = 0; k < list_batch; ++k) {
     const Vertex v = edges.to[k];
     improved[k]    = sent[k].valid;
     if (improved[k]) {
@@ -106,18 +112,21 @@ __device__ bool Machine<P, Rows>::improve_listed(const Listed& edges, const Sent
   if (!__any_sync(all_lanes, changes)) return false;
   __threadfence();  // values before bits
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) {
-    const Vertex v = edges.to[k];
-    if (improved[k] && !test_now(view_.changed, v)) claim(view_.changed, v);
-    note_pushed(v, improved[k] && touch(v, at), at);
-  }
+  for (unsigned k = 0; k < list_batch; ++k) note_improved(edges.to[k], improved[k], at);
   return changes;
+}
+
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::note_improved(Vertex v, bool improved, unsigned at) {
+  if (improved && !test_now(view_.changed, v)) claim(view_.changed, v);
+  note_pushed(v, improved && touch(v, at), at);
+  return improved;
 }
 
 template <class P, class Rows>
 template <bool local>
 __device__ bool Machine<P, Rows>::push_run(const EdgeBlock& block, const EdgeRun& run, unsigned at) {
-  constexpr unsigned together = push_batch * warp_lanes;
+  constexpr unsigned together = list_batch * warp_lanes;
   bool               changes  = false;
   deal<WarpTeam>((run.count + together - 1) / together, [&](std::uint64_t i) {
     Listed edges{run, i * together};
@@ -126,6 +135,15 @@ __device__ bool Machine<P, Rows>::push_run(const EdgeBlock& block, const EdgeRun
     edges.reverse(block.along.loops_once);
     changes |= push_list<local>(edges, at);
   });
+  return changes;
+}
+
+template <class P, class Rows>
+template <bool local>
+__device__ bool Machine<P, Rows>::push_lists(const EdgeBlock& block, unsigned at) {
+  bool changes =
+      block.shared.block_edges != 0 ? push_blocks<local>(block, at) : push_run<local>(block, block.edges, at);
+  changes |= push_run<local>(block, block.successors, at);
   return changes;
 }
 
@@ -141,9 +159,8 @@ __device__ void Machine<P, Rows>::run_list_to_fixed_point(const EdgeBlock& block
   bool goes_on = true;
   for (unsigned round = 0; goes_on; ++round) {
     unsigned* const flag    = &view_.rounds[round % 3].taken.small;
-    bool            changes = push_run<true>(block, block.edges, at);
-    changes |= push_run<true>(block, block.successors, at);
-    const bool last = round + 1 == most_list_rounds;
+    const bool      changes = push_lists<true>(block, at);
+    const bool      last    = round + 1 == most_list_rounds;
     if (__any_sync(all_lanes, changes && !last) && lane_index() == 0 && __ldcg(flag) == 0) atomicOr(flag, 1u);
     grid_barrier();
     goes_on = __ldcg(flag) != 0;
@@ -158,8 +175,7 @@ __device__ void Machine<P, Rows>::visit(const EdgeBlock& block, unsigned at) {
   count_visit(at, [&] {
     if constexpr (runs_lists_to_fixed_point)
       if (block.local) return run_list_to_fixed_point(block, at);
-    push_run<false>(block, block.edges, at);
-    push_run<false>(block, block.successors, at);
+    push_lists<false>(block, at);
   });
 }
 

@@ -83,7 +83,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       view_.direction             = Direction::push;
     }
     view_.sizes.hybrid = uses_hybrid(topology);
-    allocate();
+    allocate(topology);
   }
 
   void set_rows(const Supply<Rows>& rows) {
@@ -220,7 +220,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     const auto* const list   = std::get_if<EdgeBlock>(&block);
     if (!takes_windows || (window == nullptr && list == nullptr)) refuse_block("rows that are not in a window");
     if (list)
-      launch({.part = Step::Part::visit_list, .list = *list});
+      visit(*list);
     else
       launch({.part = Step::Part::visit, .window = *window});
     return {};
@@ -347,12 +347,47 @@ class CudaExecutor final : public Executor, public WindowKernels {
     check(cudaMemcpyAsync(to, from, count * sizeof(Entry), cudaMemcpyDefault, nullptr), "moving a chunk of state");
   }
 
+  /// Where all are active, and accumulators are more than the cache holds, in passes.
+  void visit(const EdgeBlock& list) {
+    const Step step{.part = Step::Part::visit_list, .list = list};
+    if (list.shared.any()) return launch(step, {.shared_bytes = block_storage_bytes(list.shared)});
+    const unsigned passes = passes_over(list);
+    if (passes <= 1) return launch(step);
+    if constexpr (T::gathers) {
+      const std::uint64_t share = (n_ + passes - 1) / passes;
+      const std::uint64_t some  = (share + warp_lanes - 1) / warp_lanes * warp_lanes;
+      for (std::uint64_t first = 0; first < n_; first += some) {
+        view_.receivers = {static_cast<Vertex>(first), some};
+        launch(step, {.kept = kept_cache_->window(view_.sums + first,
+                                                  std::min(some, n_ - first) * sizeof(*view_.sums))});
+      }
+      view_.receivers = {};
+    }
+  }
+
+  unsigned passes_over(const EdgeBlock& list) {
+    if constexpr (T::gathers && T::all_active) {
+      if (!kept_cache_) kept_cache_.emplace(device_);
+      if (options_.cuda.edge_passes > 0) return options_.cuda.edge_passes;
+      const double ways = list.along.forward && list.along.backward ? 2 : 1;
+      return passes_over_edges(static_cast<double>(list.bytes()), ways * static_cast<double>(list.edges.count),
+                               static_cast<double>(n_ * sizeof(*view_.sums)),
+                               static_cast<double>(kept_cache_->bytes()), options_.supply.rates.value_or(Rates{}));
+    }
+    return 1;
+  }
+
+  static unsigned block_storage_bytes(const SharedIndex& index) {
+    return static_cast<unsigned>(SharedIndex::bytes_for(index.block_targets, T::met_bytes));
+  }
+
   template <class Kernel>
-  unsigned grid_that_fits(Kernel kernel, int most) const {
+  unsigned grid_that_fits(Kernel kernel, int most, unsigned shared_bytes = 0) const {
     int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
     int fit = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, block_threads, 0), "sizing the grid");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, block_threads, shared_bytes),
+          "sizing the grid");
     const int blocks = std::min(fit, options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
     return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
   }
@@ -364,12 +399,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   /// A part of an iteration, between which the host brings edges.
-  void launch(const Step& step) {
+  void launch(const Step& step, const LaunchNeeds& needs = {}) {
     if constexpr (takes_windows) {
       const auto kernel = work_in_windows<P>;
-      if (window_grid_ == 0) window_grid_ = grid_that_fits(kernel, usual_blocks());
+      unsigned&  grid   = needs.shared_bytes > 0 ? block_grid_ : window_grid_;
+      if (grid == 0) grid = grid_that_fits(kernel, usual_blocks(), needs.shared_bytes);
       trace_->around(Track::kernels, name_of(step.part), nullptr, 0, [&] {
-        launch_together(kernel, window_grid_, block_threads, std::bit_cast<View<P, OrderedRows>>(view_), step);
+        launch_together(needs, kernel, grid, block_threads, std::bit_cast<View<P, OrderedRows>>(view_), step);
       });
       ++launches_;
     }
@@ -425,7 +461,20 @@ class CudaExecutor final : public Executor, public WindowKernels {
         std::clamp<std::uint64_t>((threads + block_threads - 1) / block_threads, 1, 8192));
   }
 
-  void allocate() {
+  /// What the updates of blocks of edges came to, until the vertices get it.
+  void allocate_met(const Topology& topology) {
+    if (options_.cuda.edge_values != EdgeValues::stored || topology.push.empty() || !topology.push.front().edges)
+      return;
+    const RowBlock&     edges  = topology.push.front();
+    const SharedIndex   index  = shared_index_for(options_, edges.along, T::met_bytes);
+    const std::uint64_t blocks = index.blocks(edges.edges->edge_count());
+    const auto          what   = "what blocks of edges came to";
+    met_                       = {device_, blocks * index.block_targets * T::met_bytes, what};
+    met_received_              = {device_, blocks * SharedIndex::received_words(index.block_targets), what};
+    view_.met = met_.data(), view_.met_received = met_received_.data();
+  }
+
+  void allocate(const Topology& topology) {
     const std::uint64_t words = (n_ + warp_lanes - 1) / warp_lanes;
     const ArrayMemory   state = memory_of_state();
     if (chunks_.count > 1) {
@@ -462,6 +511,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       if constexpr (Machine::runs_lists_to_fixed_point)
         changed_ = {device_, (n_ + 63) / 64, "vertices that have changed"};
       view_.changed = reinterpret_cast<Word*>(changed_.data());
+      allocate_met(topology);
     } else if (options_.method->in_blocks()) {
       // As many as rows can be cut into at most.
       const std::uint64_t chunks = n_ + view_.arcs / view_.sizes.chunk_edges;
@@ -646,7 +696,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
   std::optional<Cancellation> cancel_;
   std::optional<DeviceTrace>  trace_;
   Control                     at_end_{};  ///< of the last launch
-  unsigned                    grid_ = 0, window_grid_ = 0;
+  unsigned                    grid_ = 0, window_grid_ = 0, block_grid_ = 0;
+  std::optional<KeptCache>    kept_cache_;    ///< of programs that pass over lists of edges
   std::uint64_t               launches_ = 0;  ///< of parts of iterations
   std::function<void()>       meanwhile_;
 
@@ -667,6 +718,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<unsigned>                 count_;
   DeviceArray<LocalRound>               rounds_;
   DeviceArray<std::uint64_t>            changed_;
+  DeviceArray<unsigned char>            met_;
+  DeviceArray<Word>                     met_received_;
   DeviceArray<ChunkDescriptor>          entries_;
   DeviceArray<EdgeIndex>                entry_starts_;
   DeviceArray<IterationCounters::Lists> listed_;

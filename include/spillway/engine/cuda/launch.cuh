@@ -28,16 +28,45 @@ __device__ inline unsigned long long nanoseconds() {
   return now;
 }
 
+/// What a launch may ask for beside threads.
+struct LaunchNeeds {
+  unsigned    shared_bytes = 0;  ///< of each block, beside its variables
+  CacheWindow kept         = {};
+};
+
 /// All blocks at once, so that they may wait for one another.
 template <class... A>
-void launch_together(void (*kernel)(A...), unsigned blocks, unsigned threads, std::type_identity_t<A>... with) {
+void launch_together(const LaunchNeeds& needs, void (*kernel)(A...), unsigned blocks, unsigned threads,
+                     std::type_identity_t<A>... with) {
 #if defined(SPILLWAY_EMULATED)
+  static_cast<void>(needs);
   check(emulator::launch(__PRETTY_FUNCTION__, blocks, threads, true, [=] { kernel(with...); }),
         "starting a kernel");
 #else
-  void* arguments[] = {&with...};
-  check(cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, 0, nullptr), "starting a kernel");
+  void*               arguments[] = {&with...};
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id              = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1].id              = cudaLaunchAttributeAccessPolicyWindow;
+  cudaAccessPolicyWindow& kept  = attributes[1].val.accessPolicyWindow;
+  kept.base_ptr                 = const_cast<void*>(needs.kept.data);
+  kept.num_bytes                = needs.kept.bytes;
+  kept.hitRatio                 = needs.kept.share;
+  kept.hitProp                  = cudaAccessPropertyPersisting;
+  kept.missProp                 = cudaAccessPropertyStreaming;
+  cudaLaunchConfig_t config{};
+  config.gridDim          = blocks;
+  config.blockDim         = threads;
+  config.dynamicSmemBytes = needs.shared_bytes;
+  config.attrs            = attributes;
+  config.numAttrs         = needs.kept.bytes > 0 ? 2 : 1;
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "starting a kernel");
 #endif
+}
+
+template <class... A>
+void launch_together(void (*kernel)(A...), unsigned blocks, unsigned threads, std::type_identity_t<A>... with) {
+  launch_together(LaunchNeeds{}, kernel, blocks, threads, with...);
 }
 
 }  // namespace spillway::cuda

@@ -568,6 +568,8 @@ class Machine {
   /// Edges that a lane has under way at once. Values that change in place are read first, which takes time; votes
   /// meet few edges in a push, and gathering waits for nothing.
   static constexpr unsigned push_batch = !T::in_place || sizeof(Message) > 8 ? 1 : sizeof(Message) > 4 ? 2 : 4;
+  /// Of lists; there messages are read for each edge.
+  static constexpr unsigned list_batch = sizeof(Message) > 8 ? 1 : sizeof(Message) > 4 ? 2 : 4;
 
   __device__ void push_rows(const Rows& rows, unsigned at);
   template <class Team>
@@ -599,18 +601,19 @@ class Machine {
       return rows.weight_in(span, k, wants);
     }
   };
-  template <class Edges>
-  __device__ void push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[push_batch], unsigned at);
-  __device__ bool is_up_for(Vertex v) const;
-  __device__ bool vote(const Update& update, Vertex v, unsigned at);
-  __device__ bool improve(const Value& seen, const Update& update, Vertex v, unsigned at);
-  __device__ bool is_settled(Vertex v) const;
-  __device__ bool comes_later(Vertex v, const Value& value);
-  __device__ bool gather(const Update& update, Vertex v, unsigned at);
-  __device__ bool gather_together(const Update& update, bool valid, Vertex v, unsigned at);
-  __device__ bool touch(Vertex v, unsigned at);
-  __device__ void note_touched(Vertex v, bool touched, unsigned at);
-  __device__ void note_pushed(Vertex v, bool found, unsigned at);
+  template <class Edges, unsigned batch>
+  __device__ void        push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[batch], unsigned at);
+  __device__ bool        is_up_for(Vertex v) const;
+  __device__ bool        vote(const Update& update, Vertex v, unsigned at);
+  __device__ bool        improve(const Value& seen, const Update& update, Vertex v, unsigned at);
+  __device__ bool        is_settled(Vertex v) const;
+  __device__ bool        comes_later(Vertex v, const Value& value);
+  __device__ bool        gather(const Update& update, Vertex v, unsigned at);
+  __device__ bool        merge_gathered(const Accumulator& sum, Vertex v, unsigned at);
+  __device__ bool        gather_together(const Update& update, bool valid, Vertex v, unsigned at);
+  __device__ bool        touch(Vertex v, unsigned at);
+  __device__ void        note_touched(Vertex v, bool touched, unsigned at);
+  __device__ void        note_pushed(Vertex v, bool found, unsigned at);
   __device__ static bool test_now(const Word* bits, Vertex v) { return (__ldcg(bits + v / 32) >> (v % 32)) & 1; }
 
   // --- pull (pull.cuh) ---
@@ -694,9 +697,34 @@ class Machine {
   __device__ bool push_list(const Listed& edges, unsigned at);
   template <bool local>
   __device__ Message sent_in_list(Vertex v);
-  __device__ bool    improve_listed(const Listed& edges, const Sent (&sent)[push_batch], unsigned at);
+  __device__ bool    improve_listed(const Listed& edges, const Sent (&sent)[list_batch], unsigned at);
+  __device__ bool    note_improved(Vertex v, bool improved, unsigned at);
+  template <bool local>
+  __device__ bool sends_in_list(Vertex v, unsigned at) const;
   template <bool local>
   __device__ bool push_run(const EdgeBlock& block, const EdgeRun& run, unsigned at);
+  template <bool local>
+  __device__ bool push_lists(const EdgeBlock& block, unsigned at);
+
+  // --- in blocks of edges (edge_blocks.cuh) ---
+
+  /// What the updates for a vertex meet in; of votes, which edge's it is.
+  using Met = std::conditional_t<T::voting, unsigned, std::conditional_t<T::in_place, Value, Accumulator>>;
+  struct Meeting;
+  struct ListedArc;
+  __device__ Meeting meeting_of(const SharedIndex& index) const;
+  __device__ Meeting stored_meeting(const SharedIndex& index, std::uint64_t b) const;
+  template <class Body>
+  __device__ void for_arcs_of_block(const EdgeBlock& block, std::uint64_t b, Body&& body);
+  __device__ Met  nothing_met(Vertex v) const;
+  template <bool local>
+  __device__ void meet(const Meeting& meeting, const ListedArc& arc);
+  template <bool local>
+  __device__ bool combine_block(const EdgeBlock& block, std::uint64_t b, unsigned at);
+  template <bool local>
+  __device__ bool hand_out(const EdgeBlock& block, std::uint64_t b, const Meeting& met, unsigned at);
+  template <bool local>
+  __device__ bool push_blocks(const EdgeBlock& block, unsigned at);
   __device__ void run_list_to_fixed_point(const EdgeBlock& block, unsigned at);
 
   const View<P, Rows>& view_;

@@ -88,6 +88,28 @@ class Device {
   std::unique_ptr<StagingRing> staging_;
 };
 
+/// Memory that is to stay in the cache during a launch: `share` of it, as far as KeptCache says.
+struct CacheWindow {
+  const void*   data  = nullptr;
+  std::uint64_t bytes = 0;
+  float         share = 1;
+};
+
+/// The part of a GPU's cache that a launch may keep for a window; given back with this.
+class KeptCache {
+ public:
+  explicit KeptCache(const Device& device);
+  ~KeptCache();
+  KeptCache(const KeptCache&)            = delete;
+  KeptCache& operator=(const KeptCache&) = delete;
+
+  std::uint64_t bytes() const { return bytes_; }
+  CacheWindow   window(const void* data, std::uint64_t bytes) const;
+
+ private:
+  std::uint64_t bytes_ = 0, longest_ = 0;
+};
+
 /// How kernels that loop on the device are stopped from outside: they read a word in host memory once a
 /// millisecond.
 class Cancellation {

@@ -123,14 +123,14 @@ __device__ void Machine<P, Rows>::push_as_one(const Rows& rows, Vertex v, RowSli
 }
 
 template <class P, class Rows>
-template <class Edges>
-__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[push_batch],
+template <class Edges, unsigned batch>
+__device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edges, const Sent (&sent)[batch],
                                              unsigned at) {
-  Vertex        to[push_batch];
-  bool          valid[push_batch];
-  std::uint32_t weight[push_batch] = {};
+  Vertex        to[batch];
+  bool          valid[batch];
+  std::uint32_t weight[batch] = {};
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) {
+  for (unsigned k = 0; k < batch; ++k) {
     valid[k] = sent[k].valid;
     to[k]    = edges.target(rows, k, valid[k]);
     if constexpr (Rows::in_windows) {
@@ -141,27 +141,27 @@ __device__ void Machine<P, Rows>::push_edges(const Rows& rows, const Edges& edge
   // Fused rounds are bound by latency: the value below decides, without a read of the settled bit before it.
   if constexpr (T::in_place) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) {
+    for (unsigned k = 0; k < batch; ++k) {
       valid[k] = valid[k] && (fuses() || !is_settled(to[k]));
       if (!valid[k]) to[k] = view_.receivers.first;
     }
   }
   if constexpr (T::weighted) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) weight[k] = edges.weight(rows, k, valid[k]);
+    for (unsigned k = 0; k < batch; ++k) weight[k] = edges.weight(rows, k, valid[k]);
   }
   const auto update_of = [&](unsigned k) {
     return compute(sent[k].message, edge_of(weight[k], sent[k].source, to[k]), to[k]);
   };
-  std::conditional_t<T::in_place, Value, bool> seen[push_batch];
+  std::conditional_t<T::in_place, Value, bool> seen[batch];
   if constexpr (T::in_place) {
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) seen[k] = atomics::load_cached(view_.receiving[to[k]]);
+    for (unsigned k = 0; k < batch; ++k) seen[k] = atomics::load_cached(view_.receiving[to[k]]);
 #pragma unroll
-    for (unsigned k = 0; k < push_batch; ++k) valid[k] = valid[k] && Combine::improves(seen[k], update_of(k));
+    for (unsigned k = 0; k < batch; ++k) valid[k] = valid[k] && Combine::improves(seen[k], update_of(k));
   }
 #pragma unroll
-  for (unsigned k = 0; k < push_batch; ++k) {
+  for (unsigned k = 0; k < batch; ++k) {
     if constexpr (T::voting)
       note_pushed(to[k], valid[k] && is_up_for(to[k]) && vote(update_of(k), to[k], at), at);
     else if constexpr (T::in_place)
@@ -211,6 +211,16 @@ __device__ bool Machine<P, Rows>::gather(const Update& update, Vertex v, unsigne
   return touch(v, at);
 }
 
+/// What some updates for an open vertex came to.
+template <class P, class Rows>
+__device__ bool Machine<P, Rows>::merge_gathered(const Accumulator& sum, Vertex v, unsigned at) {
+  if constexpr (Combine::idempotent)
+    Combine::improve_atomically(view_.sums[v], sum);
+  else
+    Combine::merge_atomically(view_.sums[v], sum);
+  return touch(v, at);
+}
+
 /// Lanes that write to one vertex combine their updates first, and one of them writes. All lanes come.
 template <class P, class Rows>
 __device__ bool Machine<P, Rows>::gather_together(const Update& update, bool valid, Vertex v, unsigned at) {
@@ -227,12 +237,7 @@ __device__ bool Machine<P, Rows>::gather_together(const Update& update, bool val
     if (rest != 0) sum = Combine::combine(sum, other);
     rest &= rest - 1;
   }
-  if (!leads) return false;
-  if constexpr (Combine::idempotent)
-    Combine::improve_atomically(view_.sums[v], sum);
-  else
-    Combine::merge_atomically(view_.sums[v], sum);
-  return touch(v, at);
+  return leads && merge_gathered(sum, v, at);
 }
 
 /// The vertex has something new: true if it is to be noted, the first time or, for the batch filter, every time.
