@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"
+#include "cli/reading.hpp"
 #include "cli/report.hpp"
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
@@ -83,6 +84,7 @@ void print_plan(const Plan& plan, const Graph& graph, const RunArguments& argume
   line("device", plan.room > 0 ? fmt::format("{}, {} to use", plan.device, human_bytes(plan.room)) : plan.device);
   line("method", method_text(plan));
   for (const std::string& why : plan.why) line(&why == plan.why.data() ? "why" : "", why);
+  if (!arguments.forms.empty()) line(plan.why.empty() ? "why" : "", text_of_forms(arguments));
   if (plan.state_bytes > 0)
     line("state",
          plan.state_chunks > 1
@@ -130,6 +132,10 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                 {"predicted", table},
                 {"time_ms", {{"load", load_ms}, {"plan", plan_ms}}}};
   if (plan.rates) document["rates"] = rates_json(*plan.rates);
+  for (const FormPrice& each : arguments.forms)
+    document["forms"].push_back({{"form", name_of(each)},
+                                 {"seconds", each.seconds},
+                                 {"excluded", each.excluded.empty() ? Json(nullptr) : Json(each.excluded)}});
   return document;
 }
 

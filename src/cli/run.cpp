@@ -16,6 +16,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt_watch.hpp"
+#include "cli/reading.hpp"
 #include "cli/report.hpp"
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"

@@ -10,6 +10,7 @@
 
 #include "base/fail.hpp"
 #include "cli/command.hpp"
+#include "plan/fresh_list.hpp"
 
 #include <spillway/algorithms.hpp>
 
@@ -39,6 +40,7 @@ struct RunArguments {
   std::string              word;         ///< that was parsed as the algorithm
   std::vector<std::string> gpu_options;  ///< those that were given and concern GPUs alone
   ParameterValues          given;        ///< of the algorithm's own parameters
+  std::vector<FormPrice>   forms;        ///< of a fresh list, if they were priced
   /// Of parameters that take vertices: every value that was given, and the same with the ids of files in it.
   std::map<std::string, std::vector<std::string>> lists, read_lists;
 
@@ -62,11 +64,6 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
                           std::uint64_t runs = 1);
 /// Whether edges are asked to be sent to the device, or read, a part at a time.
 bool sends(const RunArguments& arguments);
-
-/// Loaded, with the weights that were asked for; Error{bad_input} where the algorithm needs some and there are
-/// none.
-/// The method becomes `edges` where that is chosen before it is loaded.
-Graph asked_graph(RunArguments& arguments, const Common& common, Progress& progress);
 
 /// Calls into the algorithm. A plug-in may throw anything; what says nothing of where it comes from gets its name.
 template <class Body>

@@ -6,7 +6,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
-#include "cli/interrupt_watch.hpp"
+#include "cli/reading.hpp"
 #include "cli/run.hpp"
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"
@@ -150,14 +150,6 @@ SupplyOptions supply_of(const RunArguments& arguments) {
   return supply;
 }
 
-/// The seed of "random:SEED"; nothing of "unit".
-std::optional<std::uint64_t> weight_seed(const std::string& text) {
-  if (text == "unit") return std::nullopt;
-  const auto seed = text.starts_with("random:") ? parse_number(text.substr(7)) : std::nullopt;
-  if (!seed) throw usage_error("--weights takes unit or random:SEED, not '{}'", printable(text));
-  return seed;
-}
-
 /// An option that would change nothing is a mistake somewhere: it is better told than overlooked.
 void check_gpu_options(const RunArguments& arguments) {
   if (arguments.device != "cpu" || arguments.gpu_options.empty()) return;
@@ -219,24 +211,6 @@ std::vector<std::string> add_algorithm_options(Command& command, RunArguments& a
   command.footer(fmt::format("{}: {}\nOptions for study: spillway {} {} --help-all", arguments.algorithm->name,
                              arguments.algorithm->summary, command.name(), *name));
   return with_flags_spelled_out(*arguments.algorithm, std::move(words));
-}
-
-Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common) {
-  if (!arguments.weights) return graph;
-  if (graph.weight_type() != WeightType::none) note(common, "--weights replaces the weights that the graph has");
-  if (const auto seed = weight_seed(*arguments.weights))
-    return with_random_weights(graph, *seed, 1, 64, common.threads);
-  return with_unit_weights(graph, common.threads);
-}
-
-void check_weights(const Algorithm& algorithm, const Graph& graph) {
-  if (algorithm.weights != WeightUse::needed || graph.weight_type() != WeightType::none || graph.arc_count() == 0)
-    return;
-  throw bad_input(
-      "{} needs weights and the graph has none; --weights unit gives every arc weight 1, --weights random:SEED "
-      "random "
-      "weights from 1 to 64",
-      algorithm.name);
 }
 
 /// What results do not depend on, and hardly anybody needs.
@@ -380,7 +354,7 @@ RunOptions run_options_of(const RunArguments& arguments, const Common& common, P
 }
 
 void check_ways(const RunArguments& arguments) {
-  if (arguments.weights) weight_seed(*arguments.weights);
+  check_asked_weights(arguments);
   balance_of(arguments);
   if (method_of(arguments)->requires_gpu && arguments.device == "cpu")
     throw usage_error("--method {} requires a GPU; leave out --device cpu", arguments.method);
@@ -399,94 +373,6 @@ void check_ways(const RunArguments& arguments) {
     if (const CudaDevices found = cuda_devices(); found.devices.empty())
       throw usage_error("--method {} requires a GPU, and none can be used here ({}); leave it out", method->name,
                         found.absence);
-}
-
-namespace {
-
-bool is_compressed(const std::string& path) {
-  const std::string suffix = std::filesystem::path{path}.extension();
-  return suffix == ".gz" || suffix == ".zst" || suffix == ".zip" || suffix == ".bz2" || suffix == ".xz";
-}
-
-/// Whether a file is read as a list, for a GPU to sort its edges into rows: so large a one that a GPU is used
-/// whatever is asked of it, unless that is another device. Edges that are read both ways may have been listed from
-/// both ends, which shows while the CPU builds rows.
-bool has_gpu_build_rows(const RunArguments& arguments, const LoadOptions& options) {
-  constexpr std::uint64_t asked_for = 1u << 26, large = 1u << 31;  // bytes
-  const DeviceKind        device     = device_of(arguments).kind;
-  const Transform&        change     = options.transform;
-  const bool              by_program = arguments.algorithm->on_gpu && arguments.algorithm->vertex_program;
-  if (!by_program || !(device.automatic() || device == cuda_kind()) || arguments.temporary) return false;
-  if (change.undirected || change.dedup || change.symmetrize || is_compressed(arguments.load.path)) return false;
-  std::error_code     none;
-  const std::uint64_t bytes = std::filesystem::file_size(arguments.load.path, none);
-  if (none || bytes < (device.automatic() ? large : asked_for)) return false;
-  constexpr std::uint64_t beside_file = 4;  // times its size, at most, with the rows that are built
-  const std::uint64_t     memory      = options.host_memory > 0 ? options.host_memory : MemoryBudget{}.limit();
-  if (memory / beside_file < bytes) return false;
-  return !cuda_devices().devices.empty();
-}
-
-/// cc hooks along a list in one pass, which takes less than sorting rows, unless the file has them sorted; more
-/// runs, and what verifies, would have rows built after all. Any other algorithm passes over a list too often for
-/// the CPU.
-bool answers_sooner_as_list(const RunArguments& arguments, const LoadOptions& options) {
-  constexpr std::uint64_t large = 1u << 24;  // bytes; less is read in no time either way
-  const auto              form  = arguments.given.find("form");
-  const bool              hooks =
-      arguments.algorithm->name == "cc" && (form == arguments.given.end() || form->second != "propagate");
-  const bool plain = arguments.method == "auto" && arguments.balance == "auto" && arguments.async == "auto" &&
-                     arguments.repeat == "1" && !arguments.verify && !arguments.device_memory &&
-                     !arguments.checkpoint && !arguments.temporary && !arguments.weights;
-  const Transform& change = options.transform;
-  if (!hooks || !plain || change.dedup || change.symmetrize) return false;
-  const DeviceKind device = device_of(arguments).kind;
-  if (device != cpu_kind() && !(device.automatic() && cuda_devices().devices.empty())) return false;
-  std::error_code     none;
-  const std::uint64_t bytes = std::filesystem::file_size(arguments.load.path, none);
-  return !none && bytes >= large && !seems_sorted(arguments.load.path, options);
-}
-
-/// Lists take more memory than rows while they are read: where there is none, rows are built.
-std::optional<Graph> as_list_if_best(RunArguments& arguments, LoadOptions options) {
-  if (!answers_sooner_as_list(arguments, options)) return std::nullopt;
-  options.edges = true;
-  try {
-    Graph graph = open(arguments.load.path, options);
-    if (graph.edges()) arguments.method = unsorted_edges()->name;
-    return graph;
-  } catch (const LoadRefusal&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
-Graph asked_graph(RunArguments& arguments, const Common& common, Progress& progress) {
-  const InterruptWatch watch{progress};
-  const Graph          loaded = [&] {
-    try {
-      LoadOptions options = arguments.load.options(common, progress);
-      options.temporary   = arguments.temporary.value_or("");
-      if (auto list = as_list_if_best(arguments, options)) return *std::move(list);
-      options.edges = method_of(arguments)->of_edge_lists || has_gpu_build_rows(arguments, options);
-      return open(arguments.load.path, options);
-    } catch (const LoadRefusal& refusal) {
-      throw explained(refusal, arguments, common);
-    }
-  }();
-  Graph graph = [&] {
-    const std::uint64_t held = loaded.budget()->used();
-    try {
-      return with_asked_weights(loaded, arguments, common);
-    } catch (const MemoryRefusal& refusal) {
-      throw explained(refusal, arguments, completed_parameters(*arguments.algorithm, arguments.given), loaded,
-                      held, common, Weights::to_come);
-    }
-  }();
-  note_all(common, loaded.report().notes);
-  check_weights(*arguments.algorithm, graph);
-  return graph;
 }
 
 void add_way_options(Command& command, RunArguments& arguments) {

@@ -350,40 +350,72 @@ class Ascent {
   std::uint64_t count_ = 0, ascending_ = 0, last_ = 0;
 };
 
-/// Of lines that begin with a number, or with a letter and one (DIMACS).
-bool lines_ascend(std::string_view text) {
-  Ascent ascent;
+/// Of the edges at the start of a file.
+struct Seen {
+  Ascent        ascent;
+  std::uint64_t edges = 0, greatest = 0;
+  std::size_t   bytes = 0;  ///< of text that was looked at
+
+  void add(std::uint64_t source, std::uint64_t target) {
+    ++edges;
+    ascent.add(source);
+    greatest = std::max({greatest, source, target});
+  }
+};
+
+/// Lines that begin with a number, or with a letter and one (DIMACS). Of names there is nothing to see.
+Seen edges_in_lines(std::string_view text) {
+  Seen seen{.bytes = text.size()};
   while (!text.empty()) {
     const std::size_t end  = std::min(text.find('\n'), text.size());
     std::string_view  line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with("a ")) line.remove_prefix(2);
-    std::uint64_t source = 0;
-    if (std::from_chars(line.data(), line.data() + line.size(), source).ptr != line.data()) ascent.add(source);
+    std::uint64_t     source = 0, target = 0;
+    const char* const last  = line.data() + line.size();
+    const char*       after = std::from_chars(line.data(), last, source).ptr;
+    if (after == line.data()) continue;
+    while (after != last && (*after == ' ' || *after == '\t' || *after == ',' || *after == ';')) ++after;
+    std::from_chars(after, last, target);
+    seen.add(source, target);
   }
-  return ascent.is_steady();
+  return seen;
 }
 
-bool words_ascend(std::string_view bytes, std::size_t record) {
-  Ascent ascent;
+Seen edges_in_words(std::string_view bytes, std::size_t record) {
+  Seen seen{.bytes = bytes.size()};
   for (; bytes.size() >= record; bytes.remove_prefix(record)) {
-    std::uint32_t source = 0;
-    std::memcpy(&source, bytes.data(), sizeof source);
-    ascent.add(source);
+    std::uint32_t ends[2];
+    std::memcpy(ends, bytes.data(), sizeof ends);
+    seen.add(ends[0], ends[1]);
   }
-  return ascent.is_steady();
+  return seen;
 }
 
 }  // namespace
 
-bool seems_sorted(const std::string& path, const LoadOptions& options) {
+std::optional<ListSample> list_sample(const std::string& path, const LoadOptions& options) {
   const Sample sample = sample_of(path);
-  if (sample.is_pipe || sample.text.empty()) return true;
+  if (sample.is_pipe || sample.compressed || sample.text.empty() || sample.file_bytes == 0) return std::nullopt;
   const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
-  if (!format.by_arcs) return true;
-  if (format.name == pairs_format().name)
-    return words_ascend(sample.text, (options.weight_type ? 3 : 2) * sizeof(std::uint32_t));
-  return format.name != "graph500" && lines_ascend(sample.text);
+  if (!format.by_arcs) return std::nullopt;
+  const bool pairs = format.name == pairs_format().name, words = pairs || format.name == "graph500";
+  const auto record = (options.weight_type ? 3 : 2) * sizeof(std::uint32_t);
+  const Seen seen   = pairs   ? edges_in_words(sample.text, record)
+                      : words ? Seen{}  // packed otherwise, by a generator
+                              : edges_in_lines(sample.text);
+  if (!words && seen.edges == 0) return std::nullopt;
+  constexpr double of_graph500 = 2 * sizeof(std::int64_t);
+  const auto       bytes       = static_cast<double>(sample.file_bytes);
+  const double     each        = pairs   ? static_cast<double>(record)
+                                 : words ? of_graph500
+                                         : static_cast<double>(seen.bytes) / static_cast<double>(seen.edges);
+  const auto       vertices    = static_cast<double>(options.vertices ? *options.vertices : seen.greatest + 1);
+  return ListSample{.file_bytes = sample.file_bytes,
+                    .edges      = bytes / each,
+                    .vertices   = vertices,
+                    .ascending  = !(words && !pairs) && seen.ascent.is_steady(),
+                    .text       = !words};
 }
 
 Graph open(const std::string& path, const LoadOptions& options) {

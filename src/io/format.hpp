@@ -97,9 +97,15 @@ const std::vector<Format>& formats();
 /// The start of a file, and what can be told of it.
 Sample sample_of(const std::string& path);
 
-/// Whether edges seem to come in the order of their sources, so that rows of them need hardly be sorted, by the
-/// start of the file; also where that cannot be seen.
-bool seems_sorted(const std::string& path, const LoadOptions& options);
+/// What the start of a file says of the list of edges that it holds.
+struct ListSample {
+  std::uint64_t file_bytes = 0;
+  double        edges = 0, vertices = 0;  ///< about; vertices by the greatest id seen, or as the options say
+  bool          ascending = false;        ///< sources seem to come in order, so that rows need hardly be sorted
+  bool          text      = false;
+};
+/// None of a pipe, of a compressed file and of what is no list of edges.
+std::optional<ListSample> list_sample(const std::string& path, const LoadOptions& options);
 
 /// The format that `save` would write; none is Error{usage}.
 const Format& format_to_write(const std::string& path, const std::string& name = "auto");

@@ -250,13 +250,19 @@ TEST(EdgeOrder, OfSourcesIsSeenInTheBeginning) {
     mixed.push_back(any), mixed.push_back(i);
   }
   const auto seen = [](const std::string& name, const std::string& text, const LoadOptions& options = {}) {
-    return seems_sorted(file_with(name, text), options);
+    const auto sample = list_sample(file_with(name, text), options);
+    EXPECT_TRUE(sample) << name;
+    EXPECT_NEAR(sample->edges, 1000, 60) << name;
+    EXPECT_NEAR(sample->vertices, 1000, 2) << name;
+    EXPECT_EQ(sample->file_bytes, text.size()) << name;
+    return sample->ascending;
   };
   EXPECT_TRUE(seen("lines.txt", lines));
   EXPECT_FALSE(seen("shuffled.txt", shuffled));
   EXPECT_FALSE(seen("letters.gr", "p sp 1001 1000\n" + letters));
   EXPECT_TRUE(seen("words.pairs", bytes_of(words)));
   EXPECT_FALSE(seen("mixed.pairs", bytes_of(mixed)));
+  EXPECT_FALSE(list_sample(file_with("rows.graph", "3 2\n2\n1 3\n2\n"), {}));
 }
 
 TEST(EdgeOrder, OfTextIsNotTakenForPairs) {

@@ -1,0 +1,233 @@
+// How the graph that is asked about is read: as rows, or, of a fresh list of edges, as it lies.
+#include "cli/reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "cli/interrupt_watch.hpp"
+#include "cli/run.hpp"
+#include "cli/run_memory.hpp"
+#include "devices/devices.hpp"
+#include "io/format.hpp"
+#include "supply/methods.hpp"
+
+#include <spillway/edge_list.hpp>
+#include <spillway/engine/memory.hpp>
+#include <spillway/engine/parallel.hpp>
+
+namespace spillway::cli {
+namespace {
+
+/// The seed of "random:SEED"; nothing of "unit".
+std::optional<std::uint64_t> weight_seed(const std::string& text) {
+  if (text == "unit") return std::nullopt;
+  const auto seed = text.starts_with("random:") ? parse_number(text.substr(7)) : std::nullopt;
+  if (!seed) throw usage_error("--weights takes unit or random:SEED, not '{}'", printable(text));
+  return seed;
+}
+
+Graph with_asked_weights(const Graph& graph, const RunArguments& arguments, const Common& common) {
+  if (!arguments.weights) return graph;
+  if (graph.weight_type() != WeightType::none) note(common, "--weights replaces the weights that the graph has");
+  if (const auto seed = weight_seed(*arguments.weights))
+    return with_random_weights(graph, *seed, 1, 64, common.threads);
+  return with_unit_weights(graph, common.threads);
+}
+
+void check_weights(const Algorithm& algorithm, const Graph& graph) {
+  if (algorithm.weights != WeightUse::needed || graph.weight_type() != WeightType::none || graph.arc_count() == 0)
+    return;
+  throw bad_input(
+      "{} needs weights and the graph has none; --weights unit gives every arc weight 1, --weights random:SEED "
+      "random "
+      "weights from 1 to 64",
+      algorithm.name);
+}
+
+DeviceKind asked_device(const RunArguments& arguments) {
+  return device_kind_named(arguments.device.substr(0, arguments.device.find(':')));
+}
+
+bool is_compressed(const std::string& path) {
+  const std::string suffix = std::filesystem::path{path}.extension();
+  return suffix == ".gz" || suffix == ".zst" || suffix == ".zip" || suffix == ".bz2" || suffix == ".xz";
+}
+
+/// Whether a file is read as a list, for a GPU to sort its edges into rows: so large a one that a GPU is used
+/// whatever is asked of it, unless that is another device. Edges that are read both ways may have been listed from
+/// both ends, which shows while the CPU builds rows.
+bool has_gpu_build_rows(const RunArguments& arguments, const LoadOptions& options) {
+  constexpr std::uint64_t asked_for = 1u << 26, large = 1u << 31;  // bytes
+  const DeviceKind        device     = asked_device(arguments);
+  const Transform&        change     = options.transform;
+  const bool              by_program = arguments.algorithm->on_gpu && arguments.algorithm->vertex_program;
+  if (!by_program || !(device.automatic() || device == cuda_kind()) || arguments.temporary) return false;
+  if (change.undirected || change.dedup || change.symmetrize || is_compressed(arguments.load.path)) return false;
+  std::error_code     none;
+  const std::uint64_t bytes = std::filesystem::file_size(arguments.load.path, none);
+  if (none || bytes < (device.automatic() ? large : asked_for)) return false;
+  constexpr std::uint64_t beside_file = 4;  // times its size, at most, with the rows that are built
+  const std::uint64_t     memory      = options.host_memory > 0 ? options.host_memory : MemoryBudget{}.limit();
+  if (memory / beside_file < bytes) return false;
+  return !cuda_devices().devices.empty();
+}
+
+/// Whoever says how a run is to be made has chosen; what verifies, or keeps runs, has rows built.
+bool leaves_form_open(const RunArguments& arguments, const Transform& change) {
+  const bool plain = arguments.method == "auto" && arguments.balance == "auto" && arguments.async == "auto" &&
+                     arguments.direction != "pull" && !arguments.verify && !arguments.deterministic &&
+                     !arguments.device_memory && !arguments.checkpoint && !arguments.temporary &&
+                     !arguments.weights;
+  return plain && !change.dedup && !change.symmetrize;
+}
+
+double times_asked(const RunArguments& arguments) {
+  const auto repeat  = parse_number(arguments.repeat);
+  double     sources = 0;
+  for (const auto& [name, words] : arguments.lists)
+    for (const std::string& word : words) sources += 1 + static_cast<double>(std::ranges::count(word, ','));
+  return std::max(1.0, sources) * static_cast<double>(repeat.value_or(1));
+}
+
+/// What is asked of a list of so many edges and vertices. No passes: nothing is known of what they take.
+FreshList asked_of(const RunArguments& arguments, const LoadOptions& options, FreshList list) {
+  const Algorithm& algorithm = *arguments.algorithm;
+  const auto       given     = [&](const char* name) {
+    const auto found = arguments.given.find(name);
+    return found == arguments.given.end() ? std::string{} : found->second;
+  };
+  const bool       hooks = algorithm.name == "cc" && given("form") != "propagate";
+  const DeviceKind asked = asked_device(arguments);
+  list.cpu               = asked.automatic() || asked == cpu_kind();
+  list.weighted          = algorithm.weights == WeightUse::needed;
+  list.runs              = times_asked(arguments);
+  list.threads           = thread_count(options.threads);
+  if ((asked.automatic() || asked == cuda_kind()) && algorithm.on_gpu)
+    if (const CudaDevices found = cuda_devices(); !found.devices.empty())
+      list.gpu_memory = static_cast<double>(found.devices.front().memory_free);
+  list.gpu_started    = asked == cuda_kind();
+  const double arcs   = list.edges * (list.both_ways ? 2 : 1);
+  const auto   number = parse_number(given("iterations"));
+  const bool   on_gpu = list.gpu_memory > 0;
+  const auto   passes =
+      list_passes(algorithm.name, list.vertices, arcs, hooks && !on_gpu, static_cast<double>(number.value_or(0)));
+  list.passes = passes.edges, list.row_passes = passes.rows, list.gathers = passes.gathers;
+  return list;
+}
+
+/// Less is read in no time either way.
+constexpr std::uint64_t least_bytes = 1u << 24;
+
+std::vector<FormPrice> forms_of_file(const RunArguments& arguments, const LoadOptions& options) {
+  const std::string& path   = arguments.load.path;
+  const Transform&   change = options.transform;
+  std::error_code    none;
+  if (!leaves_form_open(arguments, change) || !std::filesystem::is_regular_file(path, none)) return {};
+  if (!list_passes(arguments.algorithm->name, 1, 1, false, 0)) return {};
+  if (const auto bytes = std::filesystem::file_size(path, none); none || bytes < least_bytes) return {};
+  const auto sample = list_sample(path, options);
+  if (!sample) return {};
+  const FreshList list = asked_of(arguments, options,
+                                  {.edges     = sample->edges,
+                                   .vertices  = sample->vertices,
+                                   .ascending = sample->ascending,
+                                   .text      = sample->text,
+                                   .both_ways = change.undirected});
+  return priced_forms(list);
+}
+
+/// Of a graph that was read as a list, or is kept as one.
+std::vector<FormPrice> forms_of_list(const RunArguments& arguments, const LoadOptions& options,
+                                     const EdgeList& list) {
+  if (!leaves_form_open(arguments, options.transform)) return {};
+  if (!list_passes(arguments.algorithm->name, 1, 1, false, 0)) return {};
+  const EdgeRun run = list.unchecked();
+  if (run.bytes() < least_bytes) return {};
+  constexpr std::uint64_t looked_at = 1u << 15;
+  std::uint64_t           steady    = 0;
+  for (std::uint64_t i = 1; i < looked_at; ++i) steady += run.source(i) >= run.source(i - 1);
+  return priced_forms(asked_of(arguments, options,
+                               {.edges     = static_cast<double>(run.count),
+                                .vertices  = static_cast<double>(list.vertex_count()),
+                                .ascending = steady * 10 >= looked_at * 9,
+                                .both_ways = list.both_ways()}));
+}
+
+void take_form(RunArguments& arguments, const FormPrice& best) {
+  if (best.form != ListForm::edges) return;
+  arguments.method = unsorted_edges()->name;
+  if (!best.on_gpu && arguments.device == "auto") arguments.device = "cpu";
+}
+
+/// Lists take more memory than rows while they are read: where there is none, rows are built.
+std::optional<Graph> as_list_if_best(RunArguments& arguments, LoadOptions options) {
+  arguments.forms = forms_of_file(arguments, options);
+  if (arguments.forms.empty() || arguments.forms.front().form == ListForm::rows_by_cpu) return std::nullopt;
+  options.edges = true;
+  try {
+    Graph graph = open(arguments.load.path, options);
+    if (graph.edges()) take_form(arguments, arguments.forms.front());
+    return graph;
+  } catch (const LoadRefusal&) {
+    arguments.forms.clear();
+    return std::nullopt;
+  }
+}
+
+Graph loaded_graph(RunArguments& arguments, const Common& common, Progress& progress) {
+  LoadOptions options = arguments.load.options(common, progress);
+  options.temporary   = arguments.temporary.value_or("");
+  if (auto list = as_list_if_best(arguments, options)) return *std::move(list);
+  const bool priced = !arguments.forms.empty();
+  options.edges =
+      method_named(arguments.method)->of_edge_lists || (!priced && has_gpu_build_rows(arguments, options));
+  Graph graph = open(arguments.load.path, options);
+  if (graph.edges() && !priced) {
+    arguments.forms = forms_of_list(arguments, options, *graph.edges());
+    if (!arguments.forms.empty()) take_form(arguments, arguments.forms.front());
+  }
+  return graph;
+}
+
+}  // namespace
+
+void check_asked_weights(const RunArguments& arguments) {
+  if (arguments.weights) weight_seed(*arguments.weights);
+}
+
+std::string text_of_forms(const RunArguments& arguments) {
+  std::string text;
+  for (const FormPrice& each : arguments.forms)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(each),
+                        each.excluded.empty() ? fmt::format("{:.2g} s", each.seconds) : each.excluded);
+  return "predicted from reading to the answer: " + text;
+}
+
+Graph asked_graph(RunArguments& arguments, const Common& common, Progress& progress) {
+  const InterruptWatch watch{progress};
+  const Graph          loaded = [&] {
+    try {
+      return loaded_graph(arguments, common, progress);
+    } catch (const LoadRefusal& refusal) {
+      throw explained(refusal, arguments, common);
+    }
+  }();
+  Graph graph = [&] {
+    const std::uint64_t held = loaded.budget()->used();
+    try {
+      return with_asked_weights(loaded, arguments, common);
+    } catch (const MemoryRefusal& refusal) {
+      throw explained(refusal, arguments, completed_parameters(*arguments.algorithm, arguments.given), loaded,
+                      held, common, Weights::to_come);
+    }
+  }();
+  note_all(common, loaded.report().notes);
+  check_weights(*arguments.algorithm, graph);
+  return graph;
+}
+
+}  // namespace spillway::cli
