@@ -352,7 +352,7 @@ class Ascent {
 
 /// Of the edges at the start of a file.
 struct Seen {
-  Ascent        ascent;
+  Ascent        ascent = {};
   std::uint64_t edges = 0, greatest = 0;
   std::size_t   bytes = 0;  ///< of text that was looked at
 

@@ -10,15 +10,17 @@ namespace {
 
 // Measured on an H200 with 16 cores and on 2 cores without a GPU (docs/performance.md, "Unsorted edges"): a
 // second.
-constexpr double uploaded        = 39e9;   // bytes of a mapped list
-constexpr double visited         = 130e9;  // edges of a list, by a GPU…
-constexpr double gathered        = 50e9;   // …that adds to accumulators
-constexpr double sorted_by_gpu   = 2.1e9;  // edges that become rows, uploaded included
-constexpr double rows_visited    = 165e9;
-constexpr double sorted_a_thread = 18e6;
-constexpr double row_a_thread    = 52e6;  // edges of rows
-constexpr double edge_a_thread   = 90e6;  // edges of a list
-constexpr double kept_a_thread   = 60e6;  // that are parsed into a list; rows of sorted ones are built meanwhile
+constexpr double uploaded               = 39e9;   // bytes of a mapped list
+constexpr double visited                = 130e9;  // edges of a list, by a GPU…
+constexpr double gathered               = 50e9;   // …that adds to accumulators
+constexpr double sorted_by_gpu          = 2.1e9;  // edges that become rows, uploaded included
+constexpr double rows_visited           = 165e9;
+constexpr double sorted_a_thread        = 18e6;
+constexpr double row_a_thread           = 52e6;   // edges of rows
+constexpr double edge_a_thread          = 90e6;   // edges of a list
+constexpr double row_pulled_a_thread    = 120e6;  // where all are active all the time
+constexpr double edge_gathered_a_thread = 30e6;
+constexpr double kept_a_thread = 60e6;  // that are parsed into a list; rows of sorted ones are built meanwhile
 
 class Prices {
  public:
@@ -44,13 +46,16 @@ class Prices {
   /// Which run on whichever is sooner.
   FormPrice rows_by_cpu() const {
     const double built  = list_.text && list_.ascending ? 0 : arcs_ / (sorted_a_thread * threads_),
-                 on_cpu = list_.row_passes * list_.runs * arcs_ / (row_a_thread * threads_),
+                 on_cpu = list_.row_passes * list_.runs * arcs_ /
+                          ((list_.gathers ? row_pulled_a_thread : row_a_thread) * threads_),
                  on_gpu = start() + arcs_ * (list_.weighted ? 8 : 4) / Rates{}.uploaded + rows_on_gpu();
     const bool gpu      = list_.gpu_memory > 0 && (!list_.cpu || on_gpu < on_cpu);
     return price(ListForm::rows_by_cpu, gpu, built + (gpu ? on_gpu : on_cpu));
   }
   FormPrice edges_on_cpu() const {
-    return price(ListForm::edges, false, kept() + passes() * arcs_ / (edge_a_thread * threads_));
+    return price(
+        ListForm::edges, false,
+        kept() + passes() * arcs_ / ((list_.gathers ? edge_gathered_a_thread : edge_a_thread) * threads_));
   }
 
  private:
