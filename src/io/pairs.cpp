@@ -39,6 +39,7 @@ class PairsReader {
 
   ReadResult read() {
     if (job_.options.format == "auto") refuse_text();
+    refuse_other_formats();
     ReadResult result = weights_ == WeightType::none ? read_records<Pair>() : read_records<Triple>();
     if (result.ids.kind() == IdMap::Kind::numbers)
       job_.notes.push_back(
@@ -49,6 +50,14 @@ class PairsReader {
   }
 
  private:
+  /// Any bytes pass for edges, also those of a file that says what it is.
+  void refuse_other_formats() const {
+    for (const Format& format : formats())
+      if (format.has_magic && format.recognises && format.recognises(job_.sample))
+        throw bad_input("{}: this is a file of format {}, not of pairs; leave out --format pairs", job_.path(),
+                        format.name);
+  }
+
   /// A suffix is a weak promise; words that are all text would be large ids.
   void refuse_text() const {
     const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t'; };

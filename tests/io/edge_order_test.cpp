@@ -266,6 +266,11 @@ TEST(EdgeOrder, OfSourcesIsSeenInTheBeginning) {
 }
 
 TEST(EdgeOrder, OfTextIsNotTakenForPairs) {
+  const std::string spill = file_with("graph.spill", "");
+  save(generate("kron", {{"scale", "4"}}), spill);
+  LoadOptions as_pairs;
+  as_pairs.format = "pairs";
+  expect_refused(spill, "leave out --format pairs", as_pairs);
   const std::string path = file_with("text.pairs", "0 1\n1 2\n2 3\n3 4\n");
   expect_refused(path, "--format edgelist reads it as text", {});
   LoadOptions as_words;
