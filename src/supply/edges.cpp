@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -127,7 +128,7 @@ EdgeRounds::EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkS
       gathered_memory_(budget, what_chunks) {
   if (sizes_.whole || !order_.concatenates()) return;
   gathered_memory_.raise_to((sizes_.successors + std::min(stretch(), all_.count)) * all_.edge_bytes());
-  gathered_.reserve(sizes_.successors * all_.stride);
+  gathered_.resize(sizes_.successors * all_.stride);
   found_.resize(static_cast<std::size_t>(threads));
 }
 
@@ -169,10 +170,15 @@ void EdgeRounds::note_sent(std::uint64_t bytes) {
   statistics_->bytes_sent += bytes;
 }
 
-/// A list is scanned at the speed of memory, so the edges of vertices are listed only where that would have been
-/// done often, as many chunks make it: about what the index costs.
-bool EdgeRounds::prefers_index(std::uint64_t first) {
-  constexpr std::uint64_t scans = 16;
+/// A list is scanned at the speed of memory, an edge that is looked up takes as long as some that are scanned. The
+/// edges of vertices are listed only where scanning for a few has been done often, as many chunks and long paths
+/// make it: about what the index costs.
+bool EdgeRounds::prefers_index(const Bits& reached, std::uint64_t first) {
+  constexpr std::uint64_t scans = 16, scanned_meanwhile = 16;
+  std::uint64_t           vertices = 0;
+  for (const std::uint64_t word : reached) vertices += static_cast<std::uint64_t>(std::popcount(word));
+  const std::uint64_t mean = block_.arcs() / std::max<std::uint64_t>(block_.last, 1) + 1;
+  if (vertices * mean * scanned_meanwhile > first) return false;
   if (index_) return true;
   scanned_ += first;
   if (scanned_ / scans < all_.count || !budget_->has_room(EdgesOfVertices::bytes(block_, all_))) return false;
@@ -180,20 +186,52 @@ bool EdgeRounds::prefers_index(std::uint64_t first) {
   return true;
 }
 
-template <class Take>
-void EdgeRounds::look_up(const Bits& reached, std::uint64_t first, Take&& take) {
-  for (std::uint64_t i = 0; i < reached.size(); ++i)
-    for (std::uint64_t word = reached[i]; word != 0; word &= word - 1) {
-      const auto v = static_cast<Vertex>(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
-      if (v >= block_.last) break;
-      index_->for_each_before(v, first, [&](std::uint64_t edge) { take(all_.words + edge * all_.stride); });
-    }
+/// In these words of the bits: all threads count first, then each fills its part. More than there is room for are
+/// looked up in parts.
+template <class Process>
+void EdgeRounds::look_up(const Bits& reached, const ChunkRange& words, std::uint64_t first, Process&& process) {
+  const auto for_each_reached = [&](std::uint64_t begin, std::uint64_t end, auto&& visit) {
+    for (std::uint64_t i = words.first + begin; i < words.first + end; ++i)
+      for (std::uint64_t word = reached[i]; word != 0; word &= word - 1) {
+        const auto v = static_cast<Vertex>(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+        if (v < block_.last) visit(v);
+      }
+  };
+  const std::uint64_t        size = words.last - words.first;
+  std::vector<std::uint64_t> starts(static_cast<std::size_t>(threads_) + 1);
+  for_each_share(threads_, size, [&](std::uint64_t begin, std::uint64_t end, int thread) {
+    std::uint64_t& count = starts[static_cast<std::size_t>(thread) + 1];
+    for_each_reached(begin, end, [&](Vertex v) { count += index_->count_before(v, first); });
+  });
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  if (starts.back() == 0) return;
+  if (starts.back() > sizes_.successors && size > 1) {
+    const std::uint64_t middle = words.first + size / 2;
+    look_up(reached, {words.first, middle}, first, process);
+    return look_up(reached, {middle, words.last}, first, process);
+  }
+  if (starts.back() > sizes_.successors) {  // of 64 vertices, some of which are hubs
+    Bits few(reached.size());
+    few[words.first] = reached[words.first];
+    return scan(few, first, process);
+  }
+  for_each_share(threads_, size, [&](std::uint64_t begin, std::uint64_t end, int thread) {
+    std::uint32_t* to = gathered_.data() + starts[static_cast<std::size_t>(thread)] * all_.stride;
+    for_each_reached(begin, end, [&](Vertex v) {
+      index_->for_each_before(v, first, [&](std::uint64_t edge) {
+        to = std::copy_n(all_.words + edge * all_.stride, all_.stride, to);
+      });
+    });
+  });
+  gathered_words_ = starts.back() * all_.stride;
+  process();
 }
 
-/// A stretch for all threads at a time, so that what they find stays small.
-template <class Take>
-void EdgeRounds::scan(const Bits& reached, std::uint64_t first, Take&& take) {
-  const auto has = [&](Vertex v) { return (reached[v / 64] >> (v % 64) & 1) != 0; };
+/// A stretch for all threads at a time, so that what they find stays small; they put it together, too.
+template <class Process>
+void EdgeRounds::scan(const Bits& reached, std::uint64_t first, Process&& process) {
+  const auto          has  = [&](Vertex v) { return (reached[v / 64] >> (v % 64) & 1) != 0; };
+  const std::uint64_t room = sizes_.successors * all_.stride;
   for (std::uint64_t from = 0; from < first; from += stretch()) {
     for_each_share(
         threads_, std::min(stretch(), first - from), [&](std::uint64_t begin, std::uint64_t end, int thread) {
@@ -205,40 +243,64 @@ void EdgeRounds::scan(const Bits& reached, std::uint64_t first, Take&& take) {
             if (leads) found.insert(found.end(), words, words + all_.stride);
           }
         });
-    for (auto& found : found_) {
-      for (std::size_t at = 0; at < found.size(); at += all_.stride) take(found.data() + at);
-      found.clear();
-    }
+    put_together(room, process);
   }
+  if (gathered_words_ > 0) process();
+}
+
+/// What threads have found goes behind what was gathered, up to as much as there is room for at once.
+template <class Process>
+void EdgeRounds::put_together(std::uint64_t room, Process&& process) {
+  std::vector<std::uint64_t> taken(found_.size());
+  for (bool more = true; more;) {
+    more = false;
+    std::vector<std::uint64_t> some(found_.size()), at(found_.size());
+    for (std::size_t t = 0; t < found_.size(); ++t) {
+      some[t] = std::min(found_[t].size() - taken[t], room - gathered_words_);
+      at[t]   = gathered_words_;
+      gathered_words_ += some[t];
+    }
+    for_each_task(threads_, found_.size(), [&](std::uint64_t t, int) {
+      const auto from = found_[t].begin() + static_cast<std::ptrdiff_t>(taken[t]);
+      std::copy(from, from + static_cast<std::ptrdiff_t>(some[t]),
+                gathered_.begin() + static_cast<std::ptrdiff_t>(at[t]));
+    });
+    for (std::size_t t = 0; t < found_.size(); ++t) taken[t] += some[t], more |= taken[t] < found_[t].size();
+    if (gathered_words_ == room) process();
+  }
+  for (auto& found : found_) found.clear();
+}
+
+/// All vertices that its edges lead to.
+void EdgeRounds::mark_targets(const EdgeRun& chunk, Bits& reached) const {
+  for_each_share(threads_, chunk.count, [&](std::uint64_t begin, std::uint64_t end, int) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      for_each_arc(chunk, i, block_.along, [&](Vertex, Vertex to) {
+        const std::uint64_t bit = std::uint64_t{1} << (to % 64);
+        std::atomic_ref     word{reached[to / 64]};
+        if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+      });
+  });
 }
 
 /// Edges that lead on from what this chunk has changed, of chunks that had their turn in this round: with the
 /// chunk they are one list, or several where they do not fit at once.
 BlockWork EdgeRounds::process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk,
                                          EdgeBlock& block) {
-  std::vector<std::uint64_t> reached = device.changed();
-  const auto                 mark    = [&](Vertex v) { reached[v / 64] |= std::uint64_t{1} << (v % 64); };
-  if (order_.successors == Successors::all)
-    for (std::uint64_t i = 0; i < chunk.count; ++i) {
-      for_each_arc(chunk, i, block_.along, [&](Vertex, Vertex to) { mark(to); });
-    }
+  Bits reached = device.changed();
+  if (order_.successors == Successors::all) mark_targets(chunk, reached);
   BlockWork work;
   block.again        = true;
   const auto process = [&] {
-    block.successors = device.send_successors(gathered_);
+    block.successors = device.send_successors(std::span{gathered_}.first(gathered_words_));
     note_sent(block.successors.bytes());
     work += device.process(block);
-    gathered_.clear();
+    gathered_words_ = 0;
   };
-  const auto take = [&](const std::uint32_t* words) {
-    gathered_.insert(gathered_.end(), words, words + all_.stride);
-    if (gathered_.size() == sizes_.successors * all_.stride) process();
-  };
-  if (prefers_index(first))
-    look_up(reached, first, take);
+  if (prefers_index(reached, first))
+    look_up(reached, {0, reached.size()}, first, process);
   else
-    scan(reached, first, take);
-  if (!gathered_.empty()) process();
+    scan(reached, first, process);
   return work;
 }
 

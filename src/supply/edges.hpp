@@ -25,13 +25,19 @@ class EdgesOfVertices {
   template <class Visit>
   void for_each_before(Vertex v, std::uint64_t end, Visit&& visit) const {
     for (std::uint64_t at = starts_[v]; at < starts_[v + 1]; ++at) {
-      const std::uint64_t edge = narrow_.size() > 0 ? narrow_[at] : wide_[at];
+      const std::uint64_t edge = number(at);
       if (edge >= end) return;
       visit(edge);
     }
   }
+  std::uint64_t count_before(Vertex v, std::uint64_t end) const {
+    return partition_point(starts_[v], starts_[v + 1], [&](std::uint64_t at) { return number(at) < end; }) -
+           starts_[v];
+  }
 
  private:
+  std::uint64_t number(std::uint64_t at) const { return narrow_.size() > 0 ? narrow_[at] : wide_[at]; }
+
   Buffer<std::uint64_t> starts_;
   Buffer<std::uint32_t> narrow_;
   Buffer<std::uint64_t> wide_;
@@ -104,11 +110,14 @@ class EdgeRounds {
   using Bits = std::vector<std::uint64_t>;
 
   BlockWork process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk, EdgeBlock& block);
-  template <class Take>
-  void look_up(const Bits& reached, std::uint64_t first, Take&& take);
-  template <class Take>
-  void          scan(const Bits& reached, std::uint64_t first, Take&& take);
-  bool          prefers_index(std::uint64_t first);
+  void      mark_targets(const EdgeRun& chunk, Bits& reached) const;
+  template <class Process>
+  void look_up(const Bits& reached, const ChunkRange& words, std::uint64_t first, Process&& process);
+  template <class Process>
+  void scan(const Bits& reached, std::uint64_t first, Process&& process);
+  template <class Process>
+  void          put_together(std::uint64_t room, Process&& process);
+  bool          prefers_index(const Bits& reached, std::uint64_t first);
   std::uint64_t stretch() const;
   void          note_sent(std::uint64_t bytes);
 
@@ -118,7 +127,8 @@ class EdgeRounds {
   ListOrder                               order_;
   int                                     threads_;
   std::shared_ptr<MemoryBudget>           budget_;
-  std::vector<std::uint32_t>              gathered_;
+  std::vector<std::uint32_t>              gathered_;  ///< successors, in front of what it has room for
+  std::uint64_t                           gathered_words_ = 0;
   std::vector<std::vector<std::uint32_t>> found_;  ///< by each thread
   std::optional<EdgesOfVertices>          index_;
   std::uint64_t                           scanned_ = 0;  ///< edges

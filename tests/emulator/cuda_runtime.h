@@ -126,6 +126,9 @@ template <class T>
 T __ldg(const T* from) {
   return *from;
 }
+struct alignas(16) ulonglong2 {
+  unsigned long long x, y;
+};
 template <class T>
 T __ldcs(const T* from) {
   return *from;

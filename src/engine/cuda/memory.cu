@@ -184,13 +184,23 @@ Device::Device(int index, std::uint64_t memory) : index_(index), stated_(memory)
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "being asked for its memory");
 }
 
-KeptCache::KeptCache(const Device& device) {
-  int bytes = 0, longest = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxPersistingL2CacheSize, device.index()),
-        "being asked for its cache");
-  check(cudaDeviceGetAttribute(&longest, cudaDevAttrMaxAccessPolicyWindowSize, device.index()),
-        "being asked for its cache");
-  bytes_ = static_cast<std::uint64_t>(bytes), longest_ = static_cast<std::uint64_t>(longest);
+namespace {
+
+std::uint64_t cache_attribute(const Device& device, cudaDeviceAttr what) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, what, device.index()), "being asked for its cache");
+  return static_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+std::uint64_t KeptCache::bytes_of(const Device& device) {
+  return cache_attribute(device, cudaDevAttrMaxPersistingL2CacheSize);
+}
+
+/// What is kept is there for nothing else, so that other kernels have less.
+KeptCache::KeptCache(const Device& device)
+    : bytes_(bytes_of(device)), longest_(cache_attribute(device, cudaDevAttrMaxAccessPolicyWindowSize)) {
   if (bytes_ > 0) check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_), "keeping a part of its cache");
 }
 

@@ -15,24 +15,52 @@ struct Machine<P, Rows>::Listed {
   std::uint32_t weights[list_batch];
   bool          there[list_batch];
 
-  /// Those from `first` on, up to the end of the list.
+  /// Those from `first` on, which is a multiple of the edges of a warp, up to the end of the list.
   __device__ Listed(const EdgeRun& run, std::uint64_t first) {
+    if (run.stride == 2 && list_batch % 2 == 0)
+      load_pairs(run, first / 2);
+    else
+      load_one_by_one(run, first);
+  }
+
+  /// Two side by side at a time.
+  __device__ void load_pairs(const EdgeRun& run, std::uint64_t first) {
+    const auto* const two = reinterpret_cast<const ulonglong2*>(run.words);
+#pragma unroll
+    for (unsigned k = 0; k + 1 < list_batch; k += 2) {
+      const std::uint64_t i = first + k / 2 * warp_lanes + lane_index();
+      ulonglong2          edges{0, 0};
+      there[k]     = 2 * i < run.count;
+      there[k + 1] = 2 * i + 1 < run.count;
+      if (there[k + 1])
+        edges = __ldcs(two + i);
+      else if (there[k])
+        edges.x = __ldcs(reinterpret_cast<const unsigned long long*>(two + i));
+      from[k] = static_cast<Vertex>(edges.x), to[k] = static_cast<Vertex>(edges.x >> 32);
+      from[k + 1] = static_cast<Vertex>(edges.y), to[k + 1] = static_cast<Vertex>(edges.y >> 32);
+      weights[k] = weights[k + 1] = 0;
+    }
+  }
+
+  __device__ void load_one_by_one(const EdgeRun& run, std::uint64_t first) {
 #pragma unroll
     for (unsigned k = 0; k < list_batch; ++k) {
       const std::uint64_t i = first + k * warp_lanes + lane_index();
       there[k]              = i < run.count;
       from[k] = to[k] = weights[k] = 0;
       if (!there[k]) continue;
-      if (run.stride == 2) {
-        const auto edge = __ldcs(reinterpret_cast<const unsigned long long*>(run.words) + i);
-        from[k]         = static_cast<Vertex>(edge);
-        to[k]           = static_cast<Vertex>(edge >> 32);
-      } else {
-        from[k] = __ldcs(run.words + i * run.stride);
-        to[k]   = __ldcs(run.words + i * run.stride + 1);
-        if constexpr (T::weighted) weights[k] = __ldcs(run.words + i * run.stride + 2);
-      }
+      from[k] = __ldcs(run.words + i * run.stride);
+      to[k]   = __ldcs(run.words + i * run.stride + 1);
+      if constexpr (T::weighted)
+        if (run.stride > 2) weights[k] = __ldcs(run.words + i * run.stride + 2);
     }
+  }
+
+  __device__ unsigned count() const {
+    unsigned edges = 0;
+#pragma unroll
+    for (unsigned k = 0; k < list_batch; ++k) edges += there[k] ? 1 : 0;
+    return edges;
   }
 
   /// From their targets to their sources.
@@ -61,9 +89,9 @@ template <class P, class Rows>
 template <bool local>
 __device__ bool Machine<P, Rows>::push_list(const Listed& edges, unsigned at) {
   bool sends[list_batch], any = false;
+  note_looked_at(edges.count());
 #pragma unroll
   for (unsigned k = 0; k < list_batch; ++k) {
-    note_looked_at(edges.there[k] ? 1 : 0);
     sends[k] = edges.there[k] && view_.receivers.has(edges.to[k]) && sends_in_list<local>(edges.from[k], at);
     any |= sends[k];
   }

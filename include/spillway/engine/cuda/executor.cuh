@@ -354,6 +354,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     const unsigned passes = passes_over(list);
     if (passes <= 1) return launch(step);
     if constexpr (T::gathers) {
+      if (!kept_cache_) kept_cache_.emplace(device_);
       const std::uint64_t share = (n_ + passes - 1) / passes;
       const std::uint64_t some  = (share + warp_lanes - 1) / warp_lanes * warp_lanes;
       for (std::uint64_t first = 0; first < n_; first += some) {
@@ -367,12 +368,12 @@ class CudaExecutor final : public Executor, public WindowKernels {
 
   unsigned passes_over(const EdgeBlock& list) {
     if constexpr (T::gathers && T::all_active) {
-      if (!kept_cache_) kept_cache_.emplace(device_);
       if (options_.cuda.edge_passes > 0) return options_.cuda.edge_passes;
       const double ways = list.along.forward && list.along.backward ? 2 : 1;
       return passes_over_edges(static_cast<double>(list.bytes()), ways * static_cast<double>(list.edges.count),
                                static_cast<double>(n_ * sizeof(*view_.sums)),
-                               static_cast<double>(kept_cache_->bytes()), options_.supply.rates.value_or(Rates{}));
+                               static_cast<double>(KeptCache::bytes_of(device_)),
+                               options_.supply.rates.value_or(Rates{}));
     }
     return 1;
   }

@@ -103,8 +103,8 @@ class KeptCache {
   KeptCache(const KeptCache&)            = delete;
   KeptCache& operator=(const KeptCache&) = delete;
 
-  std::uint64_t bytes() const { return bytes_; }
-  CacheWindow   window(const void* data, std::uint64_t bytes) const;
+  static std::uint64_t bytes_of(const Device& device);  ///< that may be kept at most
+  CacheWindow          window(const void* data, std::uint64_t bytes) const;
 
  private:
   std::uint64_t bytes_ = 0, longest_ = 0;
