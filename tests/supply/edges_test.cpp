@@ -262,6 +262,76 @@ TEST(Edges, OfVerticesAreListedWhereChunksAreMany) {
 }
 
 #if !defined(SPILLWAY_TEST_ON_GPU)
+/// Says that some vertices have changed, others after each chunk, and keeps what it is sent.
+class WatchedDevice final : public EdgeDevice {
+ public:
+  WatchedDevice(std::uint64_t vertices, std::uint64_t each, std::uint64_t seed)
+      : vertices_(vertices), each_(each), random_(seed) {}
+
+  EdgeRun send_chunk(const EdgeRun& edges) override { return edges; }
+  EdgeRun send_successors(std::span<const std::uint32_t> words) override {
+    most_ = std::max<std::uint64_t>(most_, words.size());
+    for (std::size_t i = 0; i < words.size(); i += 3) sent_.push_back({words[i], words[i + 1], words[i + 2]});
+    return {words.data(), words.size() / 3, 3};
+  }
+  BlockWork process(const EdgeBlock& block) override {
+    if (!block.again) sent_.clear();
+    return {};
+  }
+  std::vector<std::uint64_t> changed() override {
+    changed_.assign((vertices_ + 63) / 64, 0);
+    for (std::uint64_t i = 0; i < each_; ++i) {
+      const std::uint64_t v = random_() % vertices_;
+      changed_[v / 64] |= std::uint64_t{1} << (v % 64);
+    }
+    return changed_;
+  }
+
+  std::uint64_t                             vertices_, each_, most_ = 0;
+  std::mt19937_64                           random_;
+  std::vector<std::uint64_t>                changed_;
+  std::vector<std::array<std::uint32_t, 3>> sent_;
+};
+
+/// Whether they are scanned for or looked up, and in however many parts they are sent.
+TEST(Edges, ThatLeadOnAreAllSentAndWithinTheirRoom) {
+  for (const bool both_ways : {false, true})
+    for (const int threads : {1, 3})
+      for (const std::uint64_t changed : {1, 400})
+        for (const std::uint64_t room : {7, 100, 100'000}) {
+          const Graph edges = shuffled(with_unit_weights(generate("kron", {{"scale", "9"}})), both_ways, 5);
+          const auto  run   = edges.edges()->edges(threads);
+          RowBlock    block;
+          block.last                     = static_cast<Vertex>(edges.vertex_count());
+          block.edges                    = edges.edges().get();
+          block.along                    = {true, both_ways, both_ways};
+          constexpr std::uint64_t chunks = 40;
+          ChunkSizes              sizes{
+                           .edges = (run.count + chunks - 1) / chunks, .successors = room, .count = chunks, .whole = false};
+          sizes.count = (run.count + sizes.edges - 1) / sizes.edges;
+          WatchedDevice       device{edges.vertex_count(), changed, 11};
+          EdgeRounds          rounds{block, run, sizes, {.local = true}, threads, edges.budget()};
+          IterationStatistics made;
+          RunStatistics       statistics;
+          // What the last chunk of a round is sent with is what is left in the device.
+          for (int round = 0; round < 3; ++round) {
+            rounds.round(device, made, statistics);
+            std::vector<std::array<std::uint32_t, 3>> expected;
+            const auto has = [&](Vertex v) { return (device.changed_[v / 64] >> (v % 64) & 1) != 0; };
+            for (std::uint64_t i = 0; i < (sizes.count - 1) * sizes.edges; ++i)
+              if (has(run.source(i)) || (both_ways && has(run.target(i))))
+                expected.push_back({run.source(i), run.target(i), run.weight(i)});
+            auto sent = device.sent_;
+            for (auto* list : {&sent, &expected}) {
+              std::ranges::sort(*list);
+              list->erase(std::ranges::unique(*list).begin(), list->end());  // an edge both of whose ends changed
+            }
+            EXPECT_EQ(sent, expected) << both_ways << threads << changed << room << round;
+          }
+          EXPECT_LE(device.most_, room * 3);
+        }
+}
+
 TEST(Edges, ArePassedOverMoreOftenWhereThatKeepsAccumulatorsInTheCache) {
   const Rates      h200{.atomics = 105e9, .atomics_far = 17e9};
   constexpr double cache = 37.5 * (1 << 20), arcs = 1 << 29;
