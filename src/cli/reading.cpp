@@ -159,8 +159,9 @@ std::vector<FormPrice> forms_of_list(const RunArguments& arguments, const LoadOp
 
 void take_form(RunArguments& arguments, const FormPrice& best) {
   if (best.form != ListForm::edges) return;
-  arguments.method = unsorted_edges()->name;
-  if (!best.on_gpu && arguments.device == "auto") arguments.device = "cpu";
+  arguments.method   = unsorted_edges()->name;
+  const bool has_gpu = std::ranges::any_of(arguments.forms, &FormPrice::on_gpu);
+  if (!best.on_gpu && has_gpu && arguments.device == "auto") arguments.device = "cpu";
 }
 
 /// Lists take more memory than rows while they are read: where there is none, rows are built.

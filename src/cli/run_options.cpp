@@ -362,7 +362,8 @@ void check_ways(const RunArguments& arguments) {
   const Method method = method_of(arguments);
   for (const char* option : {"--edge-values", "--edge-block", "--edge-passes"})
     if (std::ranges::find(arguments.gpu_options, option) != arguments.gpu_options.end() && !method->of_edge_lists)
-      throw usage_error("{} is of --method {}: say that, or leave it out", option, unsorted_edges()->name);
+      throw usage_error("{} goes with --method {}: add that, or leave {} out", option, unsorted_edges()->name,
+                        option);
   if (sends(arguments) && arguments.direction == "pull")
     throw usage_error("--method {} pushes along edges as they come; leave out --direction pull", arguments.method);
   check_method_options({.method = method, .supply = supply_of(arguments)});
