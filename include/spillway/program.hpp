@@ -365,10 +365,10 @@ struct Traits {
   static constexpr bool live_messages = !no_message && !Publishes<P> && order_free && atomics::readable<Value>;
   /// Asynchronously, with what is at hand, before others have come.
   static constexpr bool supports_async = order_free && !voting && !all_active && !has_global;
-  /// Of what the updates for a vertex meet in, among unsorted edges (edge_blocks.cuh).
-  static constexpr std::size_t met_bytes = voting     ? sizeof(unsigned)
-                                           : in_place ? sizeof(Value)
-                                                      : sizeof(typename Combine::Accumulator);
+  /// Of what is combined for a vertex in shared memory, of unsorted edges (edge_blocks.cuh).
+  static constexpr std::size_t local_bytes = voting     ? sizeof(unsigned)
+                                             : in_place ? sizeof(Value)
+                                                        : sizeof(typename Combine::Accumulator);
   /// In the last bits of floating sums, and of a Global's.
   static constexpr bool order_sensitive =
       has_global || (gathers && !Combine::idempotent && !std::is_integral_v<Update>);

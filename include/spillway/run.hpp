@@ -121,7 +121,7 @@ auto on_its_device(const P& program, const Graph& graph, const RunOptions& given
                            .order_sensitive = T::order_sensitive,
                            .weighted        = T::weighted,
                            .supports_async  = supports_async,
-                           .met_bytes       = T::met_bytes};
+                           .local_bytes     = T::local_bytes};
 
   Schedule            frontiers;  // outlives a device that fails
   const RunRequest<P> request{program,      graph,     topology, options, facts, max_iterations_of(program),

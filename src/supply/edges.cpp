@@ -79,27 +79,34 @@ std::uint64_t ChunkSizes::least_room(const EdgeRun& all, unsigned slots, bool co
   return std::min(chunks + more, all.bytes() + shared.bytes(all.count));
 }
 
-/// What fewer edges than a block has take beside them is what a block takes.
+namespace {
+
+/// In so many bytes with what is beside them; more than a block has: in whole blocks.
+std::uint64_t edges_within(std::uint64_t bytes, const EdgeRun& all, const SharedIndex& shared) {
+  const std::uint64_t each = all.edge_bytes() + shared.edge_bytes();
+  if (!shared.any()) return std::max<std::uint64_t>(bytes / each, 1);
+  const std::uint64_t blocks = bytes / (shared.block_edges * each + shared.fixed_bytes());
+  if (blocks > 0) return blocks * shared.block_edges;
+  return std::max<std::uint64_t>((bytes - std::min(bytes, shared.fixed_bytes())) / each, 1);
+}
+
+}  // namespace
+
 ChunkSizes ChunkSizes::of(const EdgeRun& all, std::optional<std::uint64_t> room, unsigned slots, bool concatenates,
                           const SharedIndex& shared, const RunOptions& options) {
   const std::uint64_t window = options.supply.window, all_bytes = all.bytes() + shared.bytes(all.count),
                       limit = std::min(room.value_or(all_bytes), all_bytes);
   if (all_bytes == limit && (window == 0 || window >= all.bytes())) return {};
+  const std::uint64_t least = least_edges * all.edge_bytes(), index = slots * shared.bytes(least_edges);
   const std::uint64_t for_successors =
-      concatenates ? std::max(limit / successor_part, least_edges * all.edge_bytes()) : 0;
+      concatenates ? std::max((limit - std::min(limit, index)) / successor_part, least) : 0;
   const auto edges_in = [&](std::uint64_t bytes) { return std::max<std::uint64_t>(bytes / all.edge_bytes(), 1); };
-  const auto indexed_edges_in = [&](std::uint64_t bytes) {
-    const std::uint64_t of_block = shared.bytes(shared.block_edges);
-    if (!shared.any()) return edges_in(bytes);
-    const std::uint64_t blocks = bytes / (shared.block_edges * all.edge_bytes() + of_block);
-    return blocks > 0 ? blocks * shared.block_edges : edges_in(bytes - std::min(bytes, of_block));
-  };
   ChunkSizes sizes{.whole = false};
-  sizes.edges = room ? indexed_edges_in((*room - std::min(*room, for_successors)) / slots) : all.count;
+  sizes.edges = room ? edges_within((*room - std::min(*room, for_successors)) / slots, all, shared) : all.count;
   if (window > 0) sizes.edges = std::min(sizes.edges, edges_in(window));
   sizes.count      = (all.count + sizes.edges - 1) / sizes.edges;
   sizes.edges      = (all.count + sizes.count - 1) / sizes.count;
-  sizes.successors = concatenates ? edges_in(for_successors) : 0;
+  sizes.successors = concatenates ? std::min(edges_in(for_successors), all.count) : 0;
   return sizes;
 }
 
@@ -125,10 +132,10 @@ EdgeRounds::EdgeRounds(const RowBlock& block, const EdgeRun& edges, const ChunkS
       order_(order),
       threads_(threads),
       budget_(budget),
-      gathered_memory_(budget, what_chunks) {
+      found_memory_(budget, what_chunks) {
   if (sizes_.whole || !order_.concatenates()) return;
-  gathered_memory_.raise_to((sizes_.successors + std::min(stretch(), all_.count)) * all_.edge_bytes());
-  gathered_.resize(sizes_.successors * all_.stride);
+  found_memory_.raise_to(std::min(stretch(), all_.count) * all_.edge_bytes());
+  gathered_ = {sizes_.successors * all_.stride, budget, what_chunks};
   found_.resize(static_cast<std::size_t>(threads));
 }
 
@@ -186,10 +193,30 @@ bool EdgeRounds::prefers_index(const Bits& reached, std::uint64_t first) {
   return true;
 }
 
-/// In these words of the bits: all threads count first, then each fills its part. More than there is room for are
-/// looked up in parts.
+/// All threads count first, then each fills its part. Words with more than there is room for are halved; of 64
+/// vertices some are hubs then, and their edges are scanned for.
 template <class Process>
-void EdgeRounds::look_up(const Bits& reached, const ChunkRange& words, std::uint64_t first, Process&& process) {
+void EdgeRounds::look_up(const Bits& reached, std::uint64_t first, Process&& process) {
+  Bits                    left(reached.size());
+  std::vector<ChunkRange> ranges{{0, reached.size()}};
+  while (!ranges.empty()) {
+    const ChunkRange words = ranges.back();
+    ranges.pop_back();
+    if (look_up_in(reached, words, first)) {
+      if (gathered_words_ > 0) process();
+    } else if (words.last - words.first == 1) {
+      left[words.first] = reached[words.first];
+    } else {
+      const std::uint64_t middle = words.first + (words.last - words.first) / 2;
+      ranges.push_back({middle, words.last});
+      ranges.push_back({words.first, middle});
+    }
+  }
+  if (std::ranges::any_of(left, [](std::uint64_t word) { return word != 0; })) scan(left, first, process);
+}
+
+/// False if that is more than there is room for.
+bool EdgeRounds::look_up_in(const Bits& reached, const ChunkRange& words, std::uint64_t first) {
   const auto for_each_reached = [&](std::uint64_t begin, std::uint64_t end, auto&& visit) {
     for (std::uint64_t i = words.first + begin; i < words.first + end; ++i)
       for (std::uint64_t word = reached[i]; word != 0; word &= word - 1) {
@@ -204,17 +231,7 @@ void EdgeRounds::look_up(const Bits& reached, const ChunkRange& words, std::uint
     for_each_reached(begin, end, [&](Vertex v) { count += index_->count_before(v, first); });
   });
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  if (starts.back() == 0) return;
-  if (starts.back() > sizes_.successors && size > 1) {
-    const std::uint64_t middle = words.first + size / 2;
-    look_up(reached, {words.first, middle}, first, process);
-    return look_up(reached, {middle, words.last}, first, process);
-  }
-  if (starts.back() > sizes_.successors) {  // of 64 vertices, some of which are hubs
-    Bits few(reached.size());
-    few[words.first] = reached[words.first];
-    return scan(few, first, process);
-  }
+  if (starts.back() > sizes_.successors) return false;
   for_each_share(threads_, size, [&](std::uint64_t begin, std::uint64_t end, int thread) {
     std::uint32_t* to = gathered_.data() + starts[static_cast<std::size_t>(thread)] * all_.stride;
     for_each_reached(begin, end, [&](Vertex v) {
@@ -224,7 +241,7 @@ void EdgeRounds::look_up(const Bits& reached, const ChunkRange& words, std::uint
     });
   });
   gathered_words_ = starts.back() * all_.stride;
-  process();
+  return true;
 }
 
 /// A stretch for all threads at a time, so that what they find stays small; they put it together, too.
@@ -262,8 +279,7 @@ void EdgeRounds::put_together(std::uint64_t room, Process&& process) {
     }
     for_each_task(threads_, found_.size(), [&](std::uint64_t t, int) {
       const auto from = found_[t].begin() + static_cast<std::ptrdiff_t>(taken[t]);
-      std::copy(from, from + static_cast<std::ptrdiff_t>(some[t]),
-                gathered_.begin() + static_cast<std::ptrdiff_t>(at[t]));
+      std::copy_n(from, some[t], gathered_.data() + at[t]);
     });
     for (std::size_t t = 0; t < found_.size(); ++t) taken[t] += some[t], more |= taken[t] < found_[t].size();
     if (gathered_words_ == room) process();
@@ -292,13 +308,13 @@ BlockWork EdgeRounds::process_successors(EdgeDevice& device, std::uint64_t first
   BlockWork work;
   block.again        = true;
   const auto process = [&] {
-    block.successors = device.send_successors(std::span{gathered_}.first(gathered_words_));
+    block.successors = device.send_successors(gathered_.span().first(gathered_words_));
     note_sent(block.successors.bytes());
     work += device.process(block);
     gathered_words_ = 0;
   };
   if (prefers_index(reached, first))
-    look_up(reached, {0, reached.size()}, first, process);
+    look_up(reached, first, process);
   else
     scan(reached, first, process);
   return work;

@@ -112,7 +112,8 @@ class EdgeRounds {
   BlockWork process_successors(EdgeDevice& device, std::uint64_t first, const EdgeRun& chunk, EdgeBlock& block);
   void      mark_targets(const EdgeRun& chunk, Bits& reached) const;
   template <class Process>
-  void look_up(const Bits& reached, const ChunkRange& words, std::uint64_t first, Process&& process);
+  void look_up(const Bits& reached, std::uint64_t first, Process&& process);
+  bool look_up_in(const Bits& reached, const ChunkRange& words, std::uint64_t first);
   template <class Process>
   void scan(const Bits& reached, std::uint64_t first, Process&& process);
   template <class Process>
@@ -127,12 +128,12 @@ class EdgeRounds {
   ListOrder                               order_;
   int                                     threads_;
   std::shared_ptr<MemoryBudget>           budget_;
-  std::vector<std::uint32_t>              gathered_;  ///< successors, in front of what it has room for
+  Buffer<std::uint32_t>                   gathered_;  ///< successors, in front of what it has room for
   std::uint64_t                           gathered_words_ = 0;
   std::vector<std::vector<std::uint32_t>> found_;  ///< by each thread
   std::optional<EdgesOfVertices>          index_;
   std::uint64_t                           scanned_ = 0;  ///< edges
-  Charge                                  gathered_memory_;
+  Charge                                  found_memory_;
   IterationStatistics*                    made_       = nullptr;
   RunStatistics*                          statistics_ = nullptr;
 };

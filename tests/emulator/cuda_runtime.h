@@ -12,6 +12,7 @@
 #include "emulator.hpp"
 
 #define __global__
+#define __forceinline__ inline
 #define __device__
 #define __host__
 #define __grid_constant__
@@ -244,6 +245,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* to, int size, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int device);
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit what);
 cudaError_t cudaDeviceSetLimit(cudaLimit what, std::size_t value);
 cudaError_t cudaCtxResetPersistingL2Cache();
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);

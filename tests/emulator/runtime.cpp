@@ -368,6 +368,10 @@ cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int) {
                                                       : 96;
   return called("cudaDeviceGetAttribute", cudaErrorUnknown);
 }
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit) {
+  *value = 0;
+  return called("cudaDeviceGetLimit", cudaErrorUnknown);
+}
 cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return called("cudaDeviceSetLimit", cudaErrorUnknown); }
 cudaError_t cudaCtxResetPersistingL2Cache() { return called("cudaCtxResetPersistingL2Cache", cudaErrorUnknown); }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

@@ -81,6 +81,7 @@ const std::vector<EdgesWay> ways{{.threads = 1},
                                  {.async = Async::off, .values = EdgeValues::shared},
                                  {.both_ways = true, .values = EdgeValues::stored},
                                  {.chunks = 3, .both_ways = true, .values = EdgeValues::shared},
+                                 {.chunks = 2, .values = EdgeValues::stored},
                                  {.chunks = 2, .async = Async::off, .values = EdgeValues::stored}};
 
 Graph shuffled(const Graph& graph, bool both_ways, std::uint64_t seed) {
@@ -346,21 +347,34 @@ TEST(Edges, ArePassedOverMoreOftenWhereThatKeepsAccumulatorsInTheCache) {
 }
 
 TEST(Edges, OfChunksHaveTheirSharedIndexBesideThem) {
-  const EdgeRun     all{.count = 100'000, .stride = 3};
-  const SharedIndex shared = SharedIndex::of(1024, {.forward = true, .backward = true}, 4);
-  EXPECT_EQ(shared.block_targets, 2048u);
-  for (const std::uint64_t room : {3'000'000u, 1'000'000u, 200'000u, 40'000u}) {
-    const ChunkSizes sizes = ChunkSizes::of(all, room, 2, true, shared, {});
-    if (sizes.whole) {
-      EXPECT_LE(all.bytes() + shared.bytes(all.count), room);
-      continue;
-    }
-    EXPECT_LE(2 * (sizes.edges * 12 + shared.bytes(sizes.edges)) + sizes.successors * 12, room + 2 * 12);
-    EXPECT_GE(sizes.edges * sizes.count, all.count);
-  }
-  EXPECT_EQ(SharedIndex::of(2048, {.forward = true, .backward = true}, 8).block_edges, 2048u);
-  EXPECT_EQ(SharedIndex::of(2048, {.forward = true, .backward = true}, 64).block_edges, 256u);
-  EXPECT_EQ(SharedIndex::of(1000, {}, 1 << 20).block_edges, 1u);
+  for (const unsigned stride : {2u, 3u})
+    for (const bool both_ways : {false, true})
+      for (const bool concatenates : {false, true})
+        for (const EdgeValues values : {EdgeValues::global, EdgeValues::shared, EdgeValues::stored})
+          for (const unsigned edges : {20u, 1024u, 2048u}) {
+            const EdgeRun all{.count = 100'000, .stride = stride};
+            RunOptions    options;
+            options.cuda.edge_values   = values;
+            options.cuda.edge_block    = edges;
+            const SharedIndex   shared = shared_index_for(options, {.forward = true, .backward = both_ways}, 8);
+            const std::uint64_t least  = ChunkSizes::least_room(all, 2, concatenates, shared);
+            for (const std::uint64_t room : {least, least + 1, 2 * least, 10 * least, all.bytes()}) {
+              const ChunkSizes sizes = ChunkSizes::of(all, room, 2, concatenates, shared, {});
+              if (sizes.whole) {
+                EXPECT_LE(all.bytes() + shared.bytes(all.count), room);
+                continue;
+              }
+              EXPECT_GE(sizes.edges, 64u);
+              EXPECT_GE(sizes.edges * sizes.count, all.count);
+              EXPECT_LE(2 * (sizes.edges * all.edge_bytes() + shared.bytes(sizes.edges)) +
+                            sizes.successors * all.edge_bytes(),
+                        room);
+            }
+          }
+  const auto block_of = [](std::uint64_t bytes) { return SharedIndex::of(2048, {true, true, true}, bytes); };
+  EXPECT_EQ(block_of(8).block_edges, 2048u);
+  EXPECT_EQ(block_of(64).block_edges, 256u);
+  EXPECT_EQ(block_of(1 << 20).block_edges, 1u);
 }
 
 TEST(Edges, OfEachVertexAreInTheirOrder) {

@@ -245,39 +245,46 @@ struct PagedBlock {
   std::uint64_t bytes() const { return size; }
 };
 
-/// Where the updates along a list's edges meet before the vertices get them, block of edges by block: each block
-/// has a list of the vertices that its edges lead to, without repeats, and each edge a place in it (WolfGraph,
-/// section 3.2: the shared-index array).
+/// Of a list whose updates are combined in shared memory, block of edges by block, before vertices get them: each
+/// block has a list of the vertices that its edges lead to, without repeats, with a local value each, and each
+/// edge the number of its own (WolfGraph, section 3.2: the shared-index array).
 struct SharedIndex {
   static constexpr unsigned most_edges = 2048, most_targets = 4096;
   /// Of shared memory, in which there is a bit for each target whether it got anything, and what it came to.
   static constexpr unsigned             most_bytes = most_targets * 8 + most_targets / 8;
   SPILLWAY_HD static constexpr unsigned received_words(unsigned targets) { return (targets + 127) / 128 * 4; }
-  static constexpr std::uint64_t        bytes_for(unsigned targets, std::uint64_t met_bytes) {
-           return received_words(targets) * sizeof(std::uint32_t) + targets * met_bytes;
-  }
 
   unsigned       block_edges   = 0;        ///< 0: there is none
   unsigned       block_targets = 0;        ///< there is room for
+  unsigned       local_bytes   = 0;        ///< of a local value
+  bool           stored        = false;    ///< local values rest in global memory until all blocks are done
   std::uint16_t* places        = nullptr;  ///< of edges' targets; of their sources behind them, if they push back
   Vertex*        targets       = nullptr;  ///< of each block, from its number times `block_targets` on
   std::uint32_t* counts        = nullptr;  ///< of these
-  bool           stored        = false;    ///< what they got rests in global memory until all blocks are done
+  unsigned char* values        = nullptr;  ///< of each block, if they are stored
+  std::uint32_t* received      = nullptr;  ///< likewise
 
   /// Of blocks of so many edges, or of as many as shared memory does for.
-  static SharedIndex of(unsigned edges, const EdgeDirections& along, std::uint64_t met_bytes) {
+  static SharedIndex of(unsigned edges, const EdgeDirections& along, std::uint64_t local_bytes) {
     const unsigned ways = along.forward && along.backward ? 2 : 1;
-    SharedIndex    index{.block_edges = edges, .block_targets = ways * edges};
-    while (index.block_edges > 1 &&
-           (index.block_targets > most_targets || bytes_for(index.block_targets, met_bytes) > most_bytes))
+    SharedIndex    index{
+           .block_edges = edges, .block_targets = ways * edges, .local_bytes = static_cast<unsigned>(local_bytes)};
+    while (index.block_edges > 1 && (index.block_targets > most_targets || index.block_bytes() > most_bytes))
       index.block_edges /= 2, index.block_targets = ways * index.block_edges;
     return index;
   }
-  /// What it takes for so many edges, beside them.
+
+  /// Of shared memory.
+  std::uint64_t block_bytes() const {
+    return received_words(block_targets) * sizeof(std::uint32_t) + std::uint64_t{block_targets} * local_bytes;
+  }
+  /// Beside an edge, and beside each block, however few edges it has.
+  std::uint64_t edge_bytes() const { return any() ? block_targets / block_edges * sizeof(std::uint16_t) : 0; }
+  std::uint64_t fixed_bytes() const {
+    return any() ? block_targets * sizeof(Vertex) + sizeof(std::uint32_t) + (stored ? block_bytes() : 0) : 0;
+  }
   std::uint64_t bytes(std::uint64_t edges) const {
-    if (!any()) return 0;
-    const std::uint64_t ways = block_targets / block_edges, all = blocks(edges) * block_targets;
-    return ways * edges * sizeof(std::uint16_t) + all * sizeof(Vertex) + blocks(edges) * sizeof(std::uint32_t);
+    return any() ? edges * edge_bytes() + blocks(edges) * fixed_bytes() : 0;
   }
 
   SPILLWAY_HD bool any() const { return block_edges != 0; }

@@ -58,7 +58,7 @@ struct ProgramFacts {
   bool weighted        = false;
   bool supports_async  = false;  ///< asynchronously
 
-  std::uint32_t met_bytes = 0;  ///< of what the updates for a vertex meet in
+  std::uint32_t local_bytes = 0;  ///< of what is combined for a vertex in shared memory
 
   /// Windows are pulled where everyone is active and rows for it are at hand; all others are pushed.
   bool pulls_windows(const Topology& topology, Direction direction) const {

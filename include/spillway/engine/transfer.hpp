@@ -57,9 +57,9 @@ class TransferCosts {
 
 /// None where updates go to the vertices one by one.
 inline SharedIndex shared_index_for(const RunOptions& options, const EdgeDirections& along,
-                                    std::uint64_t met_bytes) {
+                                    std::uint64_t local_bytes) {
   if (options.cuda.edge_values == EdgeValues::global) return {};
-  SharedIndex index = SharedIndex::of(options.cuda.edge_block, along, met_bytes);
+  SharedIndex index = SharedIndex::of(options.cuda.edge_block, along, local_bytes);
   index.stored      = options.cuda.edge_values == EdgeValues::stored;
   return index;
 }

@@ -95,16 +95,22 @@ class IndexMemory {
     places_  = {device, ways * edges, what_index};
     targets_ = {device, blocks * shape.block_targets, what_index};
     counts_  = {device, blocks, what_index};
+    if (!shape.stored) return;
+    values_   = {device, blocks * shape.block_targets * shape.local_bytes, what_index};
+    received_ = {device, blocks * SharedIndex::received_words(shape.block_targets), what_index};
   }
 
-  /// Made in the order of the kernels.
+  /// Made in the order of the kernels; once for a list that comes again with others.
   void build(EdgeBlock& block) {
-    block.shared = shape_;
     if (!shape_.any() || block.edges.count == 0) return;
-    block.shared.places  = places_.data();
-    block.shared.targets = targets_.data();
-    block.shared.counts  = counts_.data();
-    const auto blocks    = static_cast<unsigned>(std::min<std::uint64_t>(shape_.blocks(block.edges.count), 8192));
+    block.shared          = shape_;
+    block.shared.places   = places_.data();
+    block.shared.targets  = targets_.data();
+    block.shared.counts   = counts_.data();
+    block.shared.values   = values_.data();
+    block.shared.received = received_.data();
+    if (block.again) return;
+    const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(shape_.blocks(block.edges.count), 8192));
     SPILLWAY_LAUNCH(index_blocks, blocks, block_threads, block);
   }
 
@@ -113,6 +119,8 @@ class IndexMemory {
   DeviceArray<std::uint16_t> places_;
   DeviceArray<Vertex>        targets_;
   DeviceArray<std::uint32_t> counts_;
+  DeviceArray<unsigned char> values_;
+  DeviceArray<std::uint32_t> received_;
 };
 
 class GpuEdges final : public EdgeSupply, EdgeDevice {
@@ -286,7 +294,7 @@ void make_of_edges(SupplyJob& job) {
   const RowBlock&     block   = job.topology.push.front();
   const EdgeRun       all     = block.edges->edges(thread_count(options.threads));
   const ListOrder     order   = ListOrder::of(job.needs.facts, options);
-  const SharedIndex   shared  = shared_index_for(options, block.along, job.needs.facts.met_bytes);
+  const SharedIndex   shared  = shared_index_for(options, block.along, job.needs.facts.local_bytes);
   constexpr unsigned  slots   = GpuEdges::slots;
   const std::uint64_t state   = job.state() + list_offset_bytes(job.topology);
   const std::uint64_t least   = state + ChunkSizes::least_room(all, slots, order.concatenates(), shared);

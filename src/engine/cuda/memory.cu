@@ -198,16 +198,23 @@ std::uint64_t KeptCache::bytes_of(const Device& device) {
   return cache_attribute(device, cudaDevAttrMaxPersistingL2CacheSize);
 }
 
-/// What is kept is there for nothing else, so that other kernels have less.
+/// What is kept is there for nothing else, so that other kernels have less. Some GPUs that are shared out do not
+/// let anything be kept.
 KeptCache::KeptCache(const Device& device)
     : bytes_(bytes_of(device)), longest_(cache_attribute(device, cudaDevAttrMaxAccessPolicyWindowSize)) {
-  if (bytes_ > 0) check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_), "keeping a part of its cache");
+  if (bytes_ == 0) return;
+  if (cudaDeviceGetLimit(&before_, cudaLimitPersistingL2CacheSize) == cudaSuccess &&
+      cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_) == cudaSuccess)
+    return;
+  bytes_ = 0;
+  static_cast<void>(cudaGetLastError());  // which is not of what comes next
 }
 
 KeptCache::~KeptCache() {
   if (bytes_ == 0) return;
-  cudaCtxResetPersistingL2Cache();
-  cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+  const bool done = cudaCtxResetPersistingL2Cache() == cudaSuccess &&
+                    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, before_) == cudaSuccess;
+  if (!done) static_cast<void>(cudaGetLastError());
 }
 
 CacheWindow KeptCache::window(const void* data, std::uint64_t bytes) const {

@@ -234,7 +234,7 @@ Plan Session::plan_of_list(const State& state) {
   plan.state_bytes          = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
   const EdgeRun       all   = block.edges->unchecked();
   const ListOrder     order = ListOrder::of(state.needs.facts, state.options);
-  const SharedIndex   index = shared_index_for(state.options, block.along, state.needs.facts.met_bytes);
+  const SharedIndex   index = shared_index_for(state.options, block.along, state.needs.facts.local_bytes);
   const std::uint64_t left  = plan.room - std::min(plan.room, plan.state_bytes);
   if (const std::uint64_t stated = state.device_graph->device().stated(); stated > 0)
     require_room_for_list(all, plan.state_bytes, order.concatenates(), index, plan.room, stated);

@@ -20,9 +20,9 @@ __device__ inline unsigned char* block_storage() {
 
 /// One entry for each vertex that a block's edges lead to.
 template <class P, class Rows>
-struct Machine<P, Rows>::Meeting {
-  Met*  updates;
-  Word* received;  ///< bits: whether there were any
+struct Machine<P, Rows>::LocalValues {
+  Local* updates;
+  Word*  received;  ///< bits: whether there were any
 };
 
 template <class P, class Rows>
@@ -35,16 +35,17 @@ struct Machine<P, Rows>::ListedArc {
 };
 
 template <class P, class Rows>
-__device__ typename Machine<P, Rows>::Meeting Machine<P, Rows>::meeting_of(const SharedIndex& index) const {
+__device__ typename Machine<P, Rows>::LocalValues Machine<P, Rows>::local_values_of(
+    const SharedIndex& index) const {
   Word* const received = reinterpret_cast<Word*>(block_storage());
-  return {reinterpret_cast<Met*>(received + SharedIndex::received_words(index.block_targets)), received};
+  return {reinterpret_cast<Local*>(received + SharedIndex::received_words(index.block_targets)), received};
 }
 
 template <class P, class Rows>
-__device__ typename Machine<P, Rows>::Meeting Machine<P, Rows>::stored_meeting(const SharedIndex& index,
-                                                                               std::uint64_t      b) const {
-  return {reinterpret_cast<Met*>(view_.met) + b * index.block_targets,
-          view_.met_received + b * SharedIndex::received_words(index.block_targets)};
+__device__ typename Machine<P, Rows>::LocalValues Machine<P, Rows>::stored_values_of(const SharedIndex& index,
+                                                                                     std::uint64_t      b) const {
+  return {reinterpret_cast<Local*>(index.values) + b * index.block_targets,
+          index.received + b * SharedIndex::received_words(index.block_targets)};
 }
 
 /// Whole warps come to body, each as often as the others of its block or once less.
@@ -70,7 +71,7 @@ __device__ void Machine<P, Rows>::for_arcs_of_block(const EdgeBlock& block, std:
 }
 
 template <class P, class Rows>
-__device__ typename Machine<P, Rows>::Met Machine<P, Rows>::nothing_met(Vertex v) const {
+__device__ typename Machine<P, Rows>::Local Machine<P, Rows>::first_local(Vertex v) const {
   if constexpr (T::voting)
     return 0;
   else if constexpr (T::in_place)
@@ -81,23 +82,25 @@ __device__ typename Machine<P, Rows>::Met Machine<P, Rows>::nothing_met(Vertex v
 
 template <class P, class Rows>
 template <bool local>
-__device__ void Machine<P, Rows>::meet(const Meeting& meeting, const ListedArc& arc) {
-  Met& met = meeting.updates[arc.place];
+__device__ void Machine<P, Rows>::combine_locally(const LocalValues& values, const ListedArc& arc) {
+  Local& local_value = values.updates[arc.place];
   if constexpr (T::voting) {
-    if (!is_up_for(arc.to) || atomicCAS(&met, 0u, arc.number + 1) != 0) return;
+    if (!is_up_for(arc.to) || atomicCAS(&local_value, 0u, arc.number + 1) != 0) return;
   } else {
     const Update update = compute(sent_in_list<local>(arc.from), edge_of(arc.weight, arc.from, arc.to), arc.to);
     if constexpr (tracks_open)
       if (!test(view_.open, arc.to)) return;
     if constexpr (T::in_place) {
-      if (!Combine::improves(atomics::load(met), update) || !Combine::improve_atomically(met, update)) return;
+      if (!Combine::improves(atomics::load(local_value), update) ||
+          !Combine::improve_atomically(local_value, update))
+        return;
     } else if constexpr (Combine::idempotent) {
-      Combine::improve_atomically(met, update);
+      Combine::improve_atomically(local_value, update);
     } else {
-      Combine::combine_atomically(met, update);
+      Combine::combine_atomically(local_value, update);
     }
   }
-  Word&      word = meeting.received[arc.place / warp_lanes];
+  Word&      word = values.received[arc.place / warp_lanes];
   const Word bit  = 1u << (arc.place % warp_lanes);
   if ((atomics::load(word) & bit) == 0) atomicOr(&word, bit);
 }
@@ -115,16 +118,15 @@ __device__ bool Machine<P, Rows>::combine_block(const EdgeBlock& block, std::uin
   });
   if (!__syncthreads_or(sending != 0)) return false;
   if constexpr (local) __threadfence();  // values are to be as new as bits
-  const Meeting  meeting = meeting_of(block.shared);
-  const unsigned targets = block.shared.counts[b];
-  const Vertex*  target  = block.shared.targets + b * block.shared.block_targets;
-  for (unsigned i = threadIdx.x; i < targets; i += blockDim.x) meeting.updates[i] = nothing_met(target[i]);
-  for (unsigned i = threadIdx.x; i < SharedIndex::received_words(targets); i += blockDim.x)
-    meeting.received[i] = 0;
+  const LocalValues values  = local_values_of(block.shared);
+  const unsigned    targets = block.shared.counts[b];
+  const Vertex*     target  = block.shared.targets + b * block.shared.block_targets;
+  for (unsigned i = threadIdx.x; i < targets; i += blockDim.x) values.updates[i] = first_local(target[i]);
+  for (unsigned i = threadIdx.x; i < SharedIndex::received_words(targets); i += blockDim.x) values.received[i] = 0;
   __syncthreads();
   turn = 1;
   for_arcs_of_block(block, b, [&](const ListedArc& arc) {
-    if (sending & turn) meet<local>(meeting, arc);
+    if (sending & turn) combine_locally<local>(values, arc);
     turn <<= 1;
   });
   __syncthreads();
@@ -135,19 +137,19 @@ __device__ bool Machine<P, Rows>::combine_block(const EdgeBlock& block, std::uin
 /// a fixed point.
 template <class P, class Rows>
 template <bool local>
-__device__ bool Machine<P, Rows>::hand_out(const EdgeBlock& block, std::uint64_t b, const Meeting& met,
-                                           unsigned at) {
+__device__ bool Machine<P, Rows>::flush_block(const EdgeBlock& block, std::uint64_t b, const LocalValues& values,
+                                              unsigned at) {
   const unsigned targets = block.shared.counts[b];
   const Vertex*  target  = block.shared.targets + b * block.shared.block_targets;
   bool           changes = false;
   for (unsigned base = threadIdx.x - lane_index(); base < targets; base += blockDim.x) {
     const unsigned i     = base + lane_index();
-    const bool     there = i < targets && (met.received[i / warp_lanes] >> (i % warp_lanes)) & 1;
+    const bool     there = i < targets && (values.received[i / warp_lanes] >> (i % warp_lanes)) & 1;
     const Vertex   v     = there ? target[i] : 0;
     if constexpr (T::voting) {
       bool got = false;
       if (there && is_up_for(v)) {
-        const unsigned      number = met.updates[i] - 1;
+        const unsigned      number = values.updates[i] - 1;
         const std::uint64_t edge   = b * block.shared.block_edges + number / 2;
         const Vertex        from   = number % 2 == 0 ? block.edges.source(edge) : block.edges.target(edge);
         const std::uint32_t weight = T::weighted ? block.edges.weight(edge) : 0;
@@ -155,24 +157,24 @@ __device__ bool Machine<P, Rows>::hand_out(const EdgeBlock& block, std::uint64_t
       }
       note_pushed(v, got, at);
     } else if constexpr (local) {
-      const bool improved = there && Combine::improves(atomics::load_cached(view_.values[v]), met.updates[i]) &&
-                            Combine::improve_atomically(view_.values[v], met.updates[i]);
+      const bool improved = there && Combine::improves(atomics::load_cached(view_.values[v]), values.updates[i]) &&
+                            Combine::improve_atomically(view_.values[v], values.updates[i]);
       if (!__any_sync(all_lanes, improved)) continue;
       __threadfence();  // values before bits
       changes |= note_improved(v, improved, at);
     } else if constexpr (T::in_place) {
       const Value seen = atomics::load_cached(view_.receiving[v]);
-      const bool  wins = there && Combine::improves(seen, met.updates[i]);
-      note_pushed(v, wins && improve(seen, met.updates[i], v, at), at);
+      const bool  wins = there && Combine::improves(seen, values.updates[i]);
+      note_pushed(v, wins && improve(seen, values.updates[i], v, at), at);
     } else {
-      note_pushed(v, there && merge_gathered(met.updates[i], v, at), at);
+      note_pushed(v, there && merge_gathered(values.updates[i], v, at), at);
     }
   }
   return changes;
 }
 
-/// A block of threads has a block of edges. Where what they came to is stored, a barrier is before the vertices
-/// get it: nobody sees a value of this round.
+/// A block of threads has a block of edges. Local values that are stored are flushed behind a barrier: nobody has
+/// seen a value of this round before.
 template <class P, class Rows>
 template <bool local>
 __device__ bool Machine<P, Rows>::push_blocks(const EdgeBlock& block, unsigned at) {
@@ -183,19 +185,19 @@ __device__ bool Machine<P, Rows>::push_blocks(const EdgeBlock& block, unsigned a
     const bool     any     = combine_block<local>(block, b, at);
     const unsigned targets = index.counts[b];
     if (index.stored) {
-      const Meeting meeting = meeting_of(index), kept = stored_meeting(index, b);
+      const LocalValues values = local_values_of(index), kept = stored_values_of(index, b);
       for (unsigned i = threadIdx.x; i < SharedIndex::received_words(targets); i += blockDim.x)
-        kept.received[i] = any ? meeting.received[i] : 0;
-      for (unsigned i = threadIdx.x; any && i < targets; i += blockDim.x) kept.updates[i] = meeting.updates[i];
+        kept.received[i] = any ? values.received[i] : 0;
+      for (unsigned i = threadIdx.x; any && i < targets; i += blockDim.x) kept.updates[i] = values.updates[i];
     } else if (any) {
-      changes |= hand_out<local>(block, b, meeting_of(index), at);
+      changes |= flush_block<local>(block, b, local_values_of(index), at);
     }
     __syncthreads();
   });
   if (!index.stored) return changes;
   cooperative_groups::this_grid().sync();
-  deal<BlockTeam>(blocks,
-                  [&](std::uint64_t b) { changes |= hand_out<local>(block, b, stored_meeting(index, b), at); });
+  deal<BlockTeam>(
+      blocks, [&](std::uint64_t b) { changes |= flush_block<local>(block, b, stored_values_of(index, b), at); });
   return changes;
 }
 

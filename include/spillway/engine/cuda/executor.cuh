@@ -83,7 +83,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       view_.direction             = Direction::push;
     }
     view_.sizes.hybrid = uses_hybrid(topology);
-    allocate(topology);
+    allocate();
   }
 
   void set_rows(const Supply<Rows>& rows) {
@@ -350,7 +350,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   /// Where all are active, and accumulators are more than the cache holds, in passes.
   void visit(const EdgeBlock& list) {
     const Step step{.part = Step::Part::visit_list, .list = list};
-    if (list.shared.any()) return launch(step, {.shared_bytes = block_storage_bytes(list.shared)});
+    if (list.shared.any()) return launch(step, {.shared_bytes = static_cast<unsigned>(list.shared.block_bytes())});
     const unsigned passes = passes_over(list);
     if (passes <= 1) return launch(step);
     if constexpr (T::gathers) {
@@ -376,10 +376,6 @@ class CudaExecutor final : public Executor, public WindowKernels {
                                options_.supply.rates.value_or(Rates{}));
     }
     return 1;
-  }
-
-  static unsigned block_storage_bytes(const SharedIndex& index) {
-    return static_cast<unsigned>(SharedIndex::bytes_for(index.block_targets, T::met_bytes));
   }
 
   template <class Kernel>
@@ -462,20 +458,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
         std::clamp<std::uint64_t>((threads + block_threads - 1) / block_threads, 1, 8192));
   }
 
-  /// What the updates of blocks of edges came to, until the vertices get it.
-  void allocate_met(const Topology& topology) {
-    if (options_.cuda.edge_values != EdgeValues::stored || topology.push.empty() || !topology.push.front().edges)
-      return;
-    const RowBlock&     edges  = topology.push.front();
-    const SharedIndex   index  = shared_index_for(options_, edges.along, T::met_bytes);
-    const std::uint64_t blocks = index.blocks(edges.edges->edge_count());
-    const auto          what   = "what blocks of edges came to";
-    met_                       = {device_, blocks * index.block_targets * T::met_bytes, what};
-    met_received_              = {device_, blocks * SharedIndex::received_words(index.block_targets), what};
-    view_.met = met_.data(), view_.met_received = met_received_.data();
-  }
-
-  void allocate(const Topology& topology) {
+  void allocate() {
     const std::uint64_t words = (n_ + warp_lanes - 1) / warp_lanes;
     const ArrayMemory   state = memory_of_state();
     if (chunks_.count > 1) {
@@ -512,7 +495,6 @@ class CudaExecutor final : public Executor, public WindowKernels {
       if constexpr (Machine::runs_lists_to_fixed_point)
         changed_ = {device_, (n_ + 63) / 64, "vertices that have changed"};
       view_.changed = reinterpret_cast<Word*>(changed_.data());
-      allocate_met(topology);
     } else if (options_.method->in_blocks()) {
       // As many as rows can be cut into at most.
       const std::uint64_t chunks = n_ + view_.arcs / view_.sizes.chunk_edges;
@@ -719,8 +701,6 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<unsigned>                 count_;
   DeviceArray<LocalRound>               rounds_;
   DeviceArray<std::uint64_t>            changed_;
-  DeviceArray<unsigned char>            met_;
-  DeviceArray<Word>                     met_received_;
   DeviceArray<ChunkDescriptor>          entries_;
   DeviceArray<EdgeIndex>                entry_starts_;
   DeviceArray<IterationCounters::Lists> listed_;

@@ -708,21 +708,21 @@ class Machine {
 
   // --- in blocks of edges (edge_blocks.cuh) ---
 
-  /// What the updates for a vertex meet in; of votes, which edge's it is.
-  using Met = std::conditional_t<T::voting, unsigned, std::conditional_t<T::in_place, Value, Accumulator>>;
-  struct Meeting;
+  /// What updates for a vertex are combined into; of votes, which edge's it is.
+  using Local = std::conditional_t<T::voting, unsigned, std::conditional_t<T::in_place, Value, Accumulator>>;
+  struct LocalValues;
   struct ListedArc;
-  __device__ Meeting meeting_of(const SharedIndex& index) const;
-  __device__ Meeting stored_meeting(const SharedIndex& index, std::uint64_t b) const;
+  __device__ LocalValues local_values_of(const SharedIndex& index) const;
+  __device__ LocalValues stored_values_of(const SharedIndex& index, std::uint64_t b) const;
   template <class Body>
-  __device__ void for_arcs_of_block(const EdgeBlock& block, std::uint64_t b, Body&& body);
-  __device__ Met  nothing_met(Vertex v) const;
+  __device__ void  for_arcs_of_block(const EdgeBlock& block, std::uint64_t b, Body&& body);
+  __device__ Local first_local(Vertex v) const;
   template <bool local>
-  __device__ void meet(const Meeting& meeting, const ListedArc& arc);
+  __device__ void combine_locally(const LocalValues& values, const ListedArc& arc);
   template <bool local>
   __device__ bool combine_block(const EdgeBlock& block, std::uint64_t b, unsigned at);
   template <bool local>
-  __device__ bool hand_out(const EdgeBlock& block, std::uint64_t b, const Meeting& met, unsigned at);
+  __device__ bool flush_block(const EdgeBlock& block, std::uint64_t b, const LocalValues& met, unsigned at);
   template <bool local>
   __device__ bool push_blocks(const EdgeBlock& block, unsigned at);
   __device__ void run_list_to_fixed_point(const EdgeBlock& block, unsigned at);

@@ -108,6 +108,7 @@ class KeptCache {
 
  private:
   std::uint64_t bytes_ = 0, longest_ = 0;
+  std::size_t   before_ = 0;  ///< that was kept
 };
 
 /// How kernels that loop on the device are stopped from outside: they read a word in host memory once a

@@ -208,8 +208,6 @@ struct View {
   LayoutSize*      laid_in_all;  ///< by all
   LocalRound*      rounds;       ///< in a window or a list of edges: three take turns
   Word*            changed;      ///< since a list was visited first; or null
-  unsigned char*   met;          ///< what the updates of each block of edges came to, where that is stored
-  Word*            met_received;
 
   const Vertex*       original;  ///< of a place in the order that the device works in: the vertex; or null
   IterationCounters*  iteration_counters;  ///< three

@@ -330,7 +330,7 @@ class WindowLoop : Loop<P, OrderedRows> {
     machine_.lists_ = false;  // frontiers are bitmaps here
   }
 
-  __device__ void run(const Step& step) {
+  __device__ __forceinline__ void run(const Step& step) {
     switch (step.part) {
       case Step::Part::begin:
         return begin();
