@@ -133,7 +133,8 @@ Json plan_json(const Plan& plan, const Graph& graph, const RunArguments& argumen
                 {"time_ms", {{"load", load_ms}, {"plan", plan_ms}}}};
   if (plan.rates) document["rates"] = rates_json(*plan.rates);
   for (const FormPrice& each : arguments.forms)
-    document["forms"].push_back({{"form", name_of(each)},
+    document["forms"].push_back({{"form", to_string(each.form)},
+                                 {"device", each.on_gpu ? "cuda" : "cpu"},
                                  {"seconds", each.seconds},
                                  {"excluded", each.excluded.empty() ? Json(nullptr) : Json(each.excluded)}});
   return document;

@@ -13,6 +13,7 @@
 #include "cli/run_memory.hpp"
 #include "devices/devices.hpp"
 #include "io/format.hpp"
+#include "plan/rates.hpp"
 #include "supply/methods.hpp"
 
 #include <spillway/edge_list.hpp>
@@ -76,85 +77,101 @@ bool has_gpu_build_rows(const RunArguments& arguments, const LoadOptions& option
   return !cuda_devices().devices.empty();
 }
 
-/// Whoever says how a run is to be made has chosen; what verifies, or keeps runs, has rows built.
+/// Whoever says how a run is to be made has chosen, also who says something of GPUs; what verifies, or keeps runs,
+/// has rows built.
 bool leaves_form_open(const RunArguments& arguments, const Transform& change) {
-  const bool plain = arguments.method == "auto" && arguments.balance == "auto" && arguments.async == "auto" &&
-                     arguments.direction != "pull" && !arguments.verify && !arguments.deterministic &&
-                     !arguments.device_memory && !arguments.checkpoint && !arguments.temporary &&
-                     !arguments.weights;
-  return plain && !change.dedup && !change.symmetrize;
+  const bool by_default = arguments.method == "auto" && arguments.balance == "auto" && arguments.async == "auto" &&
+                          arguments.compress == "auto" && arguments.direction != "pull" && !arguments.resident &&
+                          arguments.gpu_options.empty();
+  const bool wants_rows = arguments.verify || arguments.deterministic || arguments.device_memory ||
+                          arguments.checkpoint || arguments.temporary || arguments.weights;
+  return by_default && !wants_rows && !change.dedup && !change.symmetrize &&
+         list_passes(arguments.algorithm->name, 1, 1, 0);
 }
 
-double times_asked(const RunArguments& arguments) {
-  const auto repeat  = parse_number(arguments.repeat);
-  double     sources = 0;
-  for (const auto& [name, words] : arguments.lists)
-    for (const std::string& word : words) sources += 1 + static_cast<double>(std::ranges::count(word, ','));
-  return std::max(1.0, sources) * static_cast<double>(repeat.value_or(1));
+double answers_asked(const RunArguments& arguments) {
+  const double times = static_cast<double>(parse_number(arguments.repeat).value_or(1));
+  return arguments.lists.empty() ? times : times * static_cast<double>(questions(arguments).size());
 }
 
-/// What is asked of a list of so many edges and vertices. No passes: nothing is known of what they take.
-FreshList asked_of(const RunArguments& arguments, const LoadOptions& options, FreshList list) {
+/// The GPU's memory, if one is to be used that there is.
+double gpu_memory(const RunArguments& arguments) {
+  const CudaDevices found = cuda_devices();
+  const auto        index = static_cast<std::size_t>(device_of(arguments).index);
+  return index < found.devices.size() ? static_cast<double>(found.devices[index].memory_free) : 0;
+}
+
+/// The forms of a list, priced for what is asked of it. GPUs are asked for only if the CPU would not be done
+/// before one is ready.
+std::vector<FormPrice> priced(const RunArguments& arguments, const LoadOptions& options, FreshList list) {
   const Algorithm& algorithm = *arguments.algorithm;
   const auto       given     = [&](const char* name) {
     const auto found = arguments.given.find(name);
     return found == arguments.given.end() ? std::string{} : found->second;
   };
-  const bool       hooks = algorithm.name == "cc" && given("form") != "propagate";
-  const DeviceKind asked = asked_device(arguments);
-  list.cpu               = asked.automatic() || asked == cpu_kind();
-  list.weighted          = algorithm.weights == WeightUse::needed;
-  list.runs              = times_asked(arguments);
-  list.threads           = thread_count(options.threads);
-  if ((asked.automatic() || asked == cuda_kind()) && algorithm.on_gpu)
-    if (const CudaDevices found = cuda_devices(); !found.devices.empty())
-      list.gpu_memory = static_cast<double>(found.devices.front().memory_free);
-  list.gpu_started    = asked == cuda_kind();
-  const double arcs   = list.edges * (list.both_ways ? 2 : 1);
-  const auto   number = parse_number(given("iterations"));
-  const bool   on_gpu = list.gpu_memory > 0;
-  const auto   passes =
-      list_passes(algorithm.name, list.vertices, arcs, hooks && !on_gpu, static_cast<double>(number.value_or(0)));
+  const DeviceKind asked  = asked_device(arguments);
+  const double     arcs   = list.edges * (list.both_ways ? 2 : 1);
+  const ListPasses passes = list_passes(algorithm.name, list.vertices, arcs,
+                                        static_cast<double>(parse_number(given("iterations")).value_or(0)));
   list.passes = passes.edges, list.row_passes = passes.rows, list.gathers = passes.gathers;
-  return list;
+  list.hooks       = algorithm.name == "cc" && given("form") != "propagate";
+  list.weighted    = algorithm.weights == WeightUse::needed;
+  list.runs        = answers_asked(arguments);
+  list.threads     = thread_count(options.threads);
+  list.cpu         = asked.automatic() || asked == cpu_kind();
+  list.gpu_started = asked == cuda_kind();
+  std::vector<FormPrice> forms;
+  if (list.cpu) forms = priced_forms(list);
+  const bool gpu = algorithm.on_gpu && (asked.automatic() || asked == cuda_kind());
+  if (!gpu || (list.cpu && forms.front().seconds < startup_facts(rates_path(), list.threads).context))
+    return forms;
+  list.gpu_memory = gpu_memory(arguments);
+  return priced_forms(list);
 }
 
 /// Less is read in no time either way.
 constexpr std::uint64_t least_bytes = 1u << 24;
+
+/// Lists that are not mapped take memory, and so do rows beside them.
+bool has_memory(const RunArguments& arguments, const LoadOptions& options, const FormPrice& best, bool text) {
+  constexpr std::uint64_t beside_file = 4;  // times its size, at most
+  const std::uint64_t     memory      = options.host_memory > 0 ? options.host_memory : MemoryBudget{}.limit();
+  std::error_code         none;
+  return (best.form == ListForm::edges && !text) ||
+         std::filesystem::file_size(arguments.load.path, none) < memory / beside_file;
+}
 
 std::vector<FormPrice> forms_of_file(const RunArguments& arguments, const LoadOptions& options) {
   const std::string& path   = arguments.load.path;
   const Transform&   change = options.transform;
   std::error_code    none;
   if (!leaves_form_open(arguments, change) || !std::filesystem::is_regular_file(path, none)) return {};
-  if (!list_passes(arguments.algorithm->name, 1, 1, false, 0)) return {};
   if (const auto bytes = std::filesystem::file_size(path, none); none || bytes < least_bytes) return {};
   const auto sample = list_sample(path, options);
   if (!sample) return {};
-  const FreshList list = asked_of(arguments, options,
-                                  {.edges     = sample->edges,
-                                   .vertices  = sample->vertices,
-                                   .ascending = sample->ascending,
-                                   .text      = sample->text,
-                                   .both_ways = change.undirected});
-  return priced_forms(list);
+  auto forms = priced(arguments, options,
+                      {.edges     = sample->edges,
+                       .vertices  = sample->vertices,
+                       .ascending = sample->ascending,
+                       .text      = sample->text,
+                       .both_ways = change.undirected});
+  if (!has_memory(arguments, options, forms.front(), sample->text)) forms.clear();
+  return forms;
 }
 
-/// Of a graph that was read as a list, or is kept as one.
+/// Of a graph that is kept as a list.
 std::vector<FormPrice> forms_of_list(const RunArguments& arguments, const LoadOptions& options,
                                      const EdgeList& list) {
-  if (!leaves_form_open(arguments, options.transform)) return {};
-  if (!list_passes(arguments.algorithm->name, 1, 1, false, 0)) return {};
   const EdgeRun run = list.unchecked();
-  if (run.bytes() < least_bytes) return {};
+  if (!leaves_form_open(arguments, options.transform) || run.bytes() < least_bytes) return {};
   constexpr std::uint64_t looked_at = 1u << 15;
   std::uint64_t           steady    = 0;
   for (std::uint64_t i = 1; i < looked_at; ++i) steady += run.source(i) >= run.source(i - 1);
-  return priced_forms(asked_of(arguments, options,
-                               {.edges     = static_cast<double>(run.count),
-                                .vertices  = static_cast<double>(list.vertex_count()),
-                                .ascending = steady * 10 >= looked_at * 9,
-                                .both_ways = list.both_ways()}));
+  return priced(arguments, options,
+                {.edges     = static_cast<double>(run.count),
+                 .vertices  = static_cast<double>(list.vertex_count()),
+                 .ascending = steady * 10 >= looked_at * 9,
+                 .both_ways = list.both_ways()});
 }
 
 void take_form(RunArguments& arguments, const FormPrice& best) {
@@ -205,7 +222,7 @@ std::string text_of_forms(const RunArguments& arguments) {
   for (const FormPrice& each : arguments.forms)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(each),
                         each.excluded.empty() ? fmt::format("{:.2g} s", each.seconds) : each.excluded);
-  return "predicted from reading to the answer: " + text;
+  return "predicted, after reading: " + text;
 }
 
 Graph asked_graph(RunArguments& arguments, const Common& common, Progress& progress) {

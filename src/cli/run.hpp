@@ -57,6 +57,8 @@ std::vector<std::string> asked_by(Command& command, Context& context,
                                   const std::shared_ptr<RunArguments>& arguments, std::vector<std::string> words,
                                   std::function<void()> action);
 
+/// That there is such a device. Without a GPU, "auto" is the CPU.
+DeviceChoice device_of(const RunArguments& arguments);
 /// Options that cannot be together, or not on this machine.
 void check_ways(const RunArguments& arguments);
 /// `runs`: over this graph that are to come.

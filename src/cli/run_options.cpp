@@ -42,7 +42,8 @@ DeviceChoice named_device(const std::string& text) {
   return {};
 }
 
-/// That there is such a device. Without a GPU, "auto" is the CPU.
+}  // namespace
+
 DeviceChoice device_of(const RunArguments& arguments) {
   DeviceChoice choice = named_device(arguments.device);
   choice.memory       = size_argument("--device-memory", arguments.device_memory);
@@ -59,6 +60,8 @@ DeviceChoice device_of(const RunArguments& arguments) {
                       arguments.device);
   return choice;
 }
+
+namespace {
 
 CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   CudaTuning tuning;

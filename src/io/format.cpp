@@ -344,7 +344,8 @@ class Ascent {
     ascending_ += source >= last_;
     last_ = source;
   }
-  bool is_steady() const { return ascending_ * 10 >= count_ * 9; }
+  bool          is_steady() const { return ascending_ * 10 >= count_ * 9; }
+  std::uint64_t last() const { return last_; }
 
  private:
   std::uint64_t count_ = 0, ascending_ = 0, last_ = 0;
@@ -394,28 +395,42 @@ Seen edges_in_words(std::string_view bytes, std::size_t record) {
 
 }  // namespace
 
+namespace {
+
+/// Ids that were seen are those of all where edges are in any order. Where sources ascend there are as many times
+/// more as the file has more bytes, but no more than ends.
+double vertices_about(const Seen& seen, double edges) {
+  const auto greatest = static_cast<double>(seen.greatest) + 1;
+  if (!seen.ascent.is_steady() || seen.edges == 0) return greatest;
+  const double scaled = (static_cast<double>(seen.ascent.last()) + 1) * edges / static_cast<double>(seen.edges);
+  return std::clamp(scaled, greatest, std::max(greatest, 2 * edges));
+}
+
+}  // namespace
+
 std::optional<ListSample> list_sample(const std::string& path, const LoadOptions& options) {
   const Sample sample = sample_of(path);
-  if (sample.is_pipe || sample.compressed || sample.text.empty() || sample.file_bytes == 0) return std::nullopt;
+  if (sample.is_pipe || sample.text.empty() || sample.file_bytes == 0) return std::nullopt;
   const Format& format = options.format == "auto" ? recognised(sample) : format_named(options.format);
-  if (!format.by_arcs) return std::nullopt;
-  const bool pairs = format.name == pairs_format().name, words = pairs || format.name == "graph500";
-  const auto record = (options.weight_type ? 3 : 2) * sizeof(std::uint32_t);
-  const Seen seen   = pairs   ? edges_in_words(sample.text, record)
-                      : words ? Seen{}  // packed otherwise, by a generator
-                              : edges_in_lines(sample.text);
-  if (!words && seen.edges == 0) return std::nullopt;
-  constexpr double of_graph500 = 2 * sizeof(std::int64_t);
-  const auto       bytes       = static_cast<double>(sample.file_bytes);
-  const double     each        = pairs   ? static_cast<double>(record)
-                                 : words ? of_graph500
-                                         : static_cast<double>(seen.bytes) / static_cast<double>(seen.edges);
-  const auto       vertices    = static_cast<double>(options.vertices ? *options.vertices : seen.greatest + 1);
-  return ListSample{.file_bytes = sample.file_bytes,
-                    .edges      = bytes / each,
-                    .vertices   = vertices,
-                    .ascending  = !(words && !pairs) && seen.ascent.is_steady(),
-                    .text       = !words};
+  if (!format.by_arcs || format.name == ldbc_format().name)
+    return std::nullopt;          // whose edges are in another file
+  constexpr double unpacked = 4;  // times the size, about
+  const double     bytes    = static_cast<double>(sample.file_bytes) * (sample.compressed ? unpacked : 1);
+  if (format.name == "graph500") {  // in the order of its generator
+    constexpr double of_edge = 2 * sizeof(std::int64_t);
+    return ListSample{.edges = bytes / of_edge, .vertices = bytes / of_edge};
+  }
+  const bool pairs  = format.name == pairs_format().name;
+  const bool weighs = options.weight_type.value_or(WeightType::none) != WeightType::none;
+  const auto record = (weighs ? 3 : 2) * sizeof(std::uint32_t);
+  const Seen seen   = pairs ? edges_in_words(sample.text, record) : edges_in_lines(sample.text);
+  if (seen.edges == 0) return std::nullopt;
+  const double edges = bytes * static_cast<double>(seen.edges) / static_cast<double>(seen.bytes);
+  return ListSample{
+      .edges     = edges,
+      .vertices  = options.vertices ? static_cast<double>(*options.vertices) : vertices_about(seen, edges),
+      .ascending = seen.ascent.is_steady(),
+      .text      = !pairs};
 }
 
 Graph open(const std::string& path, const LoadOptions& options) {

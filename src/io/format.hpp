@@ -97,14 +97,13 @@ const std::vector<Format>& formats();
 /// The start of a file, and what can be told of it.
 Sample sample_of(const std::string& path);
 
-/// What the start of a file says of the list of edges that it holds.
+/// What the start of a file says of the list of edges that it holds, about.
 struct ListSample {
-  std::uint64_t file_bytes = 0;
-  double        edges = 0, vertices = 0;  ///< about; vertices by the greatest id seen, or as the options say
-  bool          ascending = false;        ///< sources seem to come in order, so that rows need hardly be sorted
-  bool          text      = false;
+  double edges = 0, vertices = 0;
+  bool   ascending = false;  ///< sources seem to come in order, so that rows need hardly be sorted
+  bool   text      = false;
 };
-/// None of a pipe, of a compressed file and of what is no list of edges.
+/// None of a pipe, and of what is no list of edges.
 std::optional<ListSample> list_sample(const std::string& path, const LoadOptions& options);
 
 /// The format that `save` would write; none is Error{usage}.

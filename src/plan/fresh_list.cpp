@@ -29,11 +29,13 @@ class Prices {
 
   FormPrice edges_on_gpu() const {
     const double bytes = list_.edges * (list_.weighted ? 12 : 8), state = 24 * list_.vertices;
-    const bool   fits = bytes + state <= list_.gpu_memory;
-    const double pass = arcs_ / (list_.gathers ? gathered : visited);
-    const double sent = bytes / (fits ? uploaded : Rates{}.sent);
-    return price(ListForm::edges, true,
-                 start() + kept() + (fits ? sent + passes() * pass : passes() * std::max(sent, pass)));
+    const bool   fits   = bytes + state <= list_.gpu_memory;
+    const double pass   = arcs_ / (list_.gathers ? gathered : visited);
+    const double sent   = bytes / (fits ? uploaded : Rates{}.sent);
+    const double run    = fits ? sent + passes() * pass : passes() * std::max(sent, pass);
+    FormPrice    answer = price(ListForm::edges, true, start() + kept() + run);
+    if (state >= list_.gpu_memory) answer.excluded = "the vertices do not fit the GPU's memory";
+    return answer;
   }
   FormPrice rows_by_gpu() const {
     const double row_bytes = arcs_ * (list_.weighted ? 8 : 4);
@@ -45,7 +47,9 @@ class Prices {
   }
   /// Which run on whichever is sooner.
   FormPrice rows_by_cpu() const {
-    const double built  = list_.text && list_.ascending ? 0 : arcs_ / (sorted_a_thread * threads_),
+    const double built  = list_.text && list_.ascending && !list_.both_ways && !list_.gathers
+                              ? 0
+                              : arcs_ / (sorted_a_thread * threads_),
                  on_cpu = list_.row_passes * list_.runs * arcs_ /
                           ((list_.gathers ? row_pulled_a_thread : row_a_thread) * threads_),
                  on_gpu = start() + arcs_ * (list_.weighted ? 8 : 4) / Rates{}.uploaded + rows_on_gpu();
@@ -53,9 +57,9 @@ class Prices {
     return price(ListForm::rows_by_cpu, gpu, built + (gpu ? on_gpu : on_cpu));
   }
   FormPrice edges_on_cpu() const {
-    return price(
-        ListForm::edges, false,
-        kept() + passes() * arcs_ / ((list_.gathers ? edge_gathered_a_thread : edge_a_thread) * threads_));
+    const double passed = list_.hooks ? list_.runs : passes(),
+                 rate   = list_.gathers ? edge_gathered_a_thread : edge_a_thread;
+    return price(ListForm::edges, false, kept() + passed * arcs_ / (rate * threads_));
   }
 
  private:
@@ -87,6 +91,10 @@ std::vector<FormPrice> priced_forms(const FreshList& list) {
   return all;
 }
 
+const char* to_string(ListForm form) {
+  return form == ListForm::edges ? "edges" : form == ListForm::rows_by_gpu ? "rows by GPU" : "rows by CPU";
+}
+
 std::string name_of(const FormPrice& price) {
   switch (price.form) {
     case ListForm::edges:
@@ -100,11 +108,11 @@ std::string name_of(const FormPrice& price) {
 }
 
 /// A list of few edges a vertex (roads) has as many rounds as its paths are long.
-ListPasses list_passes(const std::string& algorithm, double vertices, double arcs, bool hooks, double iterations) {
+ListPasses list_passes(const std::string& algorithm, double vertices, double arcs, double iterations) {
   constexpr double few_rounds = 8, until_converged = 40;
   const double     rounds = arcs < 5 * vertices ? std::max(few_rounds, std::sqrt(vertices)) : few_rounds;
   const double     again  = rounds / few_rounds;  // of rows only the active ones are visited
-  if (algorithm == "cc") return hooks ? ListPasses{1, 1} : ListPasses{rounds, std::min(again, 4.0)};
+  if (algorithm == "cc") return {rounds, std::min(again, 4.0)};
   if (algorithm == "bfs") return {rounds, 1};
   if (algorithm == "sssp" || algorithm == "sswp") return {rounds, 4};
   if (algorithm == "pagerank" || algorithm == "ppr") {

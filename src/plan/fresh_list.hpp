@@ -18,6 +18,7 @@ struct FreshList {
   double passes     = 0;           ///< over all edges, without rows
   double row_passes = 0;           ///< of a run over rows, in all
   bool   gathers    = false;       ///< all vertices all the time, into accumulators
+  bool   hooks      = false;       ///< on the CPU, which takes one pass
   double runs       = 1;
   int    threads    = 1;
 
@@ -39,17 +40,18 @@ struct FormPrice {
 /// Cheapest first; those that are excluded last.
 std::vector<FormPrice> priced_forms(const FreshList& list);
 
+/// "edges", "rows by GPU" or "rows by CPU".
+const char* to_string(ListForm form);
 /// "edges as they lie, on the GPU"…
 std::string name_of(const FormPrice& price);
 
-/// Passes over the edges that an algorithm makes without rows, and with them; none are known of others. `hooks`:
-/// cc does, which takes one.
+/// Passes over the edges that an algorithm makes without rows, and with them; of others none are known.
 struct ListPasses {
   double edges = 0, rows = 0;
   bool   gathers = false;
 
   explicit operator bool() const { return edges > 0; }
 };
-ListPasses list_passes(const std::string& algorithm, double vertices, double arcs, bool hooks, double iterations);
+ListPasses list_passes(const std::string& algorithm, double vertices, double arcs, double iterations);
 
 }  // namespace spillway

@@ -52,6 +52,7 @@ TEST(GpuEdges, UpdatesAreCombinedAnywhere) {
       if (algorithm.name == "bfs" || algorithm.name == "sssp")
         given["source"] = std::to_string(list.edges()->edges(1).source(0));
       if (algorithm.name == "cc") given["form"] = "propagate";
+      if (algorithm.name == "pagerank") given["iterations"] = "5";
       const auto values = completed_parameters(algorithm, given);
       const auto run    = [&](EdgeValues where, unsigned passes) {
         RunOptions options{.device = {.kind = cuda_kind()}, .method = unsorted_edges()};

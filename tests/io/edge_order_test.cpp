@@ -254,7 +254,6 @@ TEST(EdgeOrder, OfSourcesIsSeenInTheBeginning) {
     EXPECT_TRUE(sample) << name;
     EXPECT_NEAR(sample->edges, 1000, 60) << name;
     EXPECT_NEAR(sample->vertices, 1000, 2) << name;
-    EXPECT_EQ(sample->file_bytes, text.size()) << name;
     return sample->ascending;
   };
   EXPECT_TRUE(seen("lines.txt", lines));
@@ -263,6 +262,22 @@ TEST(EdgeOrder, OfSourcesIsSeenInTheBeginning) {
   EXPECT_TRUE(seen("words.pairs", bytes_of(words)));
   EXPECT_FALSE(seen("mixed.pairs", bytes_of(mixed)));
   EXPECT_FALSE(list_sample(file_with("rows.graph", "3 2\n2\n1 3\n2\n"), {}));
+}
+
+/// The start of a file in order has few of the ids, whatever it leads to.
+TEST(EdgeOrder, SaysHowManyVerticesThereAre) {
+  const std::string path = file_with("grid.pairs", "");
+  save(generate("grid", {{"rows", "300"}, {"columns", "300"}}), path);
+  const auto sample = list_sample(path, {});
+  ASSERT_TRUE(sample);
+  EXPECT_TRUE(sample->ascending);
+  EXPECT_NEAR(sample->vertices, 90'000, 3'000);
+  EXPECT_NEAR(sample->edges, 4 * 90'000, 2'000);
+  LoadOptions stated;
+  stated.vertices    = 100'000;
+  stated.weight_type = WeightType::none;
+  EXPECT_EQ(list_sample(path, stated)->vertices, 100'000);
+  EXPECT_NEAR(list_sample(path, stated)->edges, sample->edges, 1);
 }
 
 TEST(EdgeOrder, OfTextIsNotTakenForPairs) {

@@ -14,14 +14,15 @@ FreshList kron24_pairs(const char* algorithm, double iterations = 0) {
                   .gpu_memory  = 140e9,
                   .gpu_started = true,
                   .cpu         = false};
-  const auto passes = list_passes(algorithm, list.vertices, list.edges, false, iterations);
+  const auto passes = list_passes(algorithm, list.vertices, list.edges, iterations);
   list.passes = passes.edges, list.row_passes = passes.rows, list.gathers = passes.gathers;
   return list;
 }
 
 FreshList kron20_text(const char* algorithm, bool ascending) {
-  FreshList  list{.edges = 31.4e6, .vertices = 1e6, .ascending = ascending, .text = true, .threads = 2};
-  const auto passes = list_passes(algorithm, list.vertices, list.edges, true, 0);
+  FreshList list{.edges = 31.4e6, .vertices = 1e6, .ascending = ascending, .text = true, .threads = 2};
+  list.hooks        = std::string_view{algorithm} == "cc";
+  const auto passes = list_passes(algorithm, list.vertices, list.edges, 0);
   list.passes = passes.edges, list.row_passes = passes.rows, list.gathers = passes.gathers;
   return list;
 }
@@ -60,7 +61,7 @@ TEST(FreshList, RowsWhereQuestionsAreManyOrPathsLong) {
   many.runs      = 64;
   EXPECT_EQ(priced_forms(many).front().form, ListForm::rows_by_gpu);
   FreshList  roads{.edges = 1e8, .vertices = 4e7, .threads = 16, .gpu_memory = 140e9, .gpu_started = true};
-  const auto passes = list_passes("sssp", roads.vertices, roads.edges, false, 0);
+  const auto passes = list_passes("sssp", roads.vertices, roads.edges, 0);
   roads.passes = passes.edges, roads.row_passes = passes.rows;
   EXPECT_NE(priced_forms(roads).front().form, ListForm::edges);
 }
@@ -73,7 +74,10 @@ TEST(FreshList, SaysWhatIsExcluded) {
   large.gpu_memory = 1e9;
   EXPECT_NE(price_of(priced_forms(large), ListForm::rows_by_gpu).excluded, "");
   EXPECT_EQ(priced_forms(large).back().form, ListForm::rows_by_gpu);
-  EXPECT_FALSE(list_passes("tc", 1, 1, false, 0));
+  FreshList wide  = kron24_pairs("bfs");
+  wide.gpu_memory = 0.3e9;
+  EXPECT_NE(price_of(priced_forms(wide), ListForm::edges).excluded, "");
+  EXPECT_FALSE(list_passes("tc", 1, 1, 0));
 }
 
 }  // namespace
