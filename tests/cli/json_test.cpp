@@ -89,6 +89,8 @@ TEST_F(Json, IsDocumented) {
   run("run", "run bfs g.txt --source 0 --trace t.json");
   run("run", "run sssp g.spill --source 0 --method subgraph --device cpu --device-memory 1MiB");
   run("plan", "plan bfs g.txt");
+  ASSERT_EQ(spillway("generate kron --scale 17 --layout edges list.spill -q").code, 0);
+  run("plan", "plan cc list.spill --device cpu");
   run("plan", "plan bfs g.txt --method subgraph --device cpu --device-memory 1MiB");
   run("plan", "plan bfs g.txt --host-memory 64KiB");
   run("info", "info g.txt --host-memory 64KiB");
