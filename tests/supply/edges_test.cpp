@@ -316,20 +316,20 @@ TEST(Edges, ThatLeadOnAreAllSentAndWithinTheirRoom) {
           RunStatistics       statistics;
           // What the last chunk of a round is sent with is what is left in the device.
           for (int round = 0; round < 3; ++round) {
-            rounds.round(device, made, statistics);
+            rounds.round(watched, made, statistics);
             std::vector<std::array<std::uint32_t, 3>> expected;
-            const auto has = [&](Vertex v) { return (device.changed_[v / 64] >> (v % 64) & 1) != 0; };
+            const auto has = [&](Vertex v) { return (watched.changed_[v / 64] >> (v % 64) & 1) != 0; };
             for (std::uint64_t i = 0; i < (sizes.count - 1) * sizes.edges; ++i)
               if (has(run.source(i)) || (both_ways && has(run.target(i))))
                 expected.push_back({run.source(i), run.target(i), run.weight(i)});
-            auto sent = device.sent_;
+            auto sent = watched.sent_;
             for (auto* list : {&sent, &expected}) {
               std::ranges::sort(*list);
               list->erase(std::ranges::unique(*list).begin(), list->end());  // an edge both of whose ends changed
             }
             EXPECT_EQ(sent, expected) << both_ways << threads << changed << room << round;
           }
-          EXPECT_LE(device.most_, room * 3);
+          EXPECT_LE(watched.most_, room * 3);
         }
 }
 
