@@ -310,7 +310,7 @@ TEST(Edges, ThatLeadOnAreAllSentAndWithinTheirRoom) {
           ChunkSizes              sizes{
                            .edges = (run.count + chunks - 1) / chunks, .successors = room, .count = chunks, .whole = false};
           sizes.count = (run.count + sizes.edges - 1) / sizes.edges;
-          WatchedDevice       device{edges.vertex_count(), changed, 11};
+          WatchedDevice       watched{edges.vertex_count(), changed, 11};
           EdgeRounds          rounds{block, run, sizes, {.local = true}, threads, edges.budget()};
           IterationStatistics made;
           RunStatistics       statistics;
