@@ -1,0 +1,236 @@
+// Edges from arrays of a caller: the reader without a file. The ids that appear are the vertices, as in a list of
+// edges, whether they are small numbers, large ones or names.
+#include <atomic>
+
+#include <spillway/engine/parallel.hpp>
+#include <spillway/engine/stopwatch.hpp>
+#include "base/fail.hpp"
+#include "base/text.hpp"
+#include "graph/csr.hpp"
+#include "graph/edge_collector.hpp"
+#include "graph/edge_list.hpp"
+#include "io/interner.hpp"
+
+#include <spillway/graph.hpp>
+
+namespace spillway {
+namespace {
+
+constexpr const char* arrays_name = "arrays in memory";
+
+constexpr std::uint64_t stretch = 256u << 10;  // of edges, between two looks at whether the work is cancelled
+
+struct ArrayEdges {
+  std::span<const std::uint32_t> weights;
+  WeightType                     weight_type;
+  const LoadOptions&             options;
+  BuildContext                   context;
+
+  std::uint32_t weight(std::uint64_t i) const { return weights.empty() ? 0 : weights[i]; }
+};
+
+struct Built {
+  BuiltCsr csr;
+  IdMap    ids;
+};
+
+template <class Ids>
+std::uint64_t size_of(const Ids& ids) {
+  if constexpr (requires { ids.size(); })
+    return ids.size();
+  else
+    return ids.size;
+}
+
+/// body(first, last, thread) over stretches of all edges.
+template <class Body>
+void for_each_stretch(const BuildContext& context, std::uint64_t edges, Body&& body) {
+  for_each_task(context.threads, (edges + stretch - 1) / stretch, [&](std::uint64_t task, int thread) {
+    check_cancelled(*context.progress);
+    const std::uint64_t first = task * stretch, last = std::min(edges, first + stretch);
+    body(first, last, thread);
+    context.progress->advance(last - first);
+  });
+}
+
+/// The largest id; Error{bad_input} of one that is negative.
+template <class T>
+std::uint64_t largest_of(const Strided<T>& ids, const char* what, const BuildContext& context) {
+  std::atomic<std::uint64_t> largest{0};
+  for_each_share(context.threads, ids.size, [&](std::uint64_t begin, std::uint64_t end, int) {
+    check_cancelled(*context.progress);
+    T most = 0, least = 0;
+    for (std::uint64_t i = begin; i < end; ++i) most = std::max(most, ids[i]), least = std::min(least, ids[i]);
+    if (least < 0)
+      for (std::uint64_t i = begin; i < end; ++i)
+        if (ids[i] < 0) throw bad_input("{} {} is {}: ids are not negative", what, i, ids[i]);
+    std::uint64_t known = largest;
+    while (known < static_cast<std::uint64_t>(most) && !largest.compare_exchange_weak(known, most)) {
+    }
+  });
+  return largest;
+}
+
+/// Ids below 2^32 need no table while they are collected.
+template <class T>
+Built collected(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
+                const ArrayEdges& edges) {
+  return with_input_collector(edges.context, edges.weight_type, [&](auto& collector) {
+    for_each_stretch(edges.context, sources.size, [&](std::uint64_t first, std::uint64_t last, int thread) {
+      auto& to = collector.appender(thread);
+      to.at(first);
+      for (std::uint64_t i = first; i < last; ++i)
+        to.add(static_cast<Vertex>(sources[i]), static_cast<Vertex>(targets[i]), edges.weight(i));
+    });
+    if (vertices && collector.id_bound() > *vertices)
+      throw bad_input("the arrays changed while they were read; nobody may write to them meanwhile");
+    Built built{std::move(collector).finish(vertices), {}};
+    built.ids = built.csr.original_ids.empty() ? IdMap::consecutive(built.csr.first_id)
+                                               : IdMap::numbers(std::move(built.csr.original_ids));
+    return built;
+  });
+}
+
+/// A stretch of edges, their ends numbered as a thread met them.
+struct MetEdges {
+  struct Edge {
+    Vertex source, target;
+  };
+  std::size_t  thread = 0;
+  Buffer<Edge> edges;
+};
+
+/// Ids that are too large for that, or names, or listed ones: each thread numbers what it meets.
+template <class Key, class Ids>
+Built interned(const Ids& sources, const Ids& targets, const Ids& listed, const ArrayEdges& edges) {
+  const BuildContext&                         context = edges.context;
+  std::vector<std::unique_ptr<Interner<Key>>> interners;
+  for (int i = 0; i < context.threads; ++i) interners.push_back(std::make_unique<Interner<Key>>(context.budget));
+  for (std::uint64_t i = 0; i < size_of(listed); ++i) interners[0]->number_of(static_cast<Key>(listed[i]));
+  std::vector<MetEdges> met((size_of(sources) + stretch - 1) / stretch);
+  for_each_stretch(context, size_of(sources), [&](std::uint64_t first, std::uint64_t last, int thread) {
+    const auto     mine     = static_cast<std::size_t>(thread);
+    Interner<Key>& interner = *interners[mine];
+    MetEdges&      here     = met[first / stretch];
+    here                    = {mine, {last - first, context.budget, "the edges being read"}};
+    for (std::uint64_t i = first; i < last; ++i)
+      here.edges[i - first] = {interner.number_of(static_cast<Key>(sources[i])),
+                               interner.number_of(static_cast<Key>(targets[i]))};
+  });
+
+  const OrderedKeys<Key>  ordered{interners, context.budget};
+  const std::vector<Key>& keys = ordered.keys();
+  if (keys.size() > max_vertices) throw bad_input("{} vertices: at most 2^32-1 are supported", keys.size());
+  std::vector<std::vector<Vertex>> places(interners.size());
+  for_each_task(context.threads, places.size(),
+                [&](std::uint64_t i, int) { places[i] = ordered.places_in(keys, i, [](const Key&) {}); });
+  return with_input_collector(context, edges.weight_type, [&](auto& collector) {
+    for_each_task(context.threads, met.size(), [&](std::uint64_t task, int thread) {
+      check_cancelled(*context.progress);
+      const std::vector<Vertex>& place = places[met[task].thread];
+      auto&                      to    = collector.appender(thread);
+      std::uint64_t              i     = task * stretch;
+      to.at(i);
+      for (const MetEdges::Edge& edge : met[task].edges.span())
+        to.add(place[edge.source], place[edge.target], edges.weight(i++));
+      met[task].edges = {};
+    });
+    return Built{std::move(collector).finish(keys.size()), id_map_of(keys, context.budget)};
+  });
+}
+
+template <class T>
+Built built_of(const Strided<T>& sources, const Strided<T>& targets, const Strided<T>& listed,
+               const ArrayEdges& edges) {
+  const LoadOptions& options = edges.options;
+  if (options.ids == IdMode::string)
+    throw usage_error("ids = string is for names, and these ids are numbers; make strings of them first");
+  const std::uint64_t largest =
+      std::max({largest_of(sources, "source", edges.context), largest_of(targets, "target", edges.context),
+                largest_of(listed, "listed vertex", edges.context)});
+  if (options.vertices && sources.size > 0 && largest >= *options.vertices)
+    throw bad_input("vertex {} in a graph of {} vertices, 0 to {}", largest, *options.vertices,
+                    static_cast<std::int64_t>(*options.vertices) - 1);
+  if (options.vertices) return collected(sources, targets, options.vertices, edges);
+  if (options.ids == IdMode::dense) {
+    if (largest >= max_vertices)
+      throw bad_input("vertex {} is too large for dense ids (at most 4294967294); leave ids = dense out", largest);
+    const bool any = sources.size + listed.size > 0;
+    return collected(sources, targets, any ? largest + 1 : 0, edges);
+  }
+  if (listed.size == 0 && largest < sparse_from(sources.size))
+    return collected(sources, targets, std::nullopt, edges);
+  return interned<std::uint64_t>(sources, targets, listed, edges);
+}
+
+Built built_of(std::span<const std::string_view> sources, std::span<const std::string_view> targets,
+               std::span<const std::string_view> listed, const ArrayEdges& edges) {
+  const LoadOptions& options = edges.options;
+  if (options.vertices || options.ids == IdMode::dense || options.ids == IdMode::sparse)
+    throw usage_error("these ids are names; ids = dense or sparse, and a number of vertices, are for numbers");
+  return interned<std::string_view>(sources, targets, listed, edges);
+}
+
+void check_sizes(std::uint64_t sources, std::uint64_t targets, const ArrayEdges& edges) {
+  if (sources != targets) throw usage_error("{} sources for {} targets", sources, targets);
+  if (edges.weight_type != WeightType::none && edges.weights.size() != sources)
+    throw usage_error("{} weights for {} edges", edges.weights.size(), sources);
+  if (edges.options.vertices && *edges.options.vertices > max_vertices)
+    throw usage_error("{} vertices: at most 2^32-1 are supported", *edges.options.vertices);
+  if (edges.weight_type == WeightType::f32) check_weights(edges.weights, "weights", edges.context.threads);
+}
+
+/// Of `sources`' type; what is not given is an empty array of whatever type.
+template <class Ids>
+Ids as(const IdArray& ids) {
+  if (const auto* same = std::get_if<Ids>(&ids)) return *same;
+  if (std::visit([](const auto& other) { return size_of(other); }, ids) > 0)
+    throw usage_error("sources, targets and listed vertices are of different types");
+  return {};
+}
+
+}  // namespace
+
+Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const std::uint32_t> weights,
+                 WeightType weight_type, const LoadOptions& options, const IdArray& listed) {
+  const Stopwatch clock;
+  ArrayEdges      edges{weights,
+                   weight_type,
+                   options,
+                   {.budget     = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
+                         .transform  = options.transform,
+                         .threads    = thread_count(options.threads),
+                         .progress   = options.progress ? options.progress : &Progress::none(),
+                         .directions = nullptr,
+                         .outside    = nullptr,
+                         .only       = {},
+                         .edges      = options.edges,
+                         .name       = arrays_name}};
+  if (options.edges) refuse_changes(options.transform, arrays_name);
+  Built built = std::visit(
+      [&]<class Ids>(const Ids& own) {
+        const Ids to = as<Ids>(targets), more = as<Ids>(listed);
+        check_sizes(size_of(own), size_of(to), edges);
+        edges.context.progress->begin("reading", size_of(own), ProgressUnit::edges);
+        return built_of(own, to, more, edges);
+      },
+      sources);
+  edges.context.progress->end();
+  const Transform& transform = options.transform;
+  Graph::Parts     parts;
+  parts.edges = std::move(built.csr.edges);
+  if (!parts.edges)
+    parts.out = transform.symmetrize && !transform.dedup ? symmetrized(built.csr.csr, weight_type, edges.context)
+                                                         : std::move(built.csr.csr);
+  parts.ids               = std::move(built.ids);
+  parts.weight_type       = weight_type;
+  parts.symmetric         = transform.undirected || transform.symmetrize;
+  parts.name              = arrays_name;
+  parts.budget            = edges.context.budget;
+  parts.report.format     = "arrays";
+  parts.report.build_ms   = clock.milliseconds();
+  parts.report.peak_bytes = edges.context.budget->peak();
+  return Graph{std::move(parts)};
+}
+
+}  // namespace spillway
