@@ -171,6 +171,12 @@ Built built_of(std::span<const std::string_view> sources, std::span<const std::s
   return interned<std::string_view>(sources, targets, listed, edges);
 }
 
+/// Waking others costs more than a few edges do.
+int threads_for(const IdArray& sources, const LoadOptions& options) {
+  const std::uint64_t edges = std::visit([](const auto& ids) { return size_of(ids); }, sources);
+  return options.threads == 0 && edges < stretch / 8 ? 1 : thread_count(options.threads);
+}
+
 void check_sizes(std::uint64_t sources, std::uint64_t targets, const ArrayEdges& edges) {
   if (sources != targets) throw usage_error("{} sources for {} targets", sources, targets);
   if (edges.weight_type != WeightType::none && edges.weights.size() != sources)
@@ -199,7 +205,7 @@ Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const
                    options,
                    {.budget     = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
                          .transform  = options.transform,
-                         .threads    = thread_count(options.threads),
+                         .threads    = threads_for(sources, options),
                          .progress   = options.progress ? options.progress : &Progress::none(),
                          .directions = nullptr,
                          .outside    = nullptr,

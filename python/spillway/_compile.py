@@ -1,0 +1,50 @@
+"""A user's own program: compiled by the command `spillway build`, loaded as a plug-in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from typing import Any, Sequence
+
+from . import _core, _registered
+from .errors import BadInput, Error, MissingFile
+
+
+def command() -> str:
+    """The command `spillway`: SPILLWAY_COMMAND, or that of this environment, or the first on the PATH."""
+    name = "spillway"
+    beside = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
+    found = os.environ.get("SPILLWAY_COMMAND") or shutil.which(name, path=os.pathsep.join(beside)) or shutil.which(name)
+    if not found:
+        raise Error("the command `spillway` is not there; it comes with the package: pip install --force-reinstall")
+    return found
+
+
+def compile(source: str | os.PathLike, *, output: str | os.PathLike | None = None, flags: Sequence[str] = ()) -> Any:
+    """Compiles a C++ program of your own, and returns its algorithm: a function of a graph, also a method of graphs.
+
+    A file that offers several gives a list. output: where the plug-in stays (default: until the process ends).
+    flags: more for the compiler.
+    """
+    path = os.fspath(source)
+    if not os.path.exists(path):
+        raise MissingFile(2, "there is no such file", path)
+    if output is None:
+        folder = tempfile.mkdtemp(prefix="spillway-")  # a plug-in stays loaded as long as the process lives
+        output = os.path.join(folder, os.path.splitext(os.path.basename(path))[0] + ".so")
+    words = [command(), "build", path, "-o", os.fspath(output)]
+    words += ["--", *flags] if flags else []
+    built = subprocess.run(words, capture_output=True, text=True)
+    if built.returncode != 0:
+        raise BadInput((built.stderr or built.stdout).strip())
+    return load(output)
+
+
+def load(path: str | os.PathLike) -> Any:
+    """The algorithm of a plug-in that `spillway build` has made; of one that offers several, a list."""
+    made = [_registered.register(each) for each in _core.load_plugin(os.path.abspath(os.fspath(path)))]
+    return made[0] if len(made) == 1 else made
