@@ -29,13 +29,21 @@ def as_numpy(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         return values
     values = _on_host(values)
-    if hasattr(values, "dictionary_decode"):  # Arrow's categories
-        values = values.dictionary_decode()
-    if hasattr(values, "to_numpy"):  # pandas, polars, Arrow
+    if type(values).__module__.startswith("pyarrow"):
+        return _arrow_as_numpy(values)
+    if hasattr(values, "to_numpy"):  # pandas, polars
         return values.to_numpy()
     if hasattr(values, "__array__") or not hasattr(values, "__dlpack__"):
         return np.asarray(values)
     return np.from_dlpack(values)
+
+
+def _arrow_as_numpy(values: Any) -> Any:
+    if hasattr(values, "combine_chunks"):
+        values = values.combine_chunks()
+    if hasattr(values, "dictionary_decode"):  # categories
+        values = values.dictionary_decode()
+    return values.to_numpy(zero_copy_only=False)
 
 
 def _one_dimension(array: Any, what: str) -> Any:
@@ -48,13 +56,14 @@ def _objects(values: list, what: str) -> Any:
     """Ids of a list: all strings, or all whole numbers."""
     import numpy as np
 
-    if all(isinstance(value, str) for value in values):
-        return values
+    names = bool(values) and isinstance(values[0], str)
     for place, value in enumerate(values):
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(
-                f"{what} {place} is {value!r}; ids are whole numbers or strings, all of them the same"
-            )
+        if not isinstance(value, str if names else (int, np.integer)) or isinstance(value, bool):
+            raise TypeError(f"{what} {place} is {value!r}; ids are whole numbers or strings, all of one kind")
+    if names:
+        return values
+    if not values:
+        return np.zeros(0, np.int64)
     if min(values) < 0:
         place = next(place for place, value in enumerate(values) if value < 0)
         raise BadInput(f"{what} {place} is {values[place]}: ids are not negative")
@@ -65,6 +74,8 @@ def _objects(values: list, what: str) -> Any:
 
 def ids(values: Any, what: str) -> Any:
     """Ids as the core takes them: a list of strings, or an array of 32 or 64 bits."""
+    import numpy as np
+
     is_array = any(hasattr(values, name) for name in ("__array__", "__dlpack__", "__buffer__", "to_numpy"))
     if isinstance(values, (str, bytes)) or not (is_array or hasattr(values, "__iter__")):
         raise TypeError(f"{what} is {type(values).__name__}; a sequence of ids is expected")
@@ -75,7 +86,7 @@ def ids(values: Any, what: str) -> Any:
     if kind in "iu":
         return _as_wide(array)
     if array.size == 0:
-        return array.astype("int64")
+        return np.zeros(0, np.int64)
     if kind in "UTO":
         return _objects(array.tolist(), what)
     if kind == "S":

@@ -46,7 +46,7 @@ def from_arrow(table: Any, source: str = "source", target: str = "target", weigh
         values = table.column(name)
         if values.null_count > 0:
             raise BadInput(f"column {name!r} has {values.null_count} nulls; edges have two ends")
-        return values.combine_chunks() if isinstance(values, pyarrow.ChunkedArray) else values
+        return values
 
     return from_edges(*_columns(column, (source, target, weight)), **options)
 

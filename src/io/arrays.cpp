@@ -171,9 +171,12 @@ Built built_of(std::span<const std::string_view> sources, std::span<const std::s
   return interned<std::string_view>(sources, targets, listed, edges);
 }
 
+std::uint64_t count_of(const IdArray& ids) {
+  return std::visit([](const auto& array) { return size_of(array); }, ids);
+}
+
 /// Waking others costs more than a few edges do.
-int threads_for(const IdArray& sources, const LoadOptions& options) {
-  const std::uint64_t edges = std::visit([](const auto& ids) { return size_of(ids); }, sources);
+int threads_for(std::uint64_t edges, const LoadOptions& options) {
   return options.threads == 0 && edges < stretch / 8 ? 1 : thread_count(options.threads);
 }
 
@@ -186,12 +189,11 @@ void check_sizes(std::uint64_t sources, std::uint64_t targets, const ArrayEdges&
   if (edges.weight_type == WeightType::f32) check_weights(edges.weights, "weights", edges.context.threads);
 }
 
-/// Of `sources`' type; what is not given is an empty array of whatever type.
+/// Of the type that the others have; an empty array has any.
 template <class Ids>
 Ids as(const IdArray& ids) {
   if (const auto* same = std::get_if<Ids>(&ids)) return *same;
-  if (std::visit([](const auto& other) { return size_of(other); }, ids) > 0)
-    throw usage_error("sources, targets and listed vertices are of different types");
+  if (count_of(ids) > 0) throw usage_error("sources, targets and listed vertices are of different types");
   return {};
 }
 
@@ -205,7 +207,7 @@ Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const
                    options,
                    {.budget     = std::make_shared<MemoryBudget>(options.host_memory, options.temporary),
                          .transform  = options.transform,
-                         .threads    = threads_for(sources, options),
+                         .threads    = threads_for(count_of(sources), options),
                          .progress   = options.progress ? options.progress : &Progress::none(),
                          .directions = nullptr,
                          .outside    = nullptr,
@@ -214,13 +216,13 @@ Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const
                          .name       = arrays_name}};
   if (options.edges) refuse_changes(options.transform, arrays_name);
   Built built = std::visit(
-      [&]<class Ids>(const Ids& own) {
-        const Ids to = as<Ids>(targets), more = as<Ids>(listed);
-        check_sizes(size_of(own), size_of(to), edges);
-        edges.context.progress->begin("reading", size_of(own), ProgressUnit::edges);
-        return built_of(own, to, more, edges);
+      [&]<class Ids>(const Ids&) {
+        const Ids from = as<Ids>(sources), to = as<Ids>(targets), more = as<Ids>(listed);
+        check_sizes(size_of(from), size_of(to), edges);
+        edges.context.progress->begin("reading", size_of(from), ProgressUnit::edges);
+        return built_of(from, to, more, edges);
       },
-      sources);
+      count_of(sources) == 0 && count_of(listed) > 0 ? listed : sources);
   edges.context.progress->end();
   const Transform& transform = options.transform;
   Graph::Parts     parts;
