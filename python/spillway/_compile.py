@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sys
-import sysconfig
 import tempfile
 from typing import Any, Sequence
 
-from . import _core, _registered
-from .errors import BadInput, Error, MissingFile
-
-
-def command() -> str:
-    """The command `spillway`: SPILLWAY_COMMAND, or that of this environment, or the first on the PATH."""
-    name = "spillway"
-    beside = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
-    found = os.environ.get("SPILLWAY_COMMAND") or shutil.which(name, path=os.pathsep.join(beside)) or shutil.which(name)
-    if not found:
-        raise Error("the command `spillway` is not there; it comes with the package: pip install --force-reinstall")
-    return found
+from . import _command, _core, _registered
+from .errors import BadInput, MissingFile
 
 
 def compile(source: str | os.PathLike, *, output: str | os.PathLike | None = None, flags: Sequence[str] = ()) -> Any:
@@ -36,7 +23,7 @@ def compile(source: str | os.PathLike, *, output: str | os.PathLike | None = Non
     if output is None:
         folder = tempfile.mkdtemp(prefix="spillway-")  # a plug-in stays loaded as long as the process lives
         output = os.path.join(folder, os.path.splitext(os.path.basename(path))[0] + ".so")
-    words = [command(), "build", path, "-o", os.fspath(output)]
+    words = [_command.path(), "build", path, "-o", os.fspath(output)]
     words += ["--", *flags] if flags else []
     built = subprocess.run(words, capture_output=True, text=True)
     if built.returncode != 0:

@@ -14,6 +14,9 @@ class Ids:
         self._places: dict | None = None
         self._array: Any = None
 
+    def __len__(self) -> int:
+        return self._core.count
+
     @property
     def array(self) -> Any:
         """In the order of the vertices: int64 (uint64 beyond it), or objects."""
@@ -25,10 +28,10 @@ class Ids:
     def _made(self) -> Any:
         import numpy as np
 
-        table = self._labels if self._labels is not None else self._core.table()
+        table: Any = self._labels if self._labels is not None else self._core.table()
         if isinstance(table, int):
-            signed = table + self._core.count <= 2**63
-            return np.arange(table, table + self._core.count, dtype=np.int64 if signed else np.uint64)
+            signed = table + len(self) <= 2**63
+            return np.arange(table, table + len(self), dtype=np.int64 if signed else np.uint64)
         if not isinstance(table, list):
             return table.view(np.int64) if table.size == 0 or table.max() < 2**63 else table
         objects = np.empty(len(table), dtype=object)

@@ -20,7 +20,8 @@ class _Bar:
     """A bar that begins anew with each stage of the work."""
 
     def __init__(self, tqdm: Any):
-        self._tqdm, self._bar, self._stage = tqdm, None, ""
+        self._tqdm, self._stage = tqdm, ""
+        self._bar: Any = None
 
     def __call__(self, stage: str, done: int, total: int, unit: str) -> None:
         if self._bar is None or stage != self._stage:

@@ -19,7 +19,8 @@ RUN_OPTIONS: dict[str, tuple[str, str]] = {
 
 
 def python_name(name: str) -> str:
-    name = name.replace("-", "_")
+    """A name of the registry as Python can write it: per_vertex, from_."""
+    name = name.replace("-", "_").replace(" ", "_")
     return name + "_" if keyword.iskeyword(name) else name
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ._ids import Ids
+from ._registry import python_name
 from ._tables import Table
 
 _WORDS = {"yes": True, "no": False}
-
-
-def _attribute(name: str) -> str:
-    return name.replace(" ", "_").replace("-", "_")
 
 
 class Result:
@@ -54,10 +51,8 @@ class Result:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in self.columns:
-            return self.columns[name]
-        for fact, value in self.facts.items():
-            if _attribute(fact) == name:
+        for known, value in [*self.columns.items(), *self.facts.items()]:
+            if python_name(known) == name:
                 return value
         raise AttributeError(f"{self._algorithm['name']} answers {', '.join(self._names())}, not '{name}'")
 
@@ -65,13 +60,13 @@ class Result:
         return self.vertex if name == "vertex" else self.columns[name]
 
     def _names(self) -> list[str]:
-        return ["vertex", *self.columns, *map(_attribute, self.facts)]
+        return ["vertex", *map(python_name, [*self.columns, *self.facts])]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._names()})
 
     def __len__(self) -> int:
-        return self._ids.count
+        return len(self._ids)
 
     def to_dict(self) -> dict[str, Any]:
         """The columns by their names, `vertex` first."""

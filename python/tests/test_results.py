@@ -38,6 +38,7 @@ def test_facts(small):
     assert r.converged is True and r.residual < 1e-5 and r.seconds >= 0 and r.iterations > 0
     assert r.statistics["device"] == "cpu"
     assert small.cc().components == 2
+    assert len(r) == 4 and small.degrees().in_.tolist() == [1, 1, 1, 1]
     assert "effective diameter" in small.radius().facts and small.radius().effective_diameter >= 0
     with pytest.raises(AttributeError, match="pagerank answers vertex, rank, residual"):
         r.score
