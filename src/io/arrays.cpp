@@ -189,6 +189,16 @@ void check_sizes(std::uint64_t sources, std::uint64_t targets, const ArrayEdges&
   if (edges.weight_type == WeightType::f32) check_weights(edges.weights, "weights", edges.context.threads);
 }
 
+/// Refuses before the work starts what cannot fit whatever its ids are.
+void expect_to_fit(std::uint64_t count, const ArrayEdges& edges) {
+  const bool          weighted = edges.weight_type != WeightType::none;
+  const std::uint64_t arcs     = count * (edges.options.transform.undirected ? 2 : 1);
+  const std::uint64_t vertices = edges.options.vertices.value_or(0);
+  edges.context.budget->expect(
+      edges.options.edges ? EdgeCollector::bytes_of(count, weighted) : building_bytes(vertices, arcs, weighted),
+      fmt::format("a graph of {}", counted(count, "edge", "edges")));
+}
+
 /// Of the type that the others have; an empty array has any.
 template <class Ids>
 Ids as(const IdArray& ids) {
@@ -219,6 +229,7 @@ Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const
       [&]<class Ids>(const Ids&) {
         const Ids from = as<Ids>(sources), to = as<Ids>(targets), more = as<Ids>(listed);
         check_sizes(size_of(from), size_of(to), edges);
+        expect_to_fit(size_of(from), edges);
         edges.context.progress->begin("reading", size_of(from), ProgressUnit::edges);
         return built_of(from, to, more, edges);
       },
