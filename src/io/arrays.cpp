@@ -1,6 +1,7 @@
 // Edges from arrays of a caller: the reader without a file. The ids that appear are the vertices, as in a list of
 // edges, whether they are small numbers, large ones or names.
 #include <atomic>
+#include <bit>
 
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
@@ -9,6 +10,7 @@
 #include "graph/csr.hpp"
 #include "graph/edge_collector.hpp"
 #include "graph/edge_list.hpp"
+#include "graph/vertex_set.hpp"
 #include "io/interner.hpp"
 
 #include <spillway/graph.hpp>
@@ -44,7 +46,8 @@ std::uint64_t size_of(const Ids& ids) {
 
 /// body(first, last, thread) over stretches of all edges.
 template <class Body>
-void for_each_stretch(const BuildContext& context, std::uint64_t edges, Body&& body) {
+void for_each_stretch(const BuildContext& context, const char* stage, std::uint64_t edges, Body&& body) {
+  context.progress->begin(stage, edges, ProgressUnit::edges);
   for_each_task(context.threads, (edges + stretch - 1) / stretch, [&](std::uint64_t task, int thread) {
     check_cancelled(*context.progress);
     const std::uint64_t first = task * stretch, last = std::min(edges, first + stretch);
@@ -71,24 +74,107 @@ std::uint64_t largest_of(const Strided<T>& ids, const char* what, const BuildCon
   return largest;
 }
 
+/// Whether edges of ids below 2^32 come as rows have them: by source, then target, then weight.
+template <class T>
+bool in_order(const Strided<T>& sources, const Strided<T>& targets, const ArrayEdges& edges) {
+  const auto ends = [&](std::uint64_t i) {
+    return static_cast<std::uint64_t>(sources[i]) << 32 | static_cast<std::uint32_t>(targets[i]);
+  };
+  const auto heavier = [&](std::uint32_t a, std::uint32_t b) {
+    return edges.weight_type == WeightType::f32 ? std::bit_cast<float>(a) > std::bit_cast<float>(b) : a > b;
+  };
+  std::atomic<bool> ordered{true};
+  for_each_stretch(edges.context, "checking", sources.size, [&](std::uint64_t first, std::uint64_t last, int) {
+    if (!ordered) return;
+    std::uint64_t before = first == 0 ? 0 : ends(first - 1);
+    for (std::uint64_t i = first; i < last; ++i) {
+      const std::uint64_t here = ends(i);
+      if (here < before || (here == before && i > 0 && heavier(edges.weight(i - 1), edges.weight(i))))
+        return ordered.store(false);
+      before = here;
+    }
+  });
+  return ordered;
+}
+
+/// Ids are looked at before, and must be the same when they are used.
+template <class T>
+Vertex below(std::uint64_t bound, T id) {
+  if (static_cast<std::uint64_t>(id) >= bound) [[unlikely]]
+    throw bad_input("the arrays changed while they were read; nobody may write to them meanwhile");
+  return static_cast<Vertex>(id);
+}
+
+/// The ids that appear, if some below the largest do not.
+template <class T>
+std::unique_ptr<VertexSet> members_of(const Strided<T>& sources, const Strided<T>& targets, std::uint64_t bound,
+                                      const ArrayEdges& edges, BuiltCsr& built) {
+  auto members = std::make_unique<VertexSet>(bound, edges.context.budget);
+  for_each_stretch(edges.context, "numbering", sources.size, [&](std::uint64_t first, std::uint64_t last, int) {
+    for (std::uint64_t i = first; i < last; ++i)
+      members->insert(below(bound, sources[i])), members->insert(below(bound, targets[i]));
+  });
+  return numbered(std::move(members), built, edges.context.budget);
+}
+
+/// Rows of edges in order are the targets as they come.
+template <class T>
+BuiltCsr copied_rows(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
+                     std::uint64_t bound, const ArrayEdges& edges) {
+  const auto&         budget = edges.context.budget;
+  const std::uint64_t count  = sources.size;
+  BuiltCsr            built;
+  const auto          members = vertices ? nullptr : members_of(sources, targets, bound, edges, built);
+  const std::uint64_t n       = vertices ? *vertices : members ? members->size() : bound;
+  const auto          vertex  = [&](T id) {
+    const Vertex v = below(bound, id);
+    return members ? members->rank(v) : v;
+  };
+
+  Buffer<EdgeIndex>     offsets{n + 1, budget, "the rows"};
+  Buffer<Vertex>        rows{count, budget, "the rows"};
+  Buffer<std::uint32_t> weights{edges.weights.size(), budget, "the weights"};
+  for_each_stretch(edges.context, "building", count, [&](std::uint64_t first, std::uint64_t last, int) {
+    std::uint64_t begun = first == 0 ? 0 : vertex(sources[first - 1]) + 1;  // rows whose offset is known
+    for (std::uint64_t i = first; i < last; ++i) {
+      const std::uint64_t row = vertex(sources[i]);
+      for (; begun <= row; ++begun) offsets[begun] = i;
+      rows[i] = vertex(targets[i]);
+      if (!edges.weights.empty()) weights[i] = edges.weights[i];
+    }
+  });
+  for (std::uint64_t r = count == 0 ? 0 : vertex(sources[count - 1]) + 1; r <= n; ++r) offsets[r] = count;
+  built.csr = {std::move(offsets).freeze(), std::move(rows).freeze(), std::move(weights).freeze()};
+  check_indices(built.csr, edges.weight_type, arrays_name, edges.context.threads);
+  return built;
+}
+
 /// Ids below 2^32 need no table while they are collected.
 template <class T>
-Built collected(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
-                const ArrayEdges& edges) {
+BuiltCsr collected(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
+                   std::uint64_t bound, const ArrayEdges& edges) {
   return with_input_collector(edges.context, edges.weight_type, [&](auto& collector) {
-    for_each_stretch(edges.context, sources.size, [&](std::uint64_t first, std::uint64_t last, int thread) {
-      auto& to = collector.appender(thread);
-      to.at(first);
-      for (std::uint64_t i = first; i < last; ++i)
-        to.add(static_cast<Vertex>(sources[i]), static_cast<Vertex>(targets[i]), edges.weight(i));
-    });
-    if (vertices && collector.id_bound() > *vertices)
-      throw bad_input("the arrays changed while they were read; nobody may write to them meanwhile");
-    Built built{std::move(collector).finish(vertices), {}};
-    built.ids = built.csr.original_ids.empty() ? IdMap::consecutive(built.csr.first_id)
-                                               : IdMap::numbers(std::move(built.csr.original_ids));
-    return built;
+    for_each_stretch(edges.context, "reading", sources.size,
+                     [&](std::uint64_t first, std::uint64_t last, int thread) {
+                       auto& to = collector.appender(thread);
+                       to.at(first);
+                       for (std::uint64_t i = first; i < last; ++i)
+                         to.add(below(bound, sources[i]), below(bound, targets[i]), edges.weight(i));
+                     });
+    return std::move(collector).finish(vertices);
   });
+}
+
+template <class T>
+Built indexed(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
+              std::uint64_t bound, const ArrayEdges& edges) {
+  const bool plain = !edges.options.transform.any() && !edges.options.edges;
+  Built built{plain && in_order(sources, targets, edges) ? copied_rows(sources, targets, vertices, bound, edges)
+                                                         : collected(sources, targets, vertices, bound, edges),
+              {}};
+  built.ids = built.csr.original_ids.empty() ? IdMap::consecutive(built.csr.first_id)
+                                             : IdMap::numbers(std::move(built.csr.original_ids));
+  return built;
 }
 
 /// A stretch of edges, their ends numbered as a thread met them.
@@ -108,7 +194,7 @@ Built interned(const Ids& sources, const Ids& targets, const Ids& listed, const 
   for (int i = 0; i < context.threads; ++i) interners.push_back(std::make_unique<Interner<Key>>(context.budget));
   for (std::uint64_t i = 0; i < size_of(listed); ++i) interners[0]->number_of(static_cast<Key>(listed[i]));
   std::vector<MetEdges> met((size_of(sources) + stretch - 1) / stretch);
-  for_each_stretch(context, size_of(sources), [&](std::uint64_t first, std::uint64_t last, int thread) {
+  for_each_stretch(context, "reading", size_of(sources), [&](std::uint64_t first, std::uint64_t last, int thread) {
     const auto     mine     = static_cast<std::size_t>(thread);
     Interner<Key>& interner = *interners[mine];
     MetEdges&      here     = met[first / stretch];
@@ -151,15 +237,15 @@ Built built_of(const Strided<T>& sources, const Strided<T>& targets, const Strid
   if (options.vertices && sources.size > 0 && largest >= *options.vertices)
     throw bad_input("vertex {} in a graph of {} vertices, 0 to {}", largest, *options.vertices,
                     static_cast<std::int64_t>(*options.vertices) - 1);
-  if (options.vertices) return collected(sources, targets, options.vertices, edges);
+  const std::uint64_t bound = sources.size + listed.size == 0 ? 0 : largest + 1;
+  if (options.vertices) return indexed(sources, targets, options.vertices, bound, edges);
   if (options.ids == IdMode::dense) {
     if (largest >= max_vertices)
       throw bad_input("vertex {} is too large for dense ids (at most 4294967294); leave ids = dense out", largest);
-    const bool any = sources.size + listed.size > 0;
-    return collected(sources, targets, any ? largest + 1 : 0, edges);
+    return indexed(sources, targets, bound, bound, edges);
   }
   if (listed.size == 0 && largest < sparse_from(sources.size))
-    return collected(sources, targets, std::nullopt, edges);
+    return indexed(sources, targets, std::nullopt, bound, edges);
   return interned<std::uint64_t>(sources, targets, listed, edges);
 }
 
@@ -230,7 +316,6 @@ Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const
         const Ids from = as<Ids>(sources), to = as<Ids>(targets), more = as<Ids>(listed);
         check_sizes(size_of(from), size_of(to), edges);
         expect_to_fit(size_of(from), edges);
-        edges.context.progress->begin("reading", size_of(from), ProgressUnit::edges);
         return built_of(from, to, more, edges);
       },
       count_of(sources) == 0 && count_of(listed) > 0 ? listed : sources);

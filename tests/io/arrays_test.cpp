@@ -44,6 +44,24 @@ TYPED_TEST(ArraysOf, IdsThatAppearAreTheVertices) {
   EXPECT_EQ(arcs_of(graph), arcs);
 }
 
+TYPED_TEST(ArraysOf, EdgesInOrderAreTheRowsOfOthers) {
+  const std::vector<TypeParam>     from{2, 2, 2, 5, 9}, to{5, 5, 9, 2, 9};
+  const std::vector<std::uint32_t> weights{1, 4, 2, 0, 7};
+  const std::vector<std::size_t>   places{3, 1, 4, 0, 2};
+  std::vector<TypeParam>           mixed_from, mixed_to;
+  std::vector<std::uint32_t>       mixed_weights;
+  for (const std::size_t i : places)
+    mixed_from.push_back(from[i]), mixed_to.push_back(to[i]), mixed_weights.push_back(weights[i]);
+  for (const auto vertices : {std::optional<std::uint64_t>{}, std::optional<std::uint64_t>{12}}) {
+    const LoadOptions options{.vertices = vertices};
+    const Graph       graph = from_edges(all_of(from), all_of(to), weights, WeightType::u32, options);
+    const Graph mixed = from_edges(all_of(mixed_from), all_of(mixed_to), mixed_weights, WeightType::u32, options);
+    EXPECT_EQ(names_of(graph), names_of(mixed));
+    EXPECT_EQ(arcs_of(graph), arcs_of(mixed));
+    EXPECT_TRUE(std::ranges::equal(graph.out().weights, mixed.out().weights));
+  }
+}
+
 TYPED_TEST(ArraysOf, LargeIdsAreLookedUp) {
   const auto                   large = std::numeric_limits<TypeParam>::max();
   const std::vector<TypeParam> from{large, 0}, to{0, 5};
