@@ -111,8 +111,10 @@ std::unique_ptr<VertexSet> members_of(const Strided<T>& sources, const Strided<T
                                       const ArrayEdges& edges, BuiltCsr& built) {
   auto members = std::make_unique<VertexSet>(bound, edges.context.budget);
   for_each_stretch(edges.context, "numbering", sources.size, [&](std::uint64_t first, std::uint64_t last, int) {
-    for (std::uint64_t i = first; i < last; ++i)
-      members->insert(below(bound, sources[i])), members->insert(below(bound, targets[i]));
+    for (std::uint64_t i = first; i < last; ++i) {
+      if (i == first || sources[i] != sources[i - 1]) members->insert(below(bound, sources[i]));
+      members->insert(below(bound, targets[i]));
+    }
   });
   return numbered(std::move(members), built, edges.context.budget);
 }
