@@ -48,10 +48,11 @@ python: build/setup-python $(VENV)/ready
 
 # dist/spillway-….whl, with all libraries that it needs inside: module, command, library and headers.
 wheel: build/setup-python $(VENV)/ready
-	@rm -rf build/wheel && mkdir -p dist
+	@rm -rf build/wheel dist && mkdir -p dist
 	@$(VENV)/bin/python -m pip install --quiet --group wheel
 	@$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+	@PYTHON=$(VENV)/bin/python scripts/try-wheel dist/*.whl
 
 # Every few minutes: no nvcc, and what is quick comes first.
 check: build/setup-test

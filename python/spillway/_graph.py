@@ -205,7 +205,7 @@ def read(
     host_memory: what loading and running may hold, as bytes or "4GiB" (default: what is free).
     temporary: a folder for what memory does not hold.
     """
-    options = {name: value for name, value in locals().items() if name != "path"}
+    options = {name: value for name, value in locals().items() if name != "path"}  # as the core takes them
     name = os.fspath(path)
     if isinstance(name, bytes):
         name = os.fsdecode(name)
@@ -243,11 +243,9 @@ def from_edges(
     vertices: N: ids are 0 to N-1; or ids that are in the graph with or without edges.
     Other options are those of `read`.
     """
+    options = {name: value for name, value in locals().items() if name not in ("source", "target", "weight")}
     from . import _arrays
 
-    options = {
-        name: value for name, value in locals().items() if name not in ("source", "target", "weight", "_arrays")
-    }
     listed: Any = []
     if vertices is not None and not isinstance(vertices, int):
         listed, options["vertices"] = _arrays.ids(vertices, "vertex"), None
