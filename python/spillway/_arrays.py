@@ -5,6 +5,7 @@ Arrays are taken as they lie; a copy is made only of other types, of other byte 
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from .errors import BadInput
@@ -56,14 +57,18 @@ def _objects(values: list, what: str) -> Any:
     """Ids of a list: all strings, or all whole numbers."""
     import numpy as np
 
-    names = bool(values) and isinstance(values[0], str)
+    types = set(map(type, values))  # in no time, for what is usual
+    if types == {str}:
+        return values
+    if types <= {int}:
+        with contextlib.suppress(OverflowError):
+            return np.array(values, dtype=np.int64)
+    names = isinstance(values[0], str)
     for place, value in enumerate(values):
         if not isinstance(value, str if names else (int, np.integer)) or isinstance(value, bool):
             raise TypeError(f"{what} {place} is {value!r}; ids are whole numbers or strings, all of one kind")
     if names:
         return values
-    if not values:
-        return np.zeros(0, np.int64)
     if min(values) < 0:
         place = next(place for place, value in enumerate(values) if value < 0)
         raise BadInput(f"{what} {place} is {values[place]}: ids are not negative")
