@@ -43,7 +43,7 @@ LoadOptions load_options(const nb::dict& options) {
   load.weight_column = column_option(options, "weight");
   if (const auto vertices = option<std::int64_t>(options, "vertices", -1); vertices >= 0)
     load.vertices = static_cast<std::uint64_t>(vertices);
-  if (option<std::string>(options, "weight_type", "") != "")
+  if (!option<std::string>(options, "weight_type", "").empty())
     load.weight_type = word_option<WeightType>(options, "weight_type", {"none", "u32", "f32"});
   load.transform   = {.undirected = option(options, "undirected", false),
                       .symmetrize = option(options, "symmetrize", false),

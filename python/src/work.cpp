@@ -54,9 +54,11 @@ class WatchedProgress : public Progress {
 };
 
 struct Task {
+  explicit Task(std::function<void(Progress&)> work) : body(std::move(work)) {}
+
   std::function<void(Progress&)> body;
-  WatchedProgress                progress{};
-  std::exception_ptr             failure{};
+  WatchedProgress                progress;
+  std::exception_ptr             failure;
   bool                           done = false;  ///< guarded by the crew's lock
 };
 

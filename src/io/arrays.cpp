@@ -192,8 +192,8 @@ struct MetEdges {
 template <class Key, class Ids>
 Built interned(const Ids& sources, const Ids& targets, const Ids& listed, const ArrayEdges& edges) {
   const BuildContext&                         context = edges.context;
-  std::vector<std::unique_ptr<Interner<Key>>> interners;
-  for (int i = 0; i < context.threads; ++i) interners.push_back(std::make_unique<Interner<Key>>(context.budget));
+  std::vector<std::unique_ptr<Interner<Key>>> interners(static_cast<std::size_t>(context.threads));
+  for (auto& each : interners) each = std::make_unique<Interner<Key>>(context.budget);
   for (std::uint64_t i = 0; i < size_of(listed); ++i) interners[0]->number_of(static_cast<Key>(listed[i]));
   std::vector<MetEdges> met((size_of(sources) + stretch - 1) / stretch);
   for_each_stretch(context, "reading", size_of(sources), [&](std::uint64_t first, std::uint64_t last, int thread) {
