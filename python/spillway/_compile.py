@@ -14,21 +14,20 @@ from .errors import BadInput, MissingFile
 def compile(source: str | os.PathLike, *, output: str | os.PathLike | None = None, flags: Sequence[str] = ()) -> Any:
     """Compiles a C++ program of your own, and returns its algorithm: a function of a graph, also a method of graphs.
 
-    A file that offers several gives a list. output: where the plug-in stays (default: until the process ends).
+    A file that offers several gives a list. output: where the plug-in stays as a file (default: nowhere).
     flags: more for the compiler.
     """
     path = os.fspath(source)
     if not os.path.exists(path):
         raise MissingFile(2, "there is no such file", path)
-    if output is None:
-        folder = tempfile.mkdtemp(prefix="spillway-")  # a plug-in stays loaded as long as the process lives
-        output = os.path.join(folder, os.path.splitext(os.path.basename(path))[0] + ".so")
-    words = [_command.path(), "build", path, "-o", os.fspath(output)]
-    words += ["--", *flags] if flags else []
-    built = subprocess.run(words, capture_output=True, text=True)
-    if built.returncode != 0:
-        raise BadInput((built.stderr or built.stdout).strip())
-    return load(output)
+    with tempfile.TemporaryDirectory(prefix="spillway-") as folder:  # what is loaded needs its file no more
+        name = os.path.splitext(os.path.basename(path))[0]
+        place = os.fspath(output or os.path.join(folder, f"{name}.so"))
+        words = [_command.path(), "build", path, "-o", place, *(["--", *flags] if flags else [])]
+        built = subprocess.run(words, capture_output=True, text=True)
+        if built.returncode != 0:
+            raise BadInput((built.stderr or built.stdout).strip())
+        return load(place)
 
 
 def load(path: str | os.PathLike) -> Any:
