@@ -19,7 +19,7 @@ BUILD = $(call CONFIGURE,$(1),$(2)); cmake --build build/$(1)
 
 # Where Python's tests run: the network is needed once.
 VENV = build/venv
-PYTEST = PYTHONPATH=build/$(1)/python SPILLWAY_COMMAND=build/$(1)/bin/spillway $(VENV)/bin/python -m pytest -q python/tests
+PYTEST = PYTHONPATH=$(CURDIR)/build/$(1)/python SPILLWAY_COMMAND=$(CURDIR)/build/$(1)/bin/spillway $(VENV)/bin/python -m pytest -q python/tests
 FOR_PYTHON = -DSPILLWAY_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 
 .PHONY: all demo python wheel check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
