@@ -17,7 +17,12 @@ CONFIGURE = mkdir -p build && cmake --preset $(1) $(SPILLWAY_CMAKE_ARGS) $(2) > 
 NOTE = if [ -s build/$(1)/note.txt ]; then echo "note: $$(cat build/$(1)/note.txt)"; fi
 BUILD = $(call CONFIGURE,$(1),$(2)); cmake --build build/$(1)
 
-.PHONY: all demo check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
+# Where Python's tests run: the network is needed once.
+VENV = build/venv
+PYTEST = PYTHONPATH=$(CURDIR)/build/$(1)/python SPILLWAY_COMMAND=$(CURDIR)/build/$(1)/bin/spillway $(VENV)/bin/python -m pytest -q python/tests
+FOR_PYTHON = -DSPILLWAY_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+
+.PHONY: all demo python wheel check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
 all: build/setup-build
 	@$(call BUILD,release,$(if $(CUDA),-DSPILLWAY_CUDA=$(shell echo "$(CUDA)" | tr a-z A-Z)))
 	@$(call NOTE,release)
@@ -30,6 +35,25 @@ build/setup-%: scripts/setup
 demo: all
 	@scripts/demo
 
+$(VENV)/ready: pyproject.toml
+	@python3 -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --upgrade pip
+	@$(VENV)/bin/python -m pip install --quiet --group test
+	@touch $@
+
+# The Python package in build/python/python, and its tests.
+python: build/setup-python $(VENV)/ready
+	@$(call BUILD,python,$(FOR_PYTHON))
+	$(call PYTEST,python)
+
+# dist/spillway-….whl, with all libraries that it needs inside: module, command, library and headers.
+wheel: build/setup-python $(VENV)/ready
+	@rm -rf build/wheel dist && mkdir -p dist
+	@$(VENV)/bin/python -m pip install --quiet --group wheel
+	@$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+	@PYTHON=$(VENV)/bin/python scripts/try-wheel dist/*.whl
+
 # Every few minutes: no nvcc, and what is quick comes first.
 check: build/setup-test
 	@$(call BUILD,check)
@@ -37,9 +61,10 @@ check: build/setup-test
 	ctest --test-dir build/check --output-on-failure -j $(JOBS) -R 'EveryAlgorithm'
 
 # Everything, with warnings as errors; then kernels on the CPU and what reads bytes that anyone may have written, under the sanitizers.
-test: build/setup-test
-	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600)
+test: build/setup-test $(VENV)/ready
+	@$(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600 $(FOR_PYTHON))
 	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
+	$(call PYTEST,dev)
 	@$(call NOTE,dev)
 
 # What takes long: every way on every graph with kernels on the CPU, and once more looking for races; other orders each time.

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include <spillway/array.hpp>
@@ -153,10 +155,34 @@ Graph from_csr(std::span<const EdgeIndex> offsets, std::span<const Vertex> targe
                std::span<const std::uint32_t> weights = {}, WeightType weight_type = WeightType::none,
                const LoadOptions& options = {});
 
+/// The same of arrays that are kept alive by themselves.
+Graph adopt_csr(Csr csr, WeightType weight_type, const LoadOptions& options = {});
+
 /// A graph from arc arrays; `vertex_count` 0 means the largest id and one.
 Graph from_arcs(std::span<const Vertex> sources, std::span<const Vertex> targets,
                 std::span<const std::uint32_t> weights = {}, WeightType weight_type = WeightType::none,
                 std::uint64_t vertex_count = 0, const LoadOptions& options = {});
+
+/// Numbers in memory of the caller, which need not lie side by side: a column of a table of rows.
+template <class T>
+struct Strided {
+  const T*       data = nullptr;
+  std::uint64_t  size = 0;
+  std::ptrdiff_t step = 1;  ///< in entries
+
+  const T& operator[](std::uint64_t i) const { return data[static_cast<std::ptrdiff_t>(i) * step]; }
+};
+
+/// What the caller's own arrays call vertices: whole numbers, none negative, or names.
+using IdArray = std::variant<Strided<std::uint32_t>, Strided<std::int32_t>, Strided<std::uint64_t>,
+                             Strided<std::int64_t>, std::span<const std::string_view>>;
+
+/// A graph of edges between the user's own ids, as a file of them would give it: the ids that appear are the
+/// vertices, unless `options` say otherwise (`ids`, `vertices`), and those in `listed`, which are in the graph
+/// with or without edges. All arrays have entries of one type.
+Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const std::uint32_t> weights = {},
+                 WeightType weight_type = WeightType::none, const LoadOptions& options = {},
+                 const IdArray& listed = {});
 
 /// The same graph with other weights: 1 for every arc, or random whole ones from `least` to `most`. Both
 /// directions of an edge, and parallel arcs, get the same.

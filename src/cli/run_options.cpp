@@ -30,34 +30,11 @@ std::string device_help() {
   return names + " (default: auto)";
 }
 
-/// By its name, with a number where there may be several.
-DeviceChoice named_device(const std::string& text) {
-  const auto colon = text.find(':');
-  if (colon == std::string::npos) return {.kind = device_kind_named(text)};
-  for (const DeviceKind kind : device_kinds())
-    if (const auto index = parse_number(text.substr(colon + 1));
-        kind->numbered && index && *index <= INT_MAX && text.substr(0, colon) == kind->name)
-      return {.kind = kind, .index = static_cast<int>(*index)};
-  device_kind_named(text);  // says what there is
-  return {};
-}
-
 }  // namespace
 
 DeviceChoice device_of(const RunArguments& arguments) {
-  DeviceChoice choice = named_device(arguments.device);
+  DeviceChoice choice = device_choice(arguments.device, *arguments.algorithm);
   choice.memory       = size_argument("--device-memory", arguments.device_memory);
-  if (choice.kind != cuda_kind()) return choice;
-  const CudaDevices found = cuda_devices();
-  if (found.devices.empty())
-    throw usage_error("--device {}: no GPU can be used here ({}); --device cpu works everywhere", arguments.device,
-                      found.absence);
-  if (static_cast<std::size_t>(choice.index) >= found.devices.size())
-    throw usage_error("--device {}: this machine has {}, the first is cuda:0", arguments.device,
-                      counted(found.devices.size(), "GPU", "GPUs"));
-  if (!arguments.algorithm->on_gpu)
-    throw usage_error("{} runs on the cpu only; leave out --device {}", arguments.algorithm->name,
-                      arguments.device);
   return choice;
 }
 

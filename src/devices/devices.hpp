@@ -5,7 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <spillway/options.hpp>
+
 namespace spillway {
+
+struct Algorithm;
 
 struct DeviceInfo {
   std::string   name;  ///< as --device takes it: cpu, cuda:0, …
@@ -24,6 +28,10 @@ struct CudaDevices {
   std::string             absence;  ///< no driver, say
 };
 CudaDevices cuda_devices();
+
+/// As people name it: "auto", "cpu", "cuda", "cuda:1". Error{usage} where there is no such device, or the
+/// algorithm does not run on it. Without a GPU, "auto" is the CPU.
+DeviceChoice device_choice(const std::string& name, const Algorithm& algorithm);
 
 /// For whoever asks for a GPU by name where there is none: why, and what to do.
 [[noreturn]] void refuse_gpu();

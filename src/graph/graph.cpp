@@ -257,13 +257,16 @@ void check_weight_array(std::size_t weights, std::size_t arcs, WeightType type) 
 
 Graph from_csr(std::span<const EdgeIndex> offsets, std::span<const Vertex> targets,
                std::span<const std::uint32_t> weights, WeightType weight_type, const LoadOptions& options) {
-  if (offsets.empty()) throw usage_error("CSR offsets need n+1 entries; none were given");
-  if (offsets.size() - 1 > max_vertices)
-    throw bad_input("{} vertices: at most 2^32-1 are supported", offsets.size() - 1);
-  check_weight_array(weights.size(), targets.size(), weight_type);
+  return adopt_csr(Csr{{offsets, nullptr}, {targets, nullptr}, {weights, nullptr}}, weight_type, options);
+}
+
+Graph adopt_csr(Csr csr, WeightType weight_type, const LoadOptions& options) {
+  if (csr.offsets.empty()) throw usage_error("CSR offsets need n+1 entries; none were given");
+  if (csr.vertex_count() > max_vertices)
+    throw bad_input("{} vertices: at most 2^32-1 are supported", csr.vertex_count());
+  check_weight_array(csr.weights.size(), csr.targets.size(), weight_type);
   const BuildContext context = context_of(options);
   const Stopwatch    clock;
-  Csr                csr{{offsets, nullptr}, {targets, nullptr}, {weights, nullptr}};
   check_indices(csr, weight_type, "CSR arrays", context.threads);
   if (options.transform.any() || !rows_sorted(csr, weight_type, context.threads))
     csr = rebuilt(csr, weight_type, context);

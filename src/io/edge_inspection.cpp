@@ -8,15 +8,12 @@
 #include "base/fail.hpp"
 #include "base/text.hpp"
 #include "io/header_words.hpp"
+#include "io/interner.hpp"
 #include "io/line_parsers.hpp"
 #include "io/reading.hpp"
 
 namespace spillway {
 namespace {
-
-// Beyond this many ids for each edge the file probably holds, numbers are looked up rather than indexed with.
-constexpr std::uint64_t sparse_factor = 16;
-constexpr std::uint64_t sparse_floor  = 1u << 20;
 
 // A list of names with more columns than this is a table of something else, unless it is named an edge list.
 constexpr std::size_t most_name_columns = 8;
@@ -480,7 +477,7 @@ void EdgeInspection::require_usable_ids() const {
 std::uint64_t EdgeInspection::sparse_from() const {
   const std::uint64_t bytes = std::max<std::uint64_t>(sample_.file_bytes, sample_.text.size());
   const std::uint64_t edges = bytes * lines_.size() / std::max<std::uint64_t>(sample_.text.size(), 1);
-  return std::min(max_vertices, sparse_floor + sparse_factor * edges);
+  return spillway::sparse_from(edges);
 }
 
 }  // namespace spillway

@@ -334,7 +334,7 @@ class EdgeTextReader {
       });
       return from_collected(std::move(collector).finish(keys.size()), keys.size(), 0, text_.weight_type, job_);
     });
-    result.ids        = id_map(keys);
+    result.ids        = id_map_of(keys, job_.context.budget);
     result.build_ms   = clock.milliseconds();
     return result;
   }
@@ -397,27 +397,6 @@ class EdgeTextReader {
   std::vector<Key> listed_keys() const {
     if constexpr (std::is_same_v<Key, std::uint64_t>) return {text_.vertex_list.begin(), text_.vertex_list.end()};
     return {};
-  }
-
-  IdMap id_map(const std::vector<std::uint64_t>& keys) const {
-    if (keys.empty()) return IdMap::consecutive();
-    // Near the end of 64 bits the id behind the last would have none.
-    if (keys.back() - keys.front() + 1 == keys.size() && keys.front() <= UINT64_MAX - max_vertices)
-      return IdMap::consecutive(keys.front());
-    return IdMap::numbers(make_array<std::uint64_t>(keys, job_.context.budget, "the table of vertex ids"));
-  }
-
-  IdMap id_map(const std::vector<std::string_view>& keys) const {
-    std::uint64_t bytes = 0;
-    for (const std::string_view key : keys) bytes += key.size();
-    Buffer<std::uint64_t> ends{keys.size(), job_.context.budget, "the table of vertex names"};
-    Buffer<char>          text{bytes, job_.context.budget, "the table of vertex names"};
-    std::uint64_t         end = 0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      std::memcpy(text.data() + end, keys[i].data(), keys[i].size());
-      ends[i] = end += keys[i].size();
-    }
-    return IdMap::strings(std::move(ends).freeze(), std::move(text).freeze());
   }
 
   const EdgeText&            text_;

@@ -14,9 +14,16 @@
 #include "base/hash.hpp"
 
 #include <spillway/error.hpp>
+#include <spillway/ids.hpp>
 #include <spillway/types.hpp>
 
 namespace spillway {
+
+/// Ids from here on are looked up rather than indexed with, among so many edges.
+inline std::uint64_t sparse_from(std::uint64_t edges) {
+  constexpr std::uint64_t floor = 1u << 20, ids_an_edge = 16;
+  return std::min(max_vertices, floor + ids_an_edge * edges);
+}
 
 inline std::uint64_t hash_of(std::uint64_t key) {
   key ^= key >> 32;
@@ -173,5 +180,27 @@ class OrderedKeys {
   std::vector<std::vector<Numbered>> sorted_;
   std::vector<Key>                   keys_;
 };
+
+/// What vertices are called whose ids, in order, are these.
+inline IdMap id_map_of(const std::vector<std::uint64_t>& keys, const std::shared_ptr<MemoryBudget>& budget) {
+  if (keys.empty()) return IdMap::consecutive();
+  // Near the end of 64 bits the id behind the last would have none.
+  if (keys.back() - keys.front() + 1 == keys.size() && keys.front() <= UINT64_MAX - max_vertices)
+    return IdMap::consecutive(keys.front());
+  return IdMap::numbers(make_array<std::uint64_t>(keys, budget, "the table of vertex ids"));
+}
+
+inline IdMap id_map_of(const std::vector<std::string_view>& keys, const std::shared_ptr<MemoryBudget>& budget) {
+  std::uint64_t bytes = 0;
+  for (const std::string_view key : keys) bytes += key.size();
+  Buffer<std::uint64_t> ends{keys.size(), budget, "the table of vertex names"};
+  Buffer<char>          text{bytes, budget, "the table of vertex names"};
+  std::uint64_t         end = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::memcpy(text.data() + end, keys[i].data(), keys[i].size());
+    ends[i] = end += keys[i].size();
+  }
+  return IdMap::strings(std::move(ends).freeze(), std::move(text).freeze());
+}
 
 }  // namespace spillway

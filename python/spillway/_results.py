@@ -1,0 +1,128 @@
+"""What an algorithm answers: columns with an entry a vertex, facts about the whole, and what the run took."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._ids import Ids
+from ._registry import python_name
+from ._tables import Table
+
+_WORDS = {"yes": True, "no": False}
+
+
+class Result:
+    """Columns and facts are attributes: `r.rank`, `r.vertex`, `r.residual`.
+
+    Columns are NumPy arrays that share the memory of the answer and cannot be written to. Where a vertex has no
+    answer, whole numbers are -1 and others are inf; columns of vertices hold ids.
+    """
+
+    def __init__(self, answer: Any, ids: Ids, algorithm: dict, question: str):
+        self._answer, self._ids, self._algorithm, self._question = answer, ids, algorithm, question
+        self._columns: dict[str, Any] | None = None
+        self.facts: dict[str, Any] = {name: _WORDS.get(v, v) for name, v in answer.facts.items()}
+        self.statistics: dict[str, Any] = answer.statistics
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by their names, without `vertex`."""
+        if self._columns is None:
+            self._columns = {
+                name: self._ids.of(values) if vertices else values
+                for name, values, vertices in self._answer.columns()
+            }
+        return self._columns
+
+    @property
+    def vertex(self) -> Any:
+        """The id of each vertex, in the order of all columns."""
+        return self._ids.array
+
+    @property
+    def seconds(self) -> float:
+        """What the run took, without preparing for it."""
+        return self.statistics["seconds"]
+
+    @property
+    def iterations(self) -> int:
+        return self.statistics["iterations"]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        for known, value in [*self.columns.items(), *self.facts.items()]:
+            if python_name(known) == name:
+                return value
+        raise AttributeError(f"{self._algorithm['name']} answers {', '.join(self._names())}, not '{name}'")
+
+    def __getitem__(self, name: str) -> Any:
+        return self.vertex if name == "vertex" else self.columns[name]
+
+    def _names(self) -> list[str]:
+        return ["vertex", *map(python_name, [*self.columns, *self.facts])]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._names()})
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns by their names, `vertex` first."""
+        return {"vertex": self.vertex, **self.columns}
+
+    def to_pandas(self) -> Any:
+        import pandas
+
+        return pandas.DataFrame(self.to_dict(), copy=False)
+
+    def to_polars(self) -> Any:
+        import polars
+
+        return polars.DataFrame(self.to_dict())
+
+    def to_arrow(self) -> Any:
+        import pyarrow
+
+        return pyarrow.table({name: pyarrow.array(values) for name, values in self.to_dict().items()})
+
+    def top(self, k: int = 10) -> Table:
+        """What people look for first: the largest values, the nearest vertices, or the largest groups."""
+        if k < 0:
+            raise ValueError(f"k is {k}; it must be 0 or more")
+        if not self.columns:
+            raise ValueError(f"{self._question} answers no columns, only facts: {', '.join(self.facts)}")
+        name, values = next(iter(self.columns.items()))
+        order = next((c[2] for c in self._algorithm["columns"] if c[0] == name), "largest")
+        if order == "groups":
+            return _largest_groups(name, values, k)
+        places = _first(values, k, smallest=order == "smallest")
+        rows = [(vertex, value) for vertex, value in zip(self.vertex[places].tolist(), values[places].tolist())]
+        return Table(["vertex", name], rows)
+
+    def __repr__(self) -> str:
+        facts = "".join(f"\n{name}: {value}" for name, value in self.facts.items())
+        columns = ", ".join(["vertex", *self.columns]) if self.columns else "no columns"
+        return f"{self._question}: {columns}; {self.seconds * 1000:.2f} ms{facts}"
+
+
+def _first(values: Any, k: int, smallest: bool) -> Any:
+    """Places of the first k; the earlier vertex where values are the same. Whoever has no value is left out."""
+    import numpy as np
+
+    places = np.flatnonzero(np.isfinite(values) & (values >= 0)) if smallest else np.arange(len(values))
+    keys = values[places] if smallest else -values[places].astype(np.float64)
+    k = min(k, len(places))
+    if 0 < k < len(places):
+        near = keys <= np.partition(keys, k - 1)[k - 1]
+        places, keys = places[near], keys[near]
+    return places[np.argsort(keys, kind="stable")[:k]]
+
+
+def _largest_groups(name: str, values: Any, k: int) -> Table:
+    import numpy as np
+
+    groups, sizes = np.unique(values, return_counts=True)
+    first = np.argsort(-sizes, kind="stable")[:k]
+    return Table([name, "vertices"], list(zip(groups[first].tolist(), sizes[first].tolist())))
