@@ -61,14 +61,15 @@ TEST_F(EdgeListsOnTheCommandLine, AreKeptInFiles) {
   made("run bfs g.spill --source 1 --method frontier --device cpu --dedup --verify");
 }
 
-/// Files of some size, of which cc needs one pass: rows of unsorted lines would have to be sorted.
+/// Files of some size, of which cc needs one pass: rows of edges in any order would have to be sorted, those of
+/// sorted lines are built while they are parsed.
 TEST_F(EdgeListsOnTheCommandLine, AreLeftUnsortedWhereThatIsFaster) {
   made("generate kron --scale 17 --layout edges list.spill -q");
   made("convert list.spill any.pairs -q");
   made("generate kron --scale 17 rows.spill -q");
-  made("convert rows.spill rows.pairs -q");
+  made("convert rows.spill rows.el -q");
   const std::string any      = "run cc any.pairs --ids dense --device cpu ";
-  const auto        unsorted = json_of(any), sorted = json_of("run cc rows.pairs --ids dense --device cpu");
+  const auto        unsorted = json_of(any), sorted = json_of("run cc rows.el --ids dense --device cpu");
   EXPECT_EQ(unsorted["method"], "edges");
   EXPECT_NE(sorted["method"], "edges");
   EXPECT_EQ(unsorted["facts"], sorted["facts"]);
