@@ -26,12 +26,15 @@ class Graph(Algorithms):
     `g.close()`, or the end of a `with` block, gives its memory back at once; answers stay.
     """
 
+    __networkx_backend__ = "spillway"  # NetworkX' functions take graphs of this package, too
+
     def __init__(self, core: Any, labels: list | None = None):
         if not isinstance(core, _core.Graph):
             raise TypeError("graphs are made by spillway.read, spillway.from_edges and others like them")
         self._core, self._process = core, os.getpid()
         self._ids = Ids(core.ids(), labels)
         self._labels = labels
+        self._nx: Any = None  # as NetworkX' functions need it, if one was called
 
     def _open(self) -> Any:
         """What computes; the exception says why nothing does."""
@@ -47,7 +50,7 @@ class Graph(Algorithms):
 
     def close(self) -> None:
         """Gives the memory of the graph back. What its algorithms have answered stays."""
-        self._core = None
+        self._core = self._nx = None
 
     @property
     def closed(self) -> bool:
@@ -73,6 +76,17 @@ class Graph(Algorithms):
     def symmetric(self) -> bool:
         """Whether every arc is known to have its reverse."""
         return self._open().symmetric
+
+    def is_directed(self) -> bool:
+        """As NetworkX asks: unless it is known that every arc has its reverse."""
+        return not self.symmetric
+
+    def is_multigraph(self) -> bool:
+        """As NetworkX asks: whether there are parallel arcs."""
+        from .nx.graph import of
+
+        self._open()
+        return of(self).is_multigraph()
 
     @property
     def weight_type(self) -> str:

@@ -6,6 +6,15 @@ import operator
 from typing import Any, Sequence
 
 
+def object_array(values: Sequence) -> Any:
+    """One entry for each, whatever it is."""
+    import numpy as np
+
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
 class Ids:
     """Ids of all vertices of a graph. They outlive it, without its edges."""
 
@@ -34,9 +43,7 @@ class Ids:
             return np.arange(table, table + len(self), dtype=np.int64 if signed else np.uint64)
         if not isinstance(table, list):
             return table.view(np.int64) if table.size == 0 or table.max() < 2**63 else table
-        objects = np.empty(len(table), dtype=object)
-        objects[:] = table
-        return objects
+        return object_array(table)
 
     def of(self, places: Any) -> Any:
         """The ids of a column of vertices; -1, which is none, stays -1, and is None among names."""

@@ -1,0 +1,135 @@
+"""Connected, weakly and strongly connected components, and trees, which are questions about them."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+import numpy as np
+
+from .graph import NxGraph, of
+from .support import function, run
+
+
+def _labels(graph: NxGraph, algorithm: str) -> Any:
+    return run(graph.core, algorithm).columns["component"]
+
+
+def _sets(graph: NxGraph, algorithm: str) -> Iterator:
+    """In the order of their first nodes, as NetworkX has them."""
+    labels = _labels(graph, algorithm)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.unique(labels, return_counts=True)[1]).tolist()
+    nodes = graph.called(order)
+    return (set(nodes[begin:end]) for begin, end in zip([0, *ends], ends))
+
+
+def _count(G: Any, algorithm: str) -> int:
+    return run(of(G).core, algorithm).facts["components"]
+
+
+def _is_one(G: Any, algorithm: str) -> bool:
+    import networkx as nx
+
+    if len(of(G)) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return _count(G, algorithm) == 1
+
+
+@function()
+def connected_components(G: Any) -> Iterator:
+    return _sets(of(G), "cc")
+
+
+@function()
+def number_connected_components(G: Any) -> int:
+    return _count(G, "cc")
+
+
+@function()
+def is_connected(G: Any) -> bool:
+    return _is_one(G, "cc")
+
+
+@function()
+def node_connected_component(G: Any, n: Any) -> set:
+    graph = of(G)
+    labels = _labels(graph, "cc")
+    return set(graph.called(labels == labels[graph.index[n]]))
+
+
+@function()
+def weakly_connected_components(G: Any) -> Iterator:
+    return _sets(of(G), "cc")
+
+
+@function()
+def number_weakly_connected_components(G: Any) -> int:
+    return _count(G, "cc")
+
+
+@function()
+def is_weakly_connected(G: Any) -> bool:
+    return _is_one(G, "cc")
+
+
+@function()
+def strongly_connected_components(G: Any) -> Iterator:
+    return _sets(of(G), "scc")
+
+
+def _from_anywhere(G: Any, source: Any = None) -> bool | str:
+    return True if source is None else "a source of the search is left to NetworkX"
+
+
+@function(_from_anywhere)
+def kosaraju_strongly_connected_components(G: Any, source: Any = None) -> Iterator:
+    return _sets(of(G), "scc")
+
+
+@function()
+def number_strongly_connected_components(G: Any) -> int:
+    return _count(G, "scc")
+
+
+@function()
+def is_strongly_connected(G: Any) -> bool:
+    return _is_one(G, "scc")
+
+
+# ------------------------------------------------------------------------------------------------ trees
+
+
+def _graph_with_nodes(G: Any) -> NxGraph:
+    import networkx as nx
+
+    graph = of(G)
+    if len(graph) == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    return graph
+
+
+@function()
+def is_tree(G: Any) -> bool:
+    graph = _graph_with_nodes(G)
+    return graph.edge_count() == len(graph) - 1 and _count(graph, "cc") == 1
+
+
+@function()
+def is_forest(G: Any) -> bool:
+    """A component has at least an edge less than nodes: if all together have no more, each is a tree."""
+    graph = _graph_with_nodes(G)
+    return graph.edge_count() == len(graph) - _count(graph, "cc")
+
+
+def _one_parent_each(graph: NxGraph) -> bool:
+    return bool(graph.degrees("in").max(initial=0) <= 1)
+
+
+@function()
+def is_arborescence(G: Any) -> bool:
+    return is_tree(G) and _one_parent_each(of(G))
+
+
+@function()
+def is_branching(G: Any) -> bool:
+    return is_forest(G) and _one_parent_each(of(G))

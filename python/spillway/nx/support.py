@@ -1,0 +1,66 @@
+"""What the functions of the backend share: their table, and how they ask this package."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+from .graph import NxGraph
+
+
+class Function(NamedTuple):
+    call: Callable
+    can_run: Callable[..., bool | str] | None
+    gain: str | Callable[..., str]
+
+
+FUNCTIONS: dict[str, Function] = {}
+
+
+def function(
+    can_run: Callable[..., bool | str] | None = None, gain: str | Callable[..., str] = "whole"
+) -> Callable:
+    """Registers a function that NetworkX may call by its name, with the same parameters.
+
+    can_run: takes the same arguments before anything is converted, and says why it cannot be (a string), or True.
+    gain: "part": NetworkX would look at a part of the graph; "whole": at each edge once; "more": more often. Or a
+    function that tells it from the arguments.
+    """
+
+    def register(call: Callable) -> Callable:
+        FUNCTIONS[call.__name__] = Function(call, can_run, gain)
+        return call
+
+    return register
+
+
+def options() -> dict[str, Any]:
+    """Where to run: nx.config.backends.spillway."""
+    import networkx as nx
+
+    config = nx.config.backends.get("spillway") or {}
+    given = {name: config.get(name) for name in ("device", "device_memory", "threads")}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+class Answer(NamedTuple):
+    columns: dict[str, Any]  # vertices are places
+    facts: dict[str, Any]
+
+
+def run(graph: Any, algorithm: str, source: int | list[int] | None = None, **parameters: Any) -> Answer:
+    """Asks a graph of this package; sources are places."""
+    if isinstance(source, list):
+        parameters["source"] = [graph.vertex[place] for place in source]
+    elif source is not None:
+        parameters["source"] = graph.vertex[source]
+    result = getattr(graph, algorithm)(**parameters, **options())
+    return Answer({name: values for name, values, _ in result._answer.columns()}, result.facts)
+
+
+def place_of(graph: NxGraph, node: Any, message: str) -> int:
+    """Where a node is, or NetworkX' exception for one that is not there."""
+    import networkx as nx
+
+    if node not in graph.index:  # TypeError of what cannot be a node
+        raise nx.NodeNotFound(message)
+    return graph.index[node]
