@@ -20,9 +20,10 @@ BUILD = $(call CONFIGURE,$(1),$(2)); cmake --build build/$(1)
 # Where Python's tests run: the network is needed once.
 VENV = build/venv
 PYTEST = PYTHONPATH=$(CURDIR)/build/$(1)/python SPILLWAY_COMMAND=$(CURDIR)/build/$(1)/bin/spillway $(VENV)/bin/python -m pytest -q python/tests
+NETWORKX = PYTHONPATH=$(CURDIR)/build/$(1)/python $(VENV)/bin/python scripts/networkx-suite
 FOR_PYTHON = -DSPILLWAY_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 
-.PHONY: all demo python wheel check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
+.PHONY: all demo python networkx wheel check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
 all: build/setup-build
 	@$(call BUILD,release,$(if $(CUDA),-DSPILLWAY_CUDA=$(shell echo "$(CUDA)" | tr a-z A-Z)))
 	@$(call NOTE,release)
@@ -46,6 +47,11 @@ python: build/setup-python $(VENV)/ready
 	@$(call BUILD,python,$(FOR_PYTHON))
 	$(call PYTEST,python)
 
+# NetworkX' own tests, with this backend; some five minutes.
+networkx: build/setup-python $(VENV)/ready
+	@$(call BUILD,python,$(FOR_PYTHON))
+	$(call NETWORKX,python)
+
 # dist/spillway-….whl, with all libraries that it needs inside: module, command, library and headers.
 wheel: build/setup-python $(VENV)/ready
 	@rm -rf build/wheel dist && mkdir -p dist
@@ -66,7 +72,7 @@ test: build/setup-test
 	@$(MAKE) --no-print-directory $(VENV)/ready || true
 	@python=$$([ -e $(VENV)/ready ] && echo "$(FOR_PYTHON)"); $(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600 $$python)
 	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
-	@if [ -e $(VENV)/ready ]; then $(call PYTEST,dev); \
+	@if [ -e $(VENV)/ready ]; then $(call PYTEST,dev) && $(call NETWORKX,dev) --quick; \
 	 else echo "note: the packages for Python's tests could not be fetched; those tests were not run"; fi
 	@$(call NOTE,dev)
 

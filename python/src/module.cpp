@@ -9,7 +9,7 @@
 #include "answers.hpp"
 #include "convert.hpp"
 #include "graphs.hpp"
-#include "queue_order.hpp"
+#include "orders.hpp"
 #include "work.hpp"
 
 namespace spillway::python {
@@ -50,6 +50,6 @@ NB_MODULE(_core, module) {
   module.attr("version") = SPILLWAY_VERSION;
   sp::add_graphs(module);
   sp::add_answers(module);
-  sp::add_queue_order(module);
+  sp::add_orders(module);
   module.def("finish_all_work", &sp::finish_all_work);
 }

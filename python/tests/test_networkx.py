@@ -154,8 +154,10 @@ def check(name: str, graph: nx.Graph, args: tuple, kwargs: dict, ours, theirs) -
     elif name == "pagerank":
         assert ours.keys() == theirs.keys()
         assert sum(abs(ours[k] - theirs[k]) for k in theirs) <= 0.85 / 0.15 * 2e-6 * len(graph) + 1e-5
-    elif "strongly_connected_components" in name and name != "number_strongly_connected_components":
+    elif name.endswith("strongly_connected_components") and not name.startswith("number"):
         assert set(map(frozenset, ours)) == set(map(frozenset, theirs))
+        place = {node: place for place, component in enumerate(ours) for node in component}
+        assert all(place[v] <= place[u] for u, v in graph.edges())
     elif "betweenness" in name:
         assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12, nan_ok=True)
     else:

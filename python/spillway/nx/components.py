@@ -6,6 +6,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from .. import _core
 from .graph import NxGraph, of
 from .support import function, run
 
@@ -14,13 +15,19 @@ def _labels(graph: NxGraph, algorithm: str) -> Any:
     return run(graph.core, algorithm).columns["component"]
 
 
-def _sets(graph: NxGraph, algorithm: str) -> Iterator:
-    """In the order of their first nodes, as NetworkX has them."""
-    labels = _labels(graph, algorithm)
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.unique(labels, return_counts=True)[1]).tolist()
-    nodes = graph.called(order)
-    return (set(nodes[begin:end]) for begin, end in zip([0, *ends], ends))
+def _sets(graph: NxGraph, labels: Any, order: Any = None) -> Iterator:
+    """In the order of the labels that are given; otherwise in that of their first nodes, as NetworkX has them."""
+    nodes = graph.called(np.argsort(labels, kind="stable"))
+    ends = np.cumsum(np.bincount(labels, minlength=len(graph)))
+    order = np.unique(labels) if order is None else order
+    return (set(nodes[begin:end]) for begin, end in zip(np.append(0, ends)[order].tolist(), ends[order].tolist()))
+
+
+def _strong_sets(graph: NxGraph) -> Iterator:
+    """A component comes after those that it leads to, as NetworkX' programs rely on."""
+    labels = _labels(graph, "scc")
+    order = _core.component_order(graph.offsets, graph.targets, labels.astype(np.uint32), None)
+    return _sets(graph, labels, order)
 
 
 def _count(G: Any, algorithm: str) -> int:
@@ -37,7 +44,8 @@ def _is_one(G: Any, algorithm: str) -> bool:
 
 @function()
 def connected_components(G: Any) -> Iterator:
-    return _sets(of(G), "cc")
+    graph = of(G)
+    return _sets(graph, _labels(graph, "cc"))
 
 
 @function()
@@ -59,7 +67,8 @@ def node_connected_component(G: Any, n: Any) -> set:
 
 @function()
 def weakly_connected_components(G: Any) -> Iterator:
-    return _sets(of(G), "cc")
+    graph = of(G)
+    return _sets(graph, _labels(graph, "cc"))
 
 
 @function()
@@ -74,7 +83,7 @@ def is_weakly_connected(G: Any) -> bool:
 
 @function()
 def strongly_connected_components(G: Any) -> Iterator:
-    return _sets(of(G), "scc")
+    return _strong_sets(of(G))
 
 
 def _from_anywhere(G: Any, source: Any = None) -> bool | str:
@@ -83,7 +92,7 @@ def _from_anywhere(G: Any, source: Any = None) -> bool | str:
 
 @function(_from_anywhere)
 def kosaraju_strongly_connected_components(G: Any, source: Any = None) -> Iterator:
-    return _sets(of(G), "scc")
+    return _strong_sets(of(G))
 
 
 @function()

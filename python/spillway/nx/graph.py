@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Iterable
 
@@ -85,7 +86,7 @@ class NxGraph:
         """Offsets and sources of the in-arcs: in NetworkX' order, or that of the nodes where its graph is gone."""
         original = self._original()
         if original is not None:
-            return _rows([original.pred[node] for node in self.nodes], self.index)
+            return _rows([_plain(original._pred[node]) for node in self.nodes], self.index)
         counts = np.bincount(self.targets, minlength=len(self))
         return _offsets(counts), self.sources[np.argsort(self.targets, kind="stable")]
 
@@ -254,7 +255,7 @@ def from_networkx(graph: Any, attributes: Iterable = ()) -> NxGraph:
     """`attributes`: those of edges that will be asked for."""
     nodes = list(graph)
     index = {node: place for place, node in enumerate(nodes)}
-    rows = [row for _, row in graph.adjacency()]
+    rows = _neighbors(graph)
     offsets, targets = _rows(rows, index)
     multiplicity = None
     if graph.is_multigraph():
@@ -267,6 +268,21 @@ def from_networkx(graph: Any, attributes: Iterable = ()) -> NxGraph:
     return made
 
 
+def _plain(row: Any) -> dict:
+    """Views of parts of a graph may say a wrong length; complements have neighbours without attributes."""
+    if type(row) is dict:
+        return row
+    return dict(row) if isinstance(row, Mapping) else dict.fromkeys(row, {})
+
+
+def _neighbors(graph: Any) -> list[dict]:
+    """Of each node: its neighbours with the attributes of the edge, or of all parallel edges."""
+    rows = [_plain(row) for _, row in graph.adjacency()]
+    if graph.is_multigraph() and rows and any(type(keys) is not dict for row in rows for keys in row.values()):
+        rows = [{node: dict(keys) for node, keys in row.items()} for row in rows]
+    return rows
+
+
 def _rows(rows: list, index: dict) -> tuple:
     """Offsets and targets, of dictionaries of neighbours."""
     counts = np.fromiter(map(len, rows), np.int64, len(rows))
@@ -275,7 +291,7 @@ def _rows(rows: list, index: dict) -> tuple:
 
 
 def _weights_of(graph: NxGraph, original: Any, attribute: Any) -> Weights:
-    rows = [row for _, row in original.adjacency()]
+    rows = _neighbors(original)
     if graph.multiplicity is None:
         values = _numbers([data.get(attribute, 1) for row in rows for data in row.values()])
         return Weights(graph, values, same=_same(values))

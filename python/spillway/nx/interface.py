@@ -12,6 +12,14 @@ from .support import FUNCTIONS
 # From how many edges on a function gains although the graph has to be converted first (docs/performance.md).
 _WORTH_CONVERTING = {"part": None, "whole": 20_000, "more": 500}
 
+_ANY_PATH = "another of several shortest paths"
+_OTHER_ANSWERS = {
+    "test_cycles.py::TestMinimumCycleBasis::test_unweighted_diamond": _ANY_PATH,
+    "test_cycles.py::TestMinimumCycleBasis::test_weighted_diamond": _ANY_PATH,
+    "test_cycles.py::TestMinimumCycleBasis::test_gh6787_and_edge_attribute_names": _ANY_PATH,
+    "test_centrality.py::TestBipartiteCentrality::test_betweenness_centrality": "differs in the thirteenth digit",
+}
+
 
 class Backend:
     """NetworkX takes attributes of this object for functions."""
@@ -61,6 +69,16 @@ class Backend:
             return "NetworkX looks at a part of the graph, which is not converted yet"
         edges = graph.number_of_edges()
         return edges >= least or f"{edges} edges are too few to gain by converting them"
+
+    @staticmethod
+    def on_start_tests(items: list) -> None:
+        """NetworkX' own tests ask for these answers to the letter, which NetworkX does not promise."""
+        import pytest
+
+        for item in items:
+            reason = _OTHER_ANSWERS.get(item.nodeid.rsplit("/", 1)[-1])
+            if reason:
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 def _is_converted(graph: Any) -> bool:

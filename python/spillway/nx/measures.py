@@ -185,7 +185,7 @@ def betweenness_centrality(
 
 def _between(graph: NxGraph, sources: list[int] | None) -> Any:
     """Shares of the shortest paths from these (None: from all), over ordered pairs."""
-    if len(graph) == 0 or sources == []:
+    if len(graph) == 0 or sources == []:  # of which _scale has something to say
         return np.zeros(len(graph))
     asked = {"sources": "all"} if sources is None else {"source": sources}
     return run(graph.core, "bc", **asked).columns["centrality"].astype(np.float64)
@@ -213,14 +213,12 @@ def _scale(graph: NxGraph, sampled: list[int] | None, normalized: bool, endpoint
     drawn = others if sampled is None else len(sampled)
 
     def scale(count: int) -> float:
-        if count == 0:
-            return float("nan")
         return 1 / (count * (others - 1)) if normalized else others / (count * both_ways)
 
     if sampled is None or endpoints:
         return scale(drawn)
     per_node = np.full(len(graph), scale(drawn))
-    per_node[sampled] = scale(drawn - 1)
+    per_node[sampled] = scale(drawn - 1) if drawn > 1 else np.nan
     return per_node
 
 
