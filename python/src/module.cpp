@@ -6,6 +6,7 @@
 #include <spillway/error.hpp>
 #include <spillway/version.hpp>
 
+#include "adjacency.hpp"
 #include "answers.hpp"
 #include "convert.hpp"
 #include "graphs.hpp"
@@ -51,5 +52,6 @@ NB_MODULE(_core, module) {
   sp::add_graphs(module);
   sp::add_answers(module);
   sp::add_orders(module);
+  sp::add_adjacency(module);
   module.def("finish_all_work", &sp::finish_all_work);
 }

@@ -14,6 +14,7 @@ from typing import Any, Iterable
 
 import numpy as np
 
+from .. import _core
 from .._graph import Graph, from_edges
 from .._ids import object_array
 
@@ -285,31 +286,26 @@ def _neighbors(graph: Any) -> list[dict]:
 
 def _rows(rows: list, index: dict) -> tuple:
     """Offsets and targets, of dictionaries of neighbours."""
-    counts = np.fromiter(map(len, rows), np.int64, len(rows))
-    ends = itertools.chain.from_iterable(rows)
-    return _offsets(counts), np.fromiter(map(index.__getitem__, ends), np.uint32, counts.sum())
+    return _core.rows_of_dictionaries(rows, index, list(index) == list(range(len(index))))
 
 
 def _weights_of(graph: NxGraph, original: Any, attribute: Any) -> Weights:
     rows = _neighbors(original)
     if graph.multiplicity is None:
-        values = _numbers([data.get(attribute, 1) for row in rows for data in row.values()])
+        values = _numbers(rows, attribute)
         return Weights(graph, values, same=_same(values))
-    parallel = [[data.get(attribute, 1) for data in keys.values()] for row in rows for keys in row.values()]
-    everything = _numbers(list(itertools.chain.from_iterable(parallel)))
+    everything = _numbers([_plain(keys) for row in rows for keys in row.values()], attribute)
     starts = np.cumsum(graph.multiplicity) - graph.multiplicity
     least = np.minimum.reduceat(everything, starts) if len(everything) else everything
     return Weights(graph, least, same=_same(everything))
 
 
-def _numbers(values: list) -> Any:
+def _numbers(rows: list[dict], attribute: Any) -> Any:
     """int64 where all are whole, otherwise float64."""
-    array = np.array(values) if values else np.zeros(0, np.int64)
-    if array.ndim == 1 and array.dtype.kind in "iub" and array.dtype != np.uint64:
-        return array.astype(np.int64, copy=False)
-    if array.ndim == 1 and array.dtype.kind == "f":
-        return array.astype(np.float64, copy=False)
-    raise NotImplementedError("weights are not all numbers that 64 bits hold")
+    numbers = _core.numbers_of_dictionaries(rows, attribute)
+    if numbers is None:
+        raise NotImplementedError("weights are not all numbers that 64 bits hold")
+    return numbers
 
 
 def _same(values: Any) -> bool:
