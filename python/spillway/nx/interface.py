@@ -10,7 +10,7 @@ from .graph import NxGraph, from_networkx
 from .support import FUNCTIONS
 
 # From how many edges on a function gains although the graph has to be converted first (docs/performance.md).
-_WORTH_CONVERTING = {"part": None, "whole": 20_000, "more": 500}
+_WORTH_CONVERTING = {"part": None, "once": 200_000, "often": 5_000, "much": 500}
 
 _ANY_PATH = "another of several shortest paths"
 _OTHER_ANSWERS = {

@@ -31,22 +31,22 @@ def _degree_centrality(G: Any, direction: str) -> dict:
     return graph.per_node(graph.degrees(direction) * (1.0 / (len(graph) - 1.0)))
 
 
-@function()
+@function(gain="part")
 def degree_centrality(G: Any) -> dict:
     return _degree_centrality(G, "both")
 
 
-@function()
+@function(gain="part")
 def in_degree_centrality(G: Any) -> dict:
     return _degree_centrality(G, "in")
 
 
-@function()
+@function(gain="part")
 def out_degree_centrality(G: Any) -> dict:
     return _degree_centrality(G, "out")
 
 
-@function()
+@function(gain="part")
 def isolates(G: Any) -> Iterator:
     graph = of(G)
     return iter(graph.called(graph.degrees() == 0))
@@ -58,12 +58,12 @@ def is_isolate(G: Any, n: Any) -> bool:
     return n in graph.index and bool(graph.degrees()[graph.index[n]] == 0)
 
 
-@function()
+@function(gain="part")
 def number_of_isolates(G: Any) -> int:
     return int(np.count_nonzero(of(G).degrees() == 0))
 
 
-@function()
+@function(gain="part")
 def number_of_selfloops(G: Any) -> int:
     graph = of(G)
     return int(graph.edges_of_arcs()[graph.is_loop()].sum())
@@ -109,7 +109,7 @@ def core_numbers(graph: NxGraph) -> Any:
     return run(graph.core, "kcore").columns["core"]
 
 
-@function(simple_and_undirected)
+@function(simple_and_undirected, gain="often")
 def core_number(G: Any) -> dict:
     graph = of(G)
     return graph.per_node(core_numbers(graph))
@@ -127,7 +127,7 @@ def _only(graph: NxGraph, nodes: Any, per_node: dict) -> Any:
     return {graph.nodes[place]: per_node[graph.nodes[place]] for place in graph.bunch(nodes)}
 
 
-@function(simple_and_undirected, gain="more")
+@function(simple_and_undirected, gain="much")
 def triangles(G: Any, nodes: Any = None) -> Any:
     graph = of(G)
     return _only(graph, nodes, graph.per_node(run(graph.core, "tc", per_vertex=True).columns["triangles"]))
@@ -139,20 +139,20 @@ def _unweighted_clustering(
     return simple_and_undirected(G) if weight is None else "weights are left to NetworkX"
 
 
-@function(_unweighted_clustering, gain="more")
+@function(_unweighted_clustering, gain="much")
 def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
     graph = of(G)
     return _only(graph, nodes, graph.per_node(run(graph.core, "lcc").columns["coefficient"]))
 
 
-@function(_unweighted_clustering, gain="more")
+@function(_unweighted_clustering, gain="much")
 def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
     values = clustering(G, nodes, weight).values()
     counted = values if count_zeros else [value for value in values if value > 0]
     return sum(counted) / len(counted)
 
 
-@function(simple_and_undirected, gain="more")
+@function(simple_and_undirected, gain="much")
 def transitivity(G: Any) -> float:
     graph = of(G)
     neighbors = np.bincount(graph.sources[~graph.is_loop()], minlength=len(graph)).astype(object)  # of any size
@@ -171,7 +171,7 @@ def _can_be_between(
     return True if weight is None else "weights are left to NetworkX"
 
 
-@function(_can_be_between, gain="more")
+@function(_can_be_between, gain="much")
 def betweenness_centrality(
     G: Any, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
 ) -> dict:
@@ -232,7 +232,7 @@ def _to_all(
     return True if set(G) <= set(targets) else "targets that are not all nodes are left to NetworkX"
 
 
-@function(_to_all, gain="more")
+@function(_to_all, gain="much")
 def betweenness_centrality_subset(
     G: Any, sources: Any, targets: Any, normalized: bool = False, weight: Any = None
 ) -> dict:
@@ -284,7 +284,7 @@ def _restart(G: Any, shares: dict) -> Any:
     return "all" if alike and min(given.values(), default=0) > 0 else None
 
 
-@function(_can_rank, gain="more")
+@function(_can_rank, gain="often")
 def pagerank(
     G: Any,
     alpha: float = 0.85,

@@ -57,28 +57,28 @@ def _highest(cores: Any) -> int:
     return max(cores.tolist())
 
 
-@function(_can_peel)
+@function(_can_peel, gain="often")
 def k_core(G: Any, k: Any = None, core_number: dict | None = None) -> Any:
     graph = of(G)
     cores = _cores(graph, core_number)
     return _part(graph, graph.called(cores >= (_highest(cores) if k is None else k)))
 
 
-@function(_can_peel)
+@function(_can_peel, gain="often")
 def k_shell(G: Any, k: Any = None, core_number: dict | None = None) -> Any:
     graph = of(G)
     cores = _cores(graph, core_number)
     return _part(graph, graph.called(cores == (_highest(cores) if k is None else k)))
 
 
-@function(_can_peel)
+@function(_can_peel, gain="often")
 def k_crust(G: Any, k: Any = None, core_number: dict | None = None) -> Any:
     graph = of(G)
     cores = _cores(graph, core_number)
     return _part(graph, graph.called(cores <= (_highest(cores) - 1 if k is None else k)))
 
 
-@function(_can_peel)
+@function(_can_peel, gain="often")
 def k_corona(G: Any, k: Any, core_number: dict | None = None) -> Any:
     graph = of(G)
     cores = _cores(graph, core_number)

@@ -17,13 +17,14 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def function(
-    can_run: Callable[..., bool | str] | None = None, gain: str | Callable[..., str] = "whole"
+    can_run: Callable[..., bool | str] | None = None, gain: str | Callable[..., str] = "once"
 ) -> Callable:
     """Registers a function that NetworkX may call by its name, with the same parameters.
 
     can_run: takes the same arguments before anything is converted, and says why it cannot be (a string), or True.
-    gain: "part": NetworkX would look at a part of the graph; "whole": at each edge once; "more": more often. Or a
-    function that tells it from the arguments.
+    gain: what NetworkX would do itself. "part": look at a part of the graph, or at counts that it has; "once": at each
+    edge; "often": more than that, or with weights; "much": more for each vertex. Or a function that tells it from the
+    arguments.
     """
 
     def register(call: Callable) -> Callable:

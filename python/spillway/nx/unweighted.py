@@ -71,13 +71,13 @@ def single_target_shortest_path(G: Any, target: Any, cutoff: Any = None) -> dict
     return _paths(graph, place_of(graph, target, f"Target {target} not in G"), cutoff, reverse=True)
 
 
-@function(gain="more")
+@function(gain="often")
 def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator:
     graph = of(G)
     return ((node, _lengths(graph, place, cutoff)) for place, node in enumerate(graph.nodes))
 
 
-@function(gain="more")
+@function(gain="often")
 def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator:
     graph = of(G)
     return ((node, _paths(graph, place, cutoff)) for place, node in enumerate(graph.nodes))
@@ -145,8 +145,10 @@ def _can_choose(G: Any, source: Any = None, target: Any = None, weight: Any = No
     return weighted.names_an_attribute(weight)
 
 
-def _gain(G: Any, source: Any = None, target: Any = None, **_: Any) -> str:
-    return "more" if source is None and target is None else "whole" if source is None or target is None else "part"
+def _gain(G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra") -> str:
+    if source is not None and target is not None:
+        return "part"
+    return "often" if source is target or weight is not None else "once"
 
 
 @function(_can_choose, gain=_gain)
@@ -213,7 +215,7 @@ def _can_average(G: Any, weight: Any = None, method: str | None = None) -> Any:
     return weighted.names_an_attribute(weight)
 
 
-@function(_can_average, gain="more")
+@function(_can_average, gain="often")
 def average_shortest_path_length(G: Any, weight: Any = None, method: str | None = None) -> float:
     import networkx as nx
 

@@ -114,7 +114,7 @@ def _places(graph: NxGraph, sources: Iterable) -> list[int]:
     return list(dict.fromkeys(place_of(graph, each, f"Node {each} not found in graph") for each in sources))
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def multi_source_dijkstra(
     G: Any, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple:
@@ -133,31 +133,31 @@ def multi_source_dijkstra(
     return found.distances[where[0]], _path_to(graph, found, graph.index[target])
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def multi_source_dijkstra_path(G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight") -> dict:
     graph = of(G)
     return _paths(graph, _search(graph, _places(graph, sources), weight, cutoff))
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def multi_source_dijkstra_path_length(G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight") -> dict:
     graph = of(G)
     return _lengths(graph, _search(graph, _places(graph, sources), weight, cutoff))
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def single_source_dijkstra(
     G: Any, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple:
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def single_source_dijkstra_path(G: Any, source: Any, cutoff: Any = None, weight: Any = "weight") -> dict:
     return multi_source_dijkstra_path(G, {source}, cutoff, weight)
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def single_source_dijkstra_path_length(G: Any, source: Any, cutoff: Any = None, weight: Any = "weight") -> dict:
     return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
 
@@ -186,7 +186,7 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
     return _pair(graph, start, place, weight, f"No path between {source} and {target}.")
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def dijkstra_predecessor_and_distance(G: Any, source: Any, cutoff: Any = None, weight: Any = "weight") -> tuple:
     graph = of(G)
     place = place_of(graph, source, f"Node {source} is not found in the graph")
@@ -207,19 +207,19 @@ def _predecessors(graph: NxGraph, found: _Found, weight: Any) -> dict:
     return {node: above[begin:end] for node, (begin, end) in zip(graph.called(found.places), spans)}
 
 
-@function(_can_run, gain="more")
+@function(_can_run, gain="often")
 def all_pairs_dijkstra(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator:
     graph = _ready(G, weight)
     return ((node, single_source_dijkstra(graph, node, None, cutoff, weight)) for node in graph.nodes)
 
 
-@function(_can_run, gain="more")
+@function(_can_run, gain="often")
 def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator:
     graph = _ready(G, weight)
     return ((node, single_source_dijkstra_path(graph, node, cutoff, weight)) for node in graph.nodes)
 
 
-@function(_can_run, gain="more")
+@function(_can_run, gain="often")
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator:
     graph = _ready(G, weight)
     return ((node, single_source_dijkstra_path_length(graph, node, cutoff, weight)) for node in graph.nodes)
@@ -235,7 +235,7 @@ def _ready(G: Any, weight: Any) -> NxGraph:
 # ------------------------------------------------------------------------------------- Bellman and Ford
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def single_source_bellman_ford(G: Any, source: Any, target: Any = None, weight: Any = "weight") -> tuple:
     graph = of(G)
     if source == target:
@@ -248,12 +248,12 @@ def single_source_bellman_ford(G: Any, source: Any, target: Any = None, weight: 
     return _pair(graph, place, graph.index.get(target, -1), weight, f"Node {target} not reachable from {source}")
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def single_source_bellman_ford_path(G: Any, source: Any, weight: Any = "weight") -> dict:
     return single_source_bellman_ford(G, source, None, weight)[1]
 
 
-@function(_can_run)
+@function(_can_run, gain="often")
 def single_source_bellman_ford_path_length(G: Any, source: Any, weight: Any = "weight") -> dict:
     graph = of(G)
     return _lengths(graph, _search(graph, [place_of(graph, source, f"Source {source} not in G")], weight))
@@ -280,7 +280,7 @@ def _can_have_predecessors(
     return "predecessors of a target alone are left to NetworkX" if target is not None else names_an_attribute(weight)
 
 
-@function(_can_have_predecessors)
+@function(_can_have_predecessors, gain="often")
 def bellman_ford_predecessor_and_distance(
     G: Any, source: Any, target: Any = None, weight: Any = "weight", heuristic: bool = False
 ) -> tuple:
@@ -290,13 +290,13 @@ def bellman_ford_predecessor_and_distance(
     return _predecessors(graph, found, weight), _lengths(graph, found)
 
 
-@function(_can_run, gain="more")
+@function(_can_run, gain="often")
 def all_pairs_bellman_ford_path(G: Any, weight: Any = "weight") -> Iterator:
     graph = _ready(G, weight)
     return ((node, single_source_bellman_ford_path(graph, node, weight)) for node in graph.nodes)
 
 
-@function(_can_run, gain="more")
+@function(_can_run, gain="often")
 def all_pairs_bellman_ford_path_length(G: Any, weight: Any = "weight") -> Iterator:
     graph = _ready(G, weight)
     return ((node, single_source_bellman_ford_path_length(graph, node, weight)) for node in graph.nodes)
