@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 from . import _arrays, _core
 from ._graph import Graph, _load, from_edges
 from .errors import BadInput
+from .nx import graph as adjacency
 
 
 def _columns(column: Any, names: tuple) -> list:
@@ -91,12 +91,16 @@ def from_networkx(graph: Any, weight: str | None = "weight", **options: Any) -> 
 
     weight: the attribute of edges; those that lack it weigh 1. Graphs whose edges all lack it have no weights.
     """
-    nodes = list(graph)
-    sources, targets, weights = (_multigraph_edges if graph.is_multigraph() else _edges)(graph, nodes, weight)
+    rows = adjacency.from_networkx(graph)
+    sources, targets = rows.repeated(rows.sources), rows.repeated(rows.targets)
+    weights = _weights_of(graph, weight)
     options.setdefault("undirected", not graph.is_directed())
+    if not graph.is_directed():
+        once = sources <= targets  # the rows have both ends of an edge
+        sources, targets, weights = sources[once], targets[once], None if weights is None else weights[once]
+    nodes = rows.nodes
     if all(isinstance(node, str) for node in nodes):
-        ends = [nodes[i] for i in sources], [nodes[i] for i in targets]
-        return from_edges(*ends, weights, vertices=nodes, **options)
+        return from_edges(rows.nodes_at(sources), rows.nodes_at(targets), weights, vertices=nodes, **options)
     if not all(_is_id(node) for node in nodes):
         numbered = from_edges(sources, targets, weights, vertices=len(nodes), **options)
         return Graph(numbered._core, nodes)
@@ -105,32 +109,13 @@ def from_networkx(graph: Any, weight: str | None = "weight", **options: Any) -> 
     return from_edges(ids[sources], ids[targets], weights, vertices=len(ids) if are_dense else ids, **options)
 
 
-def _edges(graph: Any, nodes: list, weight: str | None) -> tuple:
-    """Places of the ends of each edge among the nodes, and weights, from NetworkX' dictionaries of neighbours."""
-    import numpy as np
-
-    place = {node: i for i, node in enumerate(nodes)}
-    rows = [neighbors for _, neighbors in graph.adjacency()]
-    counts = np.fromiter(map(len, rows), np.int64, len(rows))
-    targets = np.fromiter(map(place.__getitem__, itertools.chain.from_iterable(rows)), np.int64, counts.sum())
-    sources = np.repeat(np.arange(len(rows)), counts)
-    given = [data.get(weight) for neighbors in rows for data in neighbors.values()] if weight else []
-    weights = np.array([1 if w is None else w for w in given]) if any(w is not None for w in given) else None
-    if graph.is_directed():
-        return sources, targets, weights
-    once = sources <= targets  # the dictionaries have both ends of an edge
-    return sources[once], targets[once], None if weights is None else weights[once]
-
-
-def _multigraph_edges(graph: Any, nodes: list, weight: str | None) -> tuple:
-    import numpy as np
-
-    place = {node: i for i, node in enumerate(nodes)}
-    ends = list(graph.edges(data=weight, default=None)) if weight else [(u, v, None) for u, v in graph.edges()]
-    sources = np.array([place[u] for u, _, _ in ends], dtype=np.int64)
-    targets = np.array([place[v] for _, v, _ in ends], dtype=np.int64)
-    has_weights = any(w is not None for _, _, w in ends)
-    return sources, targets, [1 if w is None else w for _, _, w in ends] if has_weights else None
+def _weights_of(graph: Any, weight: str | None) -> Any:
+    if weight is None:
+        return None
+    numbers, found = adjacency.numbers_of(adjacency.neighbors_of(graph), graph.is_multigraph(), weight)
+    if numbers is None:
+        raise BadInput(f"not every {weight!r} of the edges is a whole number below 2**63 or a float")
+    return numbers if found > 0 else None
 
 
 def _is_id(node: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
 import os
 from typing import Any, Iterable, Union
 
@@ -83,10 +85,10 @@ class Graph(Algorithms):
 
     def is_multigraph(self) -> bool:
         """As NetworkX asks: whether there are parallel arcs."""
-        from .nx.graph import of
+        from .nx.graph import converted
 
         self._open()
-        return of(self).is_multigraph()
+        return converted(self).is_multigraph()
 
     @property
     def weight_type(self) -> str:
@@ -165,8 +167,14 @@ class Graph(Algorithms):
         with ticking(options.pop("progress", None)) as tick:
             answer = _core.run(core, algorithm["name"], values, options, tick)
         if answer.graph is not None:
-            return Graph(answer.graph)
+            return self._part(answer.graph)
         return Result(answer, self._ids, algorithm, algorithm["name"])
+
+    def _part(self, core: Any) -> Graph:
+        """A graph of some of the vertices, which are called as here."""
+        if self._labels is None:
+            return Graph(core)
+        return Graph(core, [self._labels[place] for place in Ids(core.ids()).array])
 
     def __len__(self) -> int:
         return self.vertex_count
@@ -261,6 +269,8 @@ def from_edges(
     from . import _arrays
 
     listed: Any = []
+    with contextlib.suppress(TypeError):
+        options["vertices"] = vertices = operator.index(vertices)  # type: ignore[arg-type]
     if vertices is not None and not isinstance(vertices, int):
         listed, options["vertices"] = _arrays.ids(vertices, "vertex"), None
     elif vertices is not None and vertices < 0:

@@ -1,6 +1,7 @@
 #include "adjacency.hpp"
 
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -13,19 +14,24 @@ namespace {
 
 constexpr std::size_t look_every = 1u << 16;  // entries between two looks for Ctrl-C, while Python is locked
 
-void look_for_signals(std::size_t entries) {
-  if (entries % look_every == 0 && PyErr_CheckSignals() != 0) nb::raise_python_error();
-}
-
-/// visit(key, value) of each entry of each dictionary, in their order; begin(entries) before each of them.
+/// visit(key, value) of each entry of each dictionary, in their order, as long as it is true; begin(entries) before
+/// each of them. A visit may run any program of Python's: the entry is held, and a dictionary that changes is noticed.
 template <class Begin, class Visit>
 void for_each_entry(const nb::list& rows, Begin&& begin, Visit&& visit) {
+  std::size_t visited = 0;
   for (const nb::handle row : rows) {
     if (!PyDict_Check(row.ptr())) throw nb::type_error("a dictionary of neighbors is expected");
-    begin(static_cast<std::uint64_t>(PyDict_Size(row.ptr())));
-    Py_ssize_t at  = 0;
-    PyObject * key = nullptr, *value = nullptr;
-    while (PyDict_Next(row.ptr(), &at, &key, &value)) visit(key, value);
+    const auto entries = static_cast<std::uint64_t>(PyDict_Size(row.ptr()));
+    begin(entries);
+    Py_ssize_t    at   = 0;
+    std::uint64_t seen = 0;
+    PyObject *    key = nullptr, *value = nullptr;
+    for (; PyDict_Next(row.ptr(), &at, &key, &value); ++seen) {
+      const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+      if (!visit(key, value)) return;
+      if (++visited % look_every == 0 && PyErr_CheckSignals() != 0) nb::raise_python_error();
+    }
+    if (seen != entries) throw std::runtime_error("the graph changed while it was read");
   }
 }
 
@@ -62,58 +68,58 @@ nb::tuple rows_of_dictionaries(const nb::list& rows, const nb::dict& index, bool
       rows, [&](std::uint64_t entries) { offsets.push_back(offsets.back() + entries); },
       [&](PyObject* node, PyObject*) {
         targets.push_back(place_of(node));
-        look_for_signals(targets.size());
+        return true;
       });
   return nb::make_tuple(array_of(std::move(offsets)), array_of(std::move(targets)));
 }
 
-/// Numbers of Python: whole ones as long as all are, for as far as 64 bits hold them.
+/// Numbers of Python: whole ones as long as all are. What 64 bits do not hold as it is, is refused.
 class Numbers {
  public:
-  /// False: it is none, or larger.
   bool add(PyObject* value) {
-    if (PyFloat_Check(value)) {
-      become_real();
-      real_.push_back(PyFloat_AsDouble(value));
-      return true;
-    }
-    if (!PyLong_Check(value)) return false;
-    const long long whole = PyLong_AsLongLong(value);
+    if (PyFloat_Check(value)) return add_real(PyFloat_AsDouble(value));
+    if (!PyIndex_Check(value)) return false;
+    const nb::object index = nb::steal(PyNumber_Index(value));  // NumPy's own, too
+    const long long  whole = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
     if (whole == -1 && PyErr_Occurred()) return PyErr_Clear(), false;
-    is_real_ ? real_.push_back(static_cast<double>(whole)) : whole_.push_back(whole);
-    return true;
+    exact_ = exact_ && whole >= -exact_in_doubles && whole <= exact_in_doubles;
+    if (!is_real_) return whole_.push_back(whole), true;
+    return real_.push_back(static_cast<double>(whole)), exact_;
   }
-  std::size_t size() const { return is_real_ ? real_.size() : whole_.size(); }
-  nb::object  array() && { return is_real_ ? array_of(std::move(real_)) : array_of(std::move(whole_)); }
+  nb::object array() && { return is_real_ ? array_of(std::move(real_)) : array_of(std::move(whole_)); }
 
  private:
-  void become_real() {
-    if (is_real_) return;
-    real_.assign(whole_.begin(), whole_.end());
-    whole_   = {};
-    is_real_ = true;
+  static constexpr long long exact_in_doubles = 1LL << 53;
+
+  bool add_real(double value) {
+    if (!is_real_) real_.assign(whole_.begin(), whole_.end()), whole_ = {}, is_real_ = true;
+    real_.push_back(value);
+    return exact_;
   }
 
-  bool                      is_real_ = false;
+  bool                      is_real_ = false, exact_ = true;  ///< whole ones would be, as doubles
   std::vector<std::int64_t> whole_;
   std::vector<double>       real_;
 };
 
-/// Of each entry of each row, dictionaries of attributes, the one of this name, or 1. None: not all are numbers.
-nb::object numbers_of_dictionaries(const nb::list& rows, nb::handle attribute) {
+/// Of each entry of each row, dictionaries of attributes, the one of this name, or 1. None: not all are numbers. And
+/// how many had it.
+nb::tuple numbers_of_dictionaries(const nb::list& rows, nb::handle attribute) {
   Numbers          numbers;
-  bool             all = true;
-  const nb::object one = nb::cast(1);
+  bool             all   = true;
+  std::uint64_t    found = 0;
+  const nb::object one   = nb::cast(1);
   for_each_entry(
       rows, [](std::uint64_t) {},
       [&](PyObject*, PyObject* attributes) {
-        if (!all) return;
-        PyObject* value = PyDict_Check(attributes) ? PyDict_GetItemWithError(attributes, attribute.ptr()) : nullptr;
+        if (!PyDict_Check(attributes)) throw nb::type_error("a dictionary of attributes is expected");
+        PyObject* const  value = PyDict_GetItemWithError(attributes, attribute.ptr());
+        const nb::object held  = nb::borrow(value);
         if (!value && PyErr_Occurred()) nb::raise_python_error();
-        all = PyDict_Check(attributes) && numbers.add(value ? value : one.ptr());
-        look_for_signals(numbers.size());
+        found += value != nullptr;
+        return all = numbers.add(value ? value : one.ptr());
       });
-  return all ? std::move(numbers).array() : nb::none();
+  return nb::make_tuple(all ? std::move(numbers).array() : nb::none(), found);
 }
 
 }  // namespace

@@ -21,28 +21,31 @@ namespace {
 using Offsets = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Targets = nb::ndarray<const Vertex, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-struct Rows {
-  Offsets offsets;
-  Targets targets;
-
-  std::uint64_t vertex_count() const { return offsets.shape(0) - 1; }
-};
-
-constexpr std::uint64_t look_every = 1u << 16;  // vertices between two looks whether the work is cancelled
-
 bool are_vertices(std::span<const Vertex> some, std::uint64_t n) {
   return std::all_of(some.begin(), some.end(), [n](Vertex v) { return v < n; });
 }
 
-/// The rows are of the package's own making; if they are not, that is said before memory is read.
-void check(const Rows& rows, std::span<const Vertex> others) {
-  const std::uint64_t  entries = rows.offsets.shape(0), arcs = rows.targets.shape(0);
-  const std::uint64_t* offsets = rows.offsets.data();
-  const bool good = entries > 0 && offsets[0] == 0 && offsets[entries - 1] == arcs &&
-                    std::is_sorted(offsets, offsets + entries) &&
-                    are_vertices({rows.targets.data(), arcs}, entries - 1) && are_vertices(others, entries - 1);
-  if (!good) throw usage_error("these are no rows of a graph with those vertices");
-}
+/// Rows of arrays that the package has made; they are checked once.
+struct Rows {
+  Offsets held_offsets;
+  Targets held_targets;
+
+  std::span<const std::uint64_t> offsets{held_offsets.data(), held_offsets.shape(0)};
+  std::span<const Vertex>        targets{held_targets.data(), held_targets.shape(0)};
+
+  Rows(Offsets with_offsets, Targets with_targets)
+      : held_offsets(std::move(with_offsets)), held_targets(std::move(with_targets)) {
+    const bool good = !offsets.empty() && offsets.front() == 0 && offsets.back() == targets.size() &&
+                      std::is_sorted(offsets.begin(), offsets.end()) && are_vertices(targets, vertex_count());
+    if (!good) throw usage_error("these are no rows of a graph");
+  }
+  std::uint64_t           vertex_count() const { return offsets.size() - 1; }
+  std::span<const Vertex> row(Vertex v) const { return targets.subspan(offsets[v], offsets[v + 1] - offsets[v]); }
+};
+
+using SharedRows = std::shared_ptr<const Rows>;
+
+constexpr std::uint64_t look_every = 1u << 16;  // vertices between two looks whether the work is cancelled
 
 // ---------------------------------------------------------------------------------- breadth first, by one queue
 
@@ -62,14 +65,13 @@ Met met_from(const Rows& rows, const std::vector<Vertex>& sources, std::uint64_t
     met.order.push_back(v), met.parents.push_back(parent);
   };
   for (const Vertex source : sources) meet(source, source);
-  met.levels                         = {0, met.order.size()};
-  const std::uint64_t* const offsets = rows.offsets.data();
+  met.levels = {0, met.order.size()};
   for (std::uint64_t level = 0; level < depth; ++level) {
     const std::uint64_t end = met.levels[level + 1];
     for (std::uint64_t i = met.levels[level]; i < end; ++i) {
       if (i % look_every == 0) check_cancelled(progress);
       const Vertex v = met.order[i];
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) meet(rows.targets.data()[e], v);
+      for (const Vertex target : rows.row(v)) meet(target, v);
     }
     if (met.order.size() == end) break;
     met.levels.push_back(met.order.size());
@@ -77,13 +79,11 @@ Met met_from(const Rows& rows, const std::vector<Vertex>& sources, std::uint64_t
   return met;
 }
 
-nb::tuple queue_order(const Offsets& offsets, const Targets& targets, const std::vector<Vertex>& sources,
-                      std::uint64_t depth, nb::handle tick) {
-  const auto rows = std::make_shared<const Rows>(Rows{offsets, targets});
-  Met        met  = work(tick, [rows, sources, depth](Progress& progress) {
-    check(*rows, sources);
-    return met_from(*rows, sources, depth, progress);
-  });
+nb::tuple queue_order(const SharedRows& rows, const std::vector<Vertex>& sources, std::uint64_t depth,
+                      nb::handle tick) {
+  if (!are_vertices(sources, rows->vertex_count())) throw usage_error("a source is no vertex");
+  Met met = work(
+      tick, [rows, sources, depth](Progress& progress) { return met_from(*rows, sources, depth, progress); });
   return nb::make_tuple(array_of(std::move(met.order)), array_of(std::move(met.parents)),
                         array_of(std::move(met.levels)));
 }
@@ -116,24 +116,26 @@ std::vector<Vertex> sinks_first(const Rows& rows, std::span<const Vertex> labels
   const auto          enter = [&](Vertex c) {
     if (seen[c]) return false;
     seen[c] = true;
-    path.push_back({c, of.starts[c], rows.offsets.data()[of.members[of.starts[c]]]});
+    path.push_back({c, of.starts[c], rows.offsets[of.members[of.starts[c]]]});
     return true;
   };
-  const auto go_on = [&](Visit& at) {  // true: into another component
+  const auto enter_next = [&](Visit at) {  // by value: entering moves the path
     for (; at.member < of.starts[at.component + 1]; ++at.member) {
       const Vertex v = of.members[at.member];
-      at.arc         = std::max(at.arc, rows.offsets.data()[v]);
-      while (at.arc < rows.offsets.data()[v + 1])
-        if (enter(labels[rows.targets.data()[at.arc++]])) return true;
+      for (at.arc = std::max(at.arc, rows.offsets[v]); at.arc < rows.offsets[v + 1];) {
+        const Vertex next = labels[rows.targets[at.arc++]];
+        if (seen[next]) continue;
+        path.back() = at;
+        return enter(next);
+      }
     }
     return false;
   };
   for (std::uint64_t v = 0; v < labels.size(); ++v) {
-    if (v % look_every == 0) check_cancelled(progress);
     if (!enter(labels[v])) continue;
     while (!path.empty()) {
-      const std::size_t top = path.size() - 1;
-      if (go_on(path[top])) continue;
+      if (enter_next(path.back())) continue;
+      if (order.size() % look_every == 0) check_cancelled(progress);
       order.push_back(path.back().component);
       path.pop_back();
     }
@@ -141,17 +143,14 @@ std::vector<Vertex> sinks_first(const Rows& rows, std::span<const Vertex> labels
   return order;
 }
 
-nb::object component_order(const Offsets& offsets, const Targets& targets, const Targets& labels, nb::handle tick) {
-  struct Input {
-    Rows    rows;
-    Targets labels;
-  };
-  const auto input = std::make_shared<const Input>(Input{{offsets, targets}, labels});
-  return array_of(work(tick, [input](Progress& progress) {
-    const std::span<const Vertex> of{input->labels.data(), input->labels.shape(0)};
-    check(input->rows, of);
-    if (of.size() != input->rows.vertex_count()) throw usage_error("a label a vertex is expected");
-    return sinks_first(input->rows, of, progress);
+nb::object component_order(const SharedRows& rows, const Targets& labels, nb::handle tick) {
+  const auto held = std::make_shared<const Targets>(labels);
+  return array_of(work(tick, [rows, held](Progress& progress) {
+    const std::span<const Vertex> of{held->data(), held->shape(0)};
+    const bool good = of.size() == rows->vertex_count() && are_vertices(of, of.size()) &&
+                      std::all_of(of.begin(), of.end(), [of](Vertex c) { return of[c] == c; });
+    if (!good) throw usage_error("each label is a vertex of its component, the same for all of it");
+    return sinks_first(*rows, of, progress);
   }));
 }
 
@@ -159,9 +158,12 @@ nb::object component_order(const Offsets& offsets, const Targets& targets, const
 
 void add_orders(nb::module_& module) {
   const auto ticks = nb::arg("tick").none();
-  module.def("queue_order", &queue_order, nb::arg("offsets"), nb::arg("targets"), nb::arg("sources"),
-             nb::arg("depth"), ticks);
-  module.def("component_order", &component_order, nb::arg("offsets"), nb::arg("targets"), nb::arg("labels"), ticks);
+  nb::class_<SharedRows>(module, "Rows")
+      .def("__init__", [](SharedRows* self, const Offsets& offsets, const Targets& targets) {
+        new (self) SharedRows{std::make_shared<const Rows>(offsets, targets)};
+      });
+  module.def("queue_order", &queue_order, nb::arg("rows"), nb::arg("sources"), nb::arg("depth"), ticks);
+  module.def("component_order", &component_order, nb::arg("rows"), nb::arg("labels"), ticks);
 }
 
 }  // namespace spillway::python

@@ -131,8 +131,10 @@ bool interrupted(Task& task, nb::handle tick) {
     return false;
   } catch (nb::python_error& error) {
     error.restore();
-    return true;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   }
+  return true;
 }
 
 /// What they own is given back when the list is as it should be: that may call anything.

@@ -109,6 +109,11 @@ def test_vertices_without_edges():
     assert sp.from_edges([], [], vertices=["a", "b"]).vertex.tolist() == ["a", "b"]
 
 
+def test_a_count_of_vertices_may_be_numpys():
+    assert sp.from_edges([0, 1], [1, 2], vertices=np.int64(5)).vertex_count == 5
+    assert sp.from_edges([0, 1], [1, 2], vertices=[7]).vertex.tolist() == [0, 1, 2, 7]
+
+
 def test_changes_are_asked_for():
     assert sp.from_edges([0, 0, 1], [1, 1, 1]).arc_count == 3
     assert sp.from_edges([0, 0, 1], [1, 1, 1], undirected=True).arc_count == 5

@@ -7,7 +7,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from .. import _core
-from .graph import NxGraph, of
+from .graph import NxGraph, converted
 from .support import function, run
 
 
@@ -17,7 +17,7 @@ def _labels(graph: NxGraph, algorithm: str) -> Any:
 
 def _sets(graph: NxGraph, labels: Any, order: Any = None) -> Iterator:
     """In the order of the labels that are given; otherwise in that of their first nodes, as NetworkX has them."""
-    nodes = graph.called(np.argsort(labels, kind="stable"))
+    nodes = graph.nodes_at(np.argsort(labels, kind="stable"))
     ends = np.cumsum(np.bincount(labels, minlength=len(graph)))
     order = np.unique(labels) if order is None else order
     return (set(nodes[begin:end]) for begin, end in zip(np.append(0, ends)[order].tolist(), ends[order].tolist()))
@@ -26,25 +26,25 @@ def _sets(graph: NxGraph, labels: Any, order: Any = None) -> Iterator:
 def _strong_sets(graph: NxGraph) -> Iterator:
     """A component comes after those that it leads to, as NetworkX' programs rely on."""
     labels = _labels(graph, "scc")
-    order = _core.component_order(graph.offsets, graph.targets, labels.astype(np.uint32), None)
+    order = _core.component_order(graph.rows(), labels.astype(np.uint32), None)
     return _sets(graph, labels, order)
 
 
 def _count(G: Any, algorithm: str) -> int:
-    return run(of(G).core, algorithm).facts["components"]
+    return run(converted(G).core, algorithm).facts["components"]
 
 
 def _is_one(G: Any, algorithm: str) -> bool:
     import networkx as nx
 
-    if len(of(G)) == 0:
+    if len(converted(G)) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     return _count(G, algorithm) == 1
 
 
 @function()
 def connected_components(G: Any) -> Iterator:
-    graph = of(G)
+    graph = converted(G)
     return _sets(graph, _labels(graph, "cc"))
 
 
@@ -60,14 +60,14 @@ def is_connected(G: Any) -> bool:
 
 @function()
 def node_connected_component(G: Any, n: Any) -> set:
-    graph = of(G)
+    graph = converted(G)
     labels = _labels(graph, "cc")
-    return set(graph.called(labels == labels[graph.index[n]]))
+    return set(graph.nodes_at(labels == labels[graph.index[n]]))
 
 
 @function()
 def weakly_connected_components(G: Any) -> Iterator:
-    graph = of(G)
+    graph = converted(G)
     return _sets(graph, _labels(graph, "cc"))
 
 
@@ -83,16 +83,16 @@ def is_weakly_connected(G: Any) -> bool:
 
 @function()
 def strongly_connected_components(G: Any) -> Iterator:
-    return _strong_sets(of(G))
+    return _strong_sets(converted(G))
 
 
-def _from_anywhere(G: Any, source: Any = None) -> bool | str:
+def _from_anywhere(source: Any, **_: Any) -> bool | str:
     return True if source is None else "a source of the search is left to NetworkX"
 
 
 @function(_from_anywhere)
 def kosaraju_strongly_connected_components(G: Any, source: Any = None) -> Iterator:
-    return _strong_sets(of(G))
+    return _strong_sets(converted(G))
 
 
 @function()
@@ -111,7 +111,7 @@ def is_strongly_connected(G: Any) -> bool:
 def _graph_with_nodes(G: Any) -> NxGraph:
     import networkx as nx
 
-    graph = of(G)
+    graph = converted(G)
     if len(graph) == 0:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
     return graph
@@ -136,9 +136,9 @@ def _one_parent_each(graph: NxGraph) -> bool:
 
 @function()
 def is_arborescence(G: Any) -> bool:
-    return is_tree(G) and _one_parent_each(of(G))
+    return is_tree(G) and _one_parent_each(converted(G))
 
 
 @function()
 def is_branching(G: Any) -> bool:
-    return is_forest(G) and _one_parent_each(of(G))
+    return is_forest(G) and _one_parent_each(converted(G))

@@ -6,17 +6,21 @@ Rows hold the neighbours in the order in which NetworkX has them, each once: whe
 
 from __future__ import annotations
 
-import itertools
+import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._graph import Graph, from_edges
 from .._ids import object_array
+
+# Decimals are computed as whole multiples of a power of ten, so that their sums are exact.
+_SCALES = (10, 100, 1000, 10_000, 100_000, 1_000_000)
+_LARGEST_SUM = 2**32 - 3  # of whole weights; those of floats are doubles
 
 
 class NxGraph:
@@ -28,11 +32,28 @@ class NxGraph:
         self.nodes, self.index = nodes, index
         self.offsets, self.targets, self.multiplicity = offsets, targets, multiplicity
         self.directed = directed
-        self._original: Any = lambda: None
+        self._reference: weakref.ref | None = None  # to what it was converted from, if that is NetworkX'
         self._weights: dict[Any, Weights] = {}
+        self.has_weights = False  # of a graph of this package, under the name "weight"
+        self._cores: dict[Any, Graph] = {}
+        self._process = os.getpid()
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def __iter__(self) -> Iterator:
+        return iter(self.nodes)
+
+    def __contains__(self, node: Any) -> bool:
+        """False of what cannot be a node, as in NetworkX."""
+        try:
+            return node in self.index
+        except TypeError:
+            return False
+
+    def __reduce__(self) -> tuple:
+        """Copies of a graph of NetworkX copy its cache; in theirs this is None, and they are converted when asked."""
+        return type(None), ()
 
     def is_directed(self) -> bool:
         return self.directed
@@ -43,37 +64,26 @@ class NxGraph:
     # ------------------------------------------------------------------------------------------------ nodes
 
     @cached_property
-    def node_array(self) -> Any:
+    def _node_array(self) -> Any:
         return object_array(self.nodes)
 
-    def called(self, places: Any) -> list:
-        """The nodes at these places."""
-        return self.node_array[places].tolist()
+    def nodes_at(self, places: Any) -> list:
+        return self._node_array[places].tolist()
 
     def per_node(self, values: Any) -> dict:
         """A dictionary as NetworkX answers with: values of all nodes, in their order."""
         return dict(zip(self.nodes, values.tolist()))
 
-    def bunch(self, nbunch: Any) -> list[int]:
-        """Places of the nodes that NetworkX' nbunch_iter gives."""
+    def places_in(self, nbunch: Iterable) -> list[int]:
+        """As NetworkX' nbunch_iter: nodes that are not there are left out."""
         import networkx as nx
 
-        if nbunch is None:
-            return list(range(len(self)))
-        if self.has(nbunch):
-            return [self.index[nbunch]]
         try:
             return [self.index[node] for node in nbunch if node in self.index]
         except TypeError as error:
             if "iter" in error.args[0]:
                 raise nx.NetworkXError("nbunch is not a node or a sequence of nodes.") from error
             raise nx.NetworkXError(f"Node {nbunch} in sequence nbunch is not a valid node.") from error
-
-    def has(self, node: Any) -> bool:
-        try:
-            return node in self.index
-        except TypeError:
-            return False
 
     # -------------------------------------------------------------------------------------- rows and degrees
 
@@ -83,16 +93,23 @@ class NxGraph:
         return np.repeat(np.arange(len(self), dtype=np.uint32), np.diff(self.offsets).astype(np.int64))
 
     @cached_property
-    def reversed_rows(self) -> tuple:
-        """Offsets and sources of the in-arcs: in NetworkX' order, or that of the nodes where its graph is gone."""
-        original = self._original()
-        if original is not None:
-            return _rows([_plain(original._pred[node]) for node in self.nodes], self.index)
-        counts = np.bincount(self.targets, minlength=len(self))
-        return _offsets(counts), self.sources[np.argsort(self.targets, kind="stable")]
+    def _out_rows(self) -> Any:
+        return _core.Rows(self.offsets, self.targets)
 
-    def rows(self, reverse: bool = False) -> tuple:
-        return self.reversed_rows if reverse and self.directed else (self.offsets, self.targets)
+    @cached_property
+    def _in_rows(self) -> Any:
+        """In NetworkX' order, or in that of the nodes where there is no graph of NetworkX."""
+        if self._reference is not None:
+            original = self._original()
+            offsets, sources = _arrays_of([_plain(original._pred[node]) for node in self.nodes], self.index)
+            _require_same(len(sources) == len(self.targets))
+        else:
+            offsets = _offsets(np.bincount(self.targets, minlength=len(self)))
+            sources = self.sources[np.argsort(self.targets, kind="stable")]
+        return _core.Rows(offsets, sources)
+
+    def rows(self, reverse: bool = False) -> Any:
+        return self._in_rows if reverse and self.directed else self._out_rows
 
     def is_loop(self) -> Any:
         return self.sources == self.targets
@@ -120,122 +137,190 @@ class NxGraph:
 
     # ------------------------------------------------------------------------------------------ computing
 
-    @cached_property
+    def core_named(self, name: Any, make: Callable[[], Graph]) -> Graph:
+        """A graph of this package that is kept; a process that was forked makes its own."""
+        if self._process != os.getpid():
+            self._cores, self._process = {}, os.getpid()
+        if name not in self._cores:
+            self._cores[name] = make()
+        return self._cores[name]
+
+    @property
     def core(self) -> Graph:
         """Each neighbour once, without weights."""
-        return self._graph(self.sources, self.targets, None)
+        return self.core_named("out", lambda: self.graph_of(self.sources, self.targets))
 
-    @cached_property
+    @property
     def reversed_core(self) -> Graph:
-        return self._graph(self.targets, self.sources, None) if self.directed else self.core
+        if not self.directed:
+            return self.core
+        return self.core_named("in", lambda: self.graph_of(self.targets, self.sources))
 
-    @cached_property
+    @property
     def undirected_core(self) -> Graph:
-        return _load_edges(self.sources, self.targets, None, len(self), True) if self.directed else self.core
+        if not self.directed:
+            return self.core
+        return self.core_named("both", lambda: _graph(self.sources, self.targets, None, len(self), True))
 
-    @cached_property
+    @property
     def core_of_all_edges(self) -> Graph:
         """With parallel edges."""
         if self.multiplicity is None:
             return self.core
-        return self._graph(np.repeat(self.sources, self.multiplicity), np.repeat(self.targets, self.multiplicity), None)
+        return self.core_named("all", lambda: self.graph_of(self.repeated(self.sources), self.repeated(self.targets)))
 
-    def _graph(self, sources: Any, targets: Any, bits: Any) -> Graph:
+    def repeated(self, of_arcs: Any) -> Any:
+        """An entry for each parallel edge."""
+        return of_arcs if self.multiplicity is None else np.repeat(of_arcs, self.multiplicity)
+
+    def graph_of(self, sources: Any, targets: Any, weights: Any = None) -> Graph:
         if self.directed:
-            return _load_edges(sources, targets, bits, len(self), False)
+            return _graph(sources, targets, weights, len(self), False)
         once = sources <= targets  # the rows have both ends of an edge
-        return _load_edges(sources[once], targets[once], None if bits is None else bits[once], len(self), True)
+        return _graph(sources[once], targets[once], None if weights is None else weights[once], len(self), True)
+
+    # -------------------------------------------------------------------------------------------- weights
 
     def weights(self, attribute: Any) -> Weights:
         """Of the arcs: the least of parallel edges, and 1 where the attribute is missing."""
         found = self._weights.get(attribute)
         if found is None:
-            found = self._weights[attribute] = self._extracted(attribute)
+            found = self._weights[attribute] = self._weights_named(attribute)
         return found
 
-    def _extracted(self, attribute: Any) -> Weights:
+    def _weights_named(self, attribute: Any) -> Weights:
+        if attribute is None or self._reference is None:
+            return Weights(self, np.ones(int(self.edges_of_arcs().sum()), np.int64))
         original = self._original()
-        if attribute is None or original is None:
-            return Weights(self, np.ones(len(self.targets), np.int64), same=True)
-        return _weights_of(self, original, attribute)
+        rows = neighbors_of(original)
+        _require_same(np.array_equal(_arrays_of(rows, self.index)[1], self.targets))
+        return _weights_of(self, original, rows, attribute)
 
-    @property
-    def original(self) -> Any:
-        """The graph that this was made of, as NetworkX has it."""
-        original = self._original()
-        return self.to_networkx() if original is None else original
+    def _original(self) -> Any:
+        """The graph that this was converted from."""
+        assert self._reference is not None
+        original = self._reference()
+        if original is None:
+            raise RuntimeError("the graph of NetworkX that this was converted from is gone, and with it its attributes")
+        return original
+
+    # ---------------------------------------------------------------------------------------- to NetworkX
+
+    def part(self, nodes: Iterable) -> Any:
+        """These nodes and the edges between them, as a graph of NetworkX."""
+        if self._reference is not None:
+            return self._original().subgraph(nodes).copy()
+        kept = np.zeros(len(self), bool)
+        kept[[self.index[node] for node in nodes]] = True
+        return self._to_networkx(kept)
 
     def to_networkx(self) -> Any:
-        """Nodes, edges and the weights that were converted; other attributes are in the original only."""
+        if self._reference is not None:
+            return self._original()
+        return self._to_networkx(np.ones(len(self), bool))
+
+    def _to_networkx(self, kept: Any) -> Any:
+        """Of a graph of this package, which has no other attributes than weights."""
         import networkx as nx
 
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph}
         graph = kinds.get((self.directed, self.is_multigraph()), nx.MultiDiGraph)()
-        graph.add_nodes_from(self.nodes)
-        kept = np.ones(len(self.targets), bool) if self.directed else self.sources <= self.targets
-        arcs = np.repeat(np.flatnonzero(kept), self.edges_of_arcs()[kept])
-        ends = self.called(self.sources[arcs]), self.called(self.targets[arcs])
-        graph.add_edges_from(zip(*ends))
-        for name, weights in self._weights.items():
-            if name is not None and not graph.is_multigraph():
-                nx.set_edge_attributes(graph, dict(zip(zip(*ends), weights.values[arcs].tolist())), name)
+        graph.add_nodes_from(self.nodes_at(kept))
+        edges = kept[self.sources] & kept[self.targets]
+        if not self.directed:
+            edges &= self.sources <= self.targets
+        times = self.edges_of_arcs()
+        ends = (self.nodes_at(np.repeat(each[edges], times[edges])) for each in (self.sources, self.targets))
+        if self.has_weights:
+            graph.add_weighted_edges_from(zip(*ends, self._weights["weight"].of_edges[np.repeat(edges, times)].tolist()))
+        else:
+            graph.add_edges_from(zip(*ends))
         return graph
 
 
 class Weights:
     """Weights of arcs under one name, and graphs of this package that have them."""
 
-    def __init__(self, graph: NxGraph, values: Any, same: bool):
-        self._graph = weakref.ref(graph)
-        self.values = values  # int64 or float64
-        self.same = same  # whether all edges, parallel ones included, have one weight above zero
+    def __init__(self, graph: NxGraph, of_edges: Any):
+        """of_edges: int64 or float64; parallel edges follow each other."""
+        _require_same(len(of_edges) == graph.edges_of_arcs().sum())
+        self._sources = weakref.ref(graph)
+        self.of_edges = of_edges
+        self.whole = of_edges.dtype.kind == "i"
 
     @property
-    def whole(self) -> bool:
-        return self.values.dtype.kind == "i"
+    def are_same(self) -> bool:
+        """Whether all edges have one weight above zero."""
+        values = self.of_edges
+        return values.size == 0 or bool(values[0] > 0 and np.isfinite(values[0]) and (values == values[0]).all())
+
+    def of_arcs(self, graph: NxGraph) -> Any:
+        """The least of parallel edges."""
+        if graph.multiplicity is None or not len(self.of_edges):
+            return self.of_edges
+        return np.minimum.reduceat(self.of_edges, np.cumsum(graph.multiplicity) - graph.multiplicity)
 
     @cached_property
-    def bits(self) -> Any:
-        """As they are kept; those that 32 bits cannot hold as they are would change the answer."""
-        values = self.values
-        if values.size and values.min() < 0:
-            raise NotImplementedError("weights are negative")
-        if self.whole:
-            if values.size and values.max() >= 2**32:
-                raise NotImplementedError("weights do not fit 32 bits")
-            return values.astype(np.uint32)
-        with np.errstate(over="ignore", invalid="ignore"):
-            floats = values.astype(np.float32)
-        if not (np.isfinite(floats).all() and (floats == values).all()):
-            raise NotImplementedError("weights are no 32-bit floats, to which they would be rounded")
-        return floats
-
-    def _owner(self) -> NxGraph:
-        graph = self._graph()
+    def _stored(self) -> tuple[Any, int]:
+        """In the types of this package, and by how much they are scaled. What they cannot hold is refused."""
+        graph = self._sources()
         assert graph is not None  # whoever asks holds it
-        return graph
+        return _stored(self.of_arcs(graph), self.whole, len(graph))
 
-    @cached_property
-    def core(self) -> Graph:
-        owner = self._owner()
-        return owner._graph(owner.sources, owner.targets, self.bits)
+    @property
+    def stored(self) -> Any:
+        return self._stored[0]
 
-    @cached_property
-    def reversed_core(self) -> Graph:
-        owner = self._owner()
-        return owner._graph(owner.targets, owner.sources, self.bits) if owner.directed else self.core
+    @property
+    def scale(self) -> int:
+        return self._stored[1]
 
-    def from_all(self, sources: list[int]) -> Graph:
+    def distances_of(self, sums: Any) -> Any:
+        """Sums of what is stored, as sums of the weights that were given."""
+        return sums.astype(np.int64) if self.whole else sums / self.scale
+
+    def core(self, graph: NxGraph, attribute: Any, reverse: bool = False) -> Graph:
+        ends = (graph.targets, graph.sources) if reverse and graph.directed else (graph.sources, graph.targets)
+        return graph.core_named((attribute, reverse and graph.directed), lambda: graph.graph_of(*ends, self.stored))
+
+    def core_from_all(self, graph: NxGraph, sources: list[int]) -> Graph:
         """With one more vertex, from which arcs of no length lead to all of these."""
-        owner, more = self._owner(), len(sources)
-        bits = np.concatenate([self.bits, np.zeros(more, self.bits.dtype)])
-        starts = np.concatenate([owner.sources, np.full(more, len(owner), np.uint32)])
-        ends = np.concatenate([owner.targets, np.array(sources, np.uint32)])
-        return _load_edges(starts, ends, bits, len(owner) + 1, False)
+        more, dtype = len(sources), self.stored.dtype
+        starts = np.concatenate([graph.sources, np.full(more, len(graph), np.uint32)])
+        ends = np.concatenate([graph.targets, np.array(sources, np.uint32)])
+        return _graph(starts, ends, np.concatenate([self.stored, np.zeros(more, dtype)]), len(graph) + 1, False)
 
 
-def _load_edges(sources: Any, targets: Any, bits: Any, n: int, undirected: bool) -> Graph:
-    return from_edges(sources, targets, bits, vertices=n, undirected=undirected)
+def _stored(values: Any, whole: bool, n: int) -> tuple[Any, int]:
+    if values.size == 0:
+        return values.astype(np.uint32), 1
+    if values.min() < 0:
+        raise NotImplementedError("weights are negative")
+    if whole:
+        return _stored_whole(values, n), 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        floats = values.astype(np.float32)
+        if np.isfinite(floats).all() and (floats == values).all():
+            return floats, 1
+        for scale in _SCALES:
+            counts = np.rint(values * scale)
+            if counts.max() < 2**32 and (counts / scale == values).all():
+                return _stored_whole(counts.astype(np.int64), n), scale
+    raise NotImplementedError("weights are neither 32-bit floats nor decimals of few digits; they would be rounded")
+
+
+def _stored_whole(values: Any, n: int) -> Any:
+    """Floats where a path could be too long for whole numbers of 32 bits, if they hold each weight."""
+    largest = int(values.max())
+    if largest * n <= _LARGEST_SUM:
+        return values.astype(np.uint32)
+    if largest <= 2**24:
+        return values.astype(np.float32)
+    raise NotImplementedError("weights are so large that their sums may not fit 32 bits")
+
+
+def _graph(sources: Any, targets: Any, weights: Any, n: int, undirected: bool) -> Graph:
+    return from_edges(sources, targets, weights, vertices=n, undirected=undirected)
 
 
 def _offsets(counts: Any) -> Any:
@@ -249,24 +334,53 @@ def _sums(places: Any, values: Any, n: int) -> Any:
     return np.bincount(places, weights=values, minlength=n).astype(np.int64)
 
 
+def _require_same(same: bool) -> None:
+    if not same:
+        raise RuntimeError("the graph has changed since it was converted")
+
+
 # ------------------------------------------------------------------------------------------- from NetworkX
 
 
 def from_networkx(graph: Any, attributes: Iterable = ()) -> NxGraph:
-    """`attributes`: those of edges that will be asked for."""
+    """`attributes`: those of edges that will be asked for; others are read when they are."""
     nodes = list(graph)
     index = {node: place for place, node in enumerate(nodes)}
-    rows = _neighbors(graph)
-    offsets, targets = _rows(rows, index)
+    rows = neighbors_of(graph)
+    offsets, targets = _arrays_of(rows, index)
     multiplicity = None
     if graph.is_multigraph():
-        keys = itertools.chain.from_iterable(row.values() for row in rows)
-        multiplicity = np.fromiter(map(len, keys), np.int64, len(targets))
-    made = NxGraph(nodes, index, offsets, targets, multiplicity, graph.is_directed())
-    made._original = weakref.ref(graph)
-    for attribute in attributes:
-        made._weights[attribute] = _weights_of(made, graph, attribute)
-    return made
+        parallel = (len(keys) for row in rows for keys in row.values())
+        multiplicity = np.fromiter(parallel, np.int64, len(targets))
+    converted = NxGraph(nodes, index, offsets, targets, multiplicity, graph.is_directed())
+    converted._reference = weakref.ref(graph)
+    add_weights(converted, graph, attributes, rows)
+    return converted
+
+
+def add_weights(converted: NxGraph, graph: Any, attributes: Iterable, rows: list[dict] | None = None) -> None:
+    for attribute in set(attributes) - set(converted._weights):
+        try:
+            weights = _weights_of(converted, graph, neighbors_of(graph) if rows is None else rows, attribute)
+        except NotImplementedError:
+            continue  # whoever needs them says so
+        converted._weights[attribute] = weights
+
+
+def _weights_of(converted: NxGraph, graph: Any, rows: list[dict], attribute: Any) -> Weights:
+    beneath = getattr(graph, "_graph", graph)
+    if beneath.is_directed() and not graph.is_directed():
+        raise NotImplementedError("the two directions of an edge of this view may have different weights")
+    numbers, _ = numbers_of(rows, graph.is_multigraph(), attribute)
+    if numbers is None:
+        raise NotImplementedError("weights are not all whole numbers below 2**63, or floats")
+    return Weights(converted, numbers)
+
+
+def numbers_of(rows: list[dict], multigraph: bool, attribute: Any) -> tuple[Any, int]:
+    """int64 where all are whole, otherwise float64; None: not all are numbers. And how many edges had the attribute."""
+    edges = [_plain(keys) for row in rows for keys in row.values()] if multigraph else rows
+    return _core.numbers_of_dictionaries(edges, attribute)
 
 
 def _plain(row: Any) -> dict:
@@ -276,46 +390,23 @@ def _plain(row: Any) -> dict:
     return dict(row) if isinstance(row, Mapping) else dict.fromkeys(row, {})
 
 
-def _neighbors(graph: Any) -> list[dict]:
+def neighbors_of(graph: Any) -> list[dict]:
     """Of each node: its neighbours with the attributes of the edge, or of all parallel edges."""
     rows = [_plain(row) for _, row in graph.adjacency()]
-    if graph.is_multigraph() and rows and any(type(keys) is not dict for row in rows for keys in row.values()):
+    if graph.is_multigraph() and any(type(keys) is not dict for row in rows for keys in row.values()):
         rows = [{node: dict(keys) for node, keys in row.items()} for row in rows]
     return rows
 
 
-def _rows(rows: list, index: dict) -> tuple:
-    """Offsets and targets, of dictionaries of neighbours."""
+def _arrays_of(rows: list[dict], index: dict) -> tuple:
+    """Offsets and targets."""
     return _core.rows_of_dictionaries(rows, index, list(index) == list(range(len(index))))
-
-
-def _weights_of(graph: NxGraph, original: Any, attribute: Any) -> Weights:
-    rows = _neighbors(original)
-    if graph.multiplicity is None:
-        values = _numbers(rows, attribute)
-        return Weights(graph, values, same=_same(values))
-    everything = _numbers([_plain(keys) for row in rows for keys in row.values()], attribute)
-    starts = np.cumsum(graph.multiplicity) - graph.multiplicity
-    least = np.minimum.reduceat(everything, starts) if len(everything) else everything
-    return Weights(graph, least, same=_same(everything))
-
-
-def _numbers(rows: list[dict], attribute: Any) -> Any:
-    """int64 where all are whole, otherwise float64."""
-    numbers = _core.numbers_of_dictionaries(rows, attribute)
-    if numbers is None:
-        raise NotImplementedError("weights are not all numbers that 64 bits hold")
-    return numbers
-
-
-def _same(values: Any) -> bool:
-    return values.size == 0 or bool(values[0] > 0 and np.isfinite(values[0]) and (values == values[0]).all())
 
 
 # ------------------------------------------------------------------------------------ from this package
 
 
-def of(graph: Any) -> NxGraph:
+def converted(graph: Any) -> NxGraph:
     """What NetworkX' functions hand over: a converted graph, or one of this package, which is converted once."""
     if isinstance(graph, NxGraph):
         return graph
@@ -328,20 +419,19 @@ def _from_spillway(graph: Graph) -> NxGraph:
     offsets, targets, weights = graph.rows()
     nodes = graph.vertex.tolist()
     sources = np.repeat(np.arange(len(nodes), dtype=np.uint32), np.diff(offsets).astype(np.int64))
-    multiplicity, firsts = None, np.arange(len(targets))
-    first = np.ones(len(targets), bool)
+    first = np.ones(len(targets), bool)  # of parallel arcs
     first[1:] = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
-    parallel = not first.all()
-    if parallel:
+    multiplicity = None
+    if not first.all():
         firsts = np.flatnonzero(first)
         multiplicity = np.diff(np.append(firsts, len(targets)))
         offsets, targets = _offsets(np.bincount(sources[firsts], minlength=len(nodes))), targets[firsts]
     index = {node: place for place, node in enumerate(nodes)}
     made = NxGraph(nodes, index, offsets, targets, multiplicity, not graph.symmetric)
-    if not parallel:
-        made.core = graph
+    if multiplicity is None:
+        made._cores["out"] = Graph(graph._core, graph._labels)  # another object, or the two would hold each other
     if weights is not None:
         kind = np.int64 if weights.dtype.kind == "u" else np.float64
-        everything = weights.astype(kind)  # parallel arcs ascend by weight
-        made._weights["weight"] = Weights(made, everything[firsts], same=_same(everything))
+        made._weights["weight"] = Weights(made, weights.astype(kind))
+        made.has_weights = True
     return made

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-_WEIGHTS = "Weights are whole numbers below 2**32 or 32-bit floats, none negative; a function as weight is left to NetworkX."
+_WEIGHTS = (
+    "Weights are whole numbers below 2**32, 32-bit floats, or decimals with at most six digits after the point, none "
+    "negative; others, and a function as weight, are left to NetworkX."
+)
 _ORDER = "`sort_neighbors` is left to NetworkX."
 _UNDIRECTED = "Directed graphs and multigraphs are left to NetworkX."
 
@@ -105,5 +108,5 @@ def get_info() -> dict[str, Any]:
         "package": "spillway",
         "short_summary": "Graphs of any size on one machine: all cores, and the GPU where there is one.",
         "functions": {name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()},
-        "default_config": {"device": "auto", "device_memory": None, "threads": None, "always_run": False},
+        "default_config": {"device": "auto", "device_memory": None, "threads": None},
     }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .._graph import Graph
 from . import components, measures, subgraphs, traversal, unweighted, weighted  # noqa: F401  they register functions
-from .graph import NxGraph, from_networkx
+from .graph import NxGraph, add_weights, converted, from_networkx
 from .support import FUNCTIONS
 
-# From how many edges on a function gains although the graph has to be converted first (docs/performance.md).
-_WORTH_CONVERTING = {"part": None, "once": 200_000, "often": 5_000, "much": 500}
+# From how many edges on a call gains although the graph has to be converted first: measured on two cores with
+# NetworkX 3.6. A conversion that is there already costs nothing; what is local stays with NetworkX even then.
+_WORTH_CONVERTING = {"local": math.inf, "half": math.inf, "linear": 200_000, "weighted": 5_000, "superlinear": 500}
+# With these NetworkX looks at a part of the graph only.
+_BOUNDS = ("cutoff", "depth_limit", "radius")
 
 _ANY_PATH = "another of several shortest paths"
 _OTHER_ANSWERS = {
@@ -35,40 +39,47 @@ class Backend:
 
     @staticmethod
     def convert_from_nx(graph: Any, *, edge_attrs: dict | None = None, **_: Any) -> NxGraph | Graph:
-        """Attributes are read when they are asked for; of those that are named here also their defaults are known."""
+        """The structure is converted once, whatever attributes are asked for."""
         if isinstance(graph, (NxGraph, Graph)):
             return graph
-        defaults = edge_attrs or {}
-        if any(default != 1 for default in defaults.values()):
-            raise NotImplementedError("edges without the attribute weigh 1 here")
-        return from_networkx(graph, defaults)
+        if hasattr(graph, "_graph"):  # a view: NetworkX does not notice when what is beneath changes
+            graph.__networkx_cache__ = None
+        known = _conversion_of(graph)
+        if known is None:
+            return from_networkx(graph, edge_attrs or {})
+        add_weights(known, graph, edge_attrs or {})
+        return known
 
     @staticmethod
     def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-        from .graph import of
-
-        if isinstance(result, NxGraph):
-            return result.to_networkx()
-        return of(result).to_networkx() if isinstance(result, Graph) else result
+        return converted(result).to_networkx() if isinstance(result, (NxGraph, Graph)) else result
 
     @staticmethod
     def can_run(name: str, args: tuple, kwargs: dict) -> bool | str:
         if name not in FUNCTIONS:
             return f"there is no function '{name}'"
         asked = FUNCTIONS[name].can_run
-        return True if asked is None else asked(*args, **kwargs)
+        if asked is None:
+            return True
+        given = _by_name(name, args, kwargs)
+        if isinstance(given["G"], Graph):
+            given["G"] = converted(given["G"])
+        return asked(**given)
 
     @staticmethod
     def should_run(name: str, args: tuple, kwargs: dict) -> bool | str:
-        graph = args[0] if args else kwargs.get("G")
-        if isinstance(graph, (NxGraph, Graph)) or _is_converted(graph):
+        given = _by_name(name, args, kwargs)
+        graph, cost = given["G"], FUNCTIONS[name].cost
+        if isinstance(graph, (NxGraph, Graph)):
             return True
-        gain = FUNCTIONS[name].gain
-        least = _WORTH_CONVERTING[gain(*args, **kwargs) if callable(gain) else gain]
-        if least is None:
-            return "NetworkX looks at a part of the graph, which is not converted yet"
+        if callable(cost):
+            cost = cost(**given)
+        if cost == "local" or any(given.get(bound) is not None for bound in _BOUNDS):
+            return "NetworkX looks at a part of the graph only"
+        if _conversion_of(graph) is not None:
+            return True
         edges = graph.number_of_edges()
-        return edges >= least or f"{edges} edges are too few to gain by converting them"
+        return edges >= _WORTH_CONVERTING[cost] or f"{edges} edges are too few to gain by converting them"
 
     @staticmethod
     def on_start_tests(items: list) -> None:
@@ -81,9 +92,16 @@ class Backend:
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-def _is_converted(graph: Any) -> bool:
-    cache = getattr(graph, "__networkx_cache__", None)
-    return bool(cache and cache.get("backends", {}).get("spillway"))
+def _by_name(name: str, args: tuple, kwargs: dict) -> dict[str, Any]:
+    bound = FUNCTIONS[name].signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _conversion_of(graph: Any) -> NxGraph | None:
+    """One that NetworkX keeps; it drops them when the graph changes."""
+    kept = (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("spillway", {})
+    return next((each for each in kept.values() if isinstance(each, NxGraph)), None)
 
 
 backend = Backend()

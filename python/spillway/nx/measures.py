@@ -2,74 +2,70 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Iterator
 
 import numpy as np
 
-from .graph import NxGraph, of
+from .graph import NxGraph, converted
 from .support import function, run
 
 
-def simple_and_undirected(G: Any, *_: Any, **__: Any) -> bool | str:
+def simple_and_undirected(G: Any, **_: Any) -> bool | str:
     if G.is_directed():
         return "directed graphs are left to NetworkX"
     return "multigraphs are left to NetworkX" if G.is_multigraph() else True
-
-
-def _plain(values: Any) -> int | float:
-    """A number of Python's own."""
-    return values.item() if hasattr(values, "item") else values
 
 
 # ---------------------------------------------------------------------------------------------- degrees
 
 
 def _degree_centrality(G: Any, direction: str) -> dict:
-    graph = of(G)
+    graph = converted(G)
     if len(graph) <= 1:
         return dict.fromkeys(graph.nodes, 1)
     return graph.per_node(graph.degrees(direction) * (1.0 / (len(graph) - 1.0)))
 
 
-@function(gain="part")
+@function(cost="local")
 def degree_centrality(G: Any) -> dict:
     return _degree_centrality(G, "both")
 
 
-@function(gain="part")
+@function(cost="local")
 def in_degree_centrality(G: Any) -> dict:
     return _degree_centrality(G, "in")
 
 
-@function(gain="part")
+@function(cost="local")
 def out_degree_centrality(G: Any) -> dict:
     return _degree_centrality(G, "out")
 
 
-@function(gain="part")
+@function(cost="local")
 def isolates(G: Any) -> Iterator:
-    graph = of(G)
-    return iter(graph.called(graph.degrees() == 0))
+    graph = converted(G)
+    return iter(graph.nodes_at(graph.degrees() == 0))
 
 
-@function(gain="part")
+@function(cost="local")
 def is_isolate(G: Any, n: Any) -> bool:
-    graph = of(G)
-    return n in graph.index and bool(graph.degrees()[graph.index[n]] == 0)
+    graph = converted(G)
+    return n in graph and bool(graph.degrees()[graph.index[n]] == 0)
 
 
-@function(gain="part")
+@function(cost="local")
 def number_of_isolates(G: Any) -> int:
-    return int(np.count_nonzero(of(G).degrees() == 0))
+    return int(np.count_nonzero(converted(G).degrees() == 0))
 
 
-@function(gain="part")
+@function(cost="local")
 def number_of_selfloops(G: Any) -> int:
-    graph = of(G)
+    graph = converted(G)
     return int(graph.edges_of_arcs()[graph.is_loop()].sum())
 
 
-def _not_parallel(G: Any, nodes: Any = None) -> bool | str:
+def _not_parallel(G: Any, nodes: Any = None, **_: Any) -> bool | str:
     if nodes is not None:
         return "reciprocity of single nodes is left to NetworkX"
     return "multigraphs are left to NetworkX" if G.is_multigraph() else True
@@ -79,7 +75,7 @@ def _not_parallel(G: Any, nodes: Any = None) -> bool | str:
 def overall_reciprocity(G: Any) -> float:
     import networkx as nx
 
-    graph = of(G)
+    graph = converted(G)
     arcs = len(graph.targets)
     if arcs == 0:
         raise nx.NetworkXError("Not defined for empty graphs")
@@ -109,9 +105,9 @@ def core_numbers(graph: NxGraph) -> Any:
     return run(graph.core, "kcore").columns["core"]
 
 
-@function(simple_and_undirected, gain="often")
+@function(simple_and_undirected, cost="weighted")
 def core_number(G: Any) -> dict:
-    graph = of(G)
+    graph = converted(G)
     return graph.per_node(core_numbers(graph))
 
 
@@ -122,39 +118,37 @@ def _only(graph: NxGraph, nodes: Any, per_node: dict) -> Any:
     """The value of one node, or of all that are asked for."""
     if nodes is None:
         return per_node
-    if graph.has(nodes):
+    if nodes in graph:
         return per_node[nodes]
-    return {graph.nodes[place]: per_node[graph.nodes[place]] for place in graph.bunch(nodes)}
+    return {graph.nodes[place]: per_node[graph.nodes[place]] for place in graph.places_in(nodes)}
 
 
-@function(simple_and_undirected, gain="much")
+@function(simple_and_undirected, cost="superlinear")
 def triangles(G: Any, nodes: Any = None) -> Any:
-    graph = of(G)
+    graph = converted(G)
     return _only(graph, nodes, graph.per_node(run(graph.core, "tc", per_vertex=True).columns["triangles"]))
 
 
-def _unweighted_clustering(
-    G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True
-) -> bool | str:
+def _unweighted_clustering(G: Any, weight: Any, **_: Any) -> bool | str:
     return simple_and_undirected(G) if weight is None else "weights are left to NetworkX"
 
 
-@function(_unweighted_clustering, gain="much")
+@function(_unweighted_clustering, cost="superlinear")
 def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
-    graph = of(G)
+    graph = converted(G)
     return _only(graph, nodes, graph.per_node(run(graph.core, "lcc").columns["coefficient"]))
 
 
-@function(_unweighted_clustering, gain="much")
+@function(_unweighted_clustering, cost="superlinear")
 def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
     values = clustering(G, nodes, weight).values()
     counted = values if count_zeros else [value for value in values if value > 0]
     return sum(counted) / len(counted)
 
 
-@function(simple_and_undirected, gain="much")
+@function(simple_and_undirected, cost="superlinear")
 def transitivity(G: Any) -> float:
-    graph = of(G)
+    graph = converted(G)
     neighbors = np.bincount(graph.sources[~graph.is_loop()], minlength=len(graph)).astype(object)  # of any size
     corners = 6 * run(graph.core, "tc").facts["triangles"]
     return corners / int((neighbors * (neighbors - 1)).sum()) if corners else 0
@@ -163,19 +157,17 @@ def transitivity(G: Any) -> float:
 # ------------------------------------------------------------------------------------------ betweenness
 
 
-def _can_be_between(
-    G: Any, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
-) -> bool | str:
+def _can_be_between(G: Any, weight: Any, endpoints: bool, **_: Any) -> bool | str:
     if endpoints and G.is_directed():
         return "endpoints in directed graphs are left to NetworkX"
     return True if weight is None else "weights are left to NetworkX"
 
 
-@function(_can_be_between, gain="much")
+@function(_can_be_between, cost="superlinear")
 def betweenness_centrality(
     G: Any, k: Any = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
 ) -> dict:
-    graph, n = of(G), len(of(G))
+    graph, n = converted(G), len(converted(G))
     sampled = None if k is None or k == n else [graph.index[node] for node in seed.sample(graph.nodes, k)]
     between = _between(graph, sampled)
     if endpoints:
@@ -222,9 +214,7 @@ def _scale(graph: NxGraph, sampled: list[int] | None, normalized: bool, endpoint
     return per_node
 
 
-def _to_all(
-    G: Any, sources: Any, targets: Any, normalized: bool = False, weight: Any = None
-) -> bool | str:
+def _to_all(G: Any, sources: Any, targets: Any, weight: Any, **_: Any) -> bool | str:
     if weight is not None:
         return "weights are left to NetworkX"
     if not (hasattr(targets, "__len__") and hasattr(sources, "__len__")):
@@ -232,16 +222,16 @@ def _to_all(
     return True if set(G) <= set(targets) else "targets that are not all nodes are left to NetworkX"
 
 
-@function(_to_all, gain="much")
+@function(_to_all, cost="superlinear")
 def betweenness_centrality_subset(
     G: Any, sources: Any, targets: Any, normalized: bool = False, weight: Any = None
 ) -> dict:
-    graph = of(G)
-    once = dict.fromkeys(graph.index[node] for node in sources)
-    again = [graph.index[node] for node in sources]
-    for place in once:
-        again.remove(place)
-    between = _between(graph, list(once)) + sum(_between(graph, [place]) for place in again)
+    graph = converted(G)
+    times = Counter(graph.index[node] for node in sources)
+    between = _between(graph, list(times))
+    for place, count in times.items():
+        if count > 1:
+            between += (count - 1) * _between(graph, [place])
     return graph.per_node(between * _scale(graph, None, normalized, endpoints=False))
 
 
@@ -252,14 +242,7 @@ _RESOLVED = 1e-6
 
 
 def _can_rank(
-    G: Any,
-    alpha: float = 0.85,
-    personalization: dict | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-6,
-    nstart: dict | None = None,
-    weight: Any = "weight",
-    dangling: dict | None = None,
+    G: Any, alpha: float, personalization: dict | None, tol: float, nstart: Any, dangling: dict | None, **_: Any
 ) -> bool | str:
     n = len(G)
     if nstart is not None:
@@ -284,7 +267,7 @@ def _restart(G: Any, shares: dict) -> Any:
     return "all" if alike and min(given.values(), default=0) > 0 else None
 
 
-@function(_can_rank, gain="often")
+@function(_can_rank, cost="weighted")
 def pagerank(
     G: Any,
     alpha: float = 0.85,
@@ -297,10 +280,10 @@ def pagerank(
 ) -> dict:
     import networkx as nx
 
-    graph = of(G)
+    graph = converted(G)
     if len(graph) == 0:
         return {}
-    if not graph.weights(weight).same:
+    if not graph.weights(weight).are_same:
         raise NotImplementedError("ranks by weights are left to NetworkX")
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)

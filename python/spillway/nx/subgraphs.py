@@ -2,85 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import Any
 
 import numpy as np
 
-from . import unweighted, weighted
-from .graph import NxGraph, of
+from .graph import converted
 from .measures import core_numbers, simple_and_undirected
-from .support import function, place_of
+from .support import function, place_of, run
+from .unweighted import depth_of
+from .weighted import names_an_attribute, single_source_dijkstra_path_length
 
 
-def _part(graph: NxGraph, nodes: Iterable) -> Any:
-    return graph.original.subgraph(nodes).copy()
-
-
-def _can_be_near(
-    G: Any, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
-) -> bool | str:
+def _can_be_near(G: Any, undirected: bool, distance: Any, **_: Any) -> bool | str:
     if distance is not None and undirected and G.is_directed():
         return "distances without directions are left to NetworkX"
-    return weighted.names_an_attribute(distance)
+    return names_an_attribute(distance)
 
 
-@function(_can_be_near, gain="part")
+@function(_can_be_near, cost="local")
 def ego_graph(
     G: Any, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> Any:
-    graph = of(G)
+    graph = converted(G)
     if distance is not None:
-        near = list(weighted.single_source_dijkstra_path_length(graph, n, radius, distance))
+        near = list(single_source_dijkstra_path_length(graph, n, radius, distance))
     else:
         place = place_of(graph, n, f"Source {n} is not in G")
         core = graph.undirected_core if undirected else graph.core
-        levels = unweighted.run(core, "bfs", place).columns["level"]
-        near = graph.called((levels >= 0) & (levels <= unweighted.depth_of(radius)))
-    part = _part(graph, near)
+        levels = run(core, "bfs", place).columns["level"]
+        near = graph.nodes_at((levels >= 0) & (levels <= depth_of(radius)))
+    part = graph.part(near)
     if not center:
         part.remove_node(n)
     return part
 
 
-def _cores(graph: NxGraph, given: dict | None) -> Any:
-    """The core number of each place."""
-    if given is None:
-        return core_numbers(graph)
-    return np.array([given[node] for node in graph.nodes])
-
-
-def _can_peel(G: Any, k: Any = None, core_number: dict | None = None) -> bool | str:
-    return simple_and_undirected(G)
+def _can_peel(G: Any, core_number: Any, **_: Any) -> bool | str:
+    return simple_and_undirected(G) if core_number is None else "there is nothing left to compute"
 
 
 def _highest(cores: Any) -> int:
     return max(cores.tolist())
 
 
-@function(_can_peel, gain="often")
+@function(_can_peel, cost="weighted")
 def k_core(G: Any, k: Any = None, core_number: dict | None = None) -> Any:
-    graph = of(G)
-    cores = _cores(graph, core_number)
-    return _part(graph, graph.called(cores >= (_highest(cores) if k is None else k)))
+    graph = converted(G)
+    cores = core_numbers(graph)
+    return graph.part(graph.nodes_at(cores >= (_highest(cores) if k is None else k)))
 
 
-@function(_can_peel, gain="often")
+@function(_can_peel, cost="weighted")
 def k_shell(G: Any, k: Any = None, core_number: dict | None = None) -> Any:
-    graph = of(G)
-    cores = _cores(graph, core_number)
-    return _part(graph, graph.called(cores == (_highest(cores) if k is None else k)))
+    graph = converted(G)
+    cores = core_numbers(graph)
+    return graph.part(graph.nodes_at(cores == (_highest(cores) if k is None else k)))
 
 
-@function(_can_peel, gain="often")
+@function(_can_peel, cost="weighted")
 def k_crust(G: Any, k: Any = None, core_number: dict | None = None) -> Any:
-    graph = of(G)
-    cores = _cores(graph, core_number)
-    return _part(graph, graph.called(cores <= (_highest(cores) - 1 if k is None else k)))
+    graph = converted(G)
+    cores = core_numbers(graph)
+    return graph.part(graph.nodes_at(cores <= (_highest(cores) - 1 if k is None else k)))
 
 
-@function(_can_peel, gain="often")
+@function(_can_peel, cost="weighted")
 def k_corona(G: Any, k: Any, core_number: dict | None = None) -> Any:
-    graph = of(G)
-    cores = _cores(graph, core_number)
+    graph = converted(G)
+    cores = core_numbers(graph)
     inside = graph.sources[cores[graph.targets] >= k]
-    return _part(graph, graph.called((cores == k) & (np.bincount(inside, minlength=len(graph)) == k)))
+    return graph.part(graph.nodes_at((cores == k) & (np.bincount(inside, minlength=len(graph)) == k)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from .graph import NxGraph
 
@@ -10,25 +12,27 @@ from .graph import NxGraph
 class Function(NamedTuple):
     call: Callable
     can_run: Callable[..., bool | str] | None
-    gain: str | Callable[..., str]
+    cost: str | Callable[..., str]
+    signature: inspect.Signature
 
 
 FUNCTIONS: dict[str, Function] = {}
 
 
 def function(
-    can_run: Callable[..., bool | str] | None = None, gain: str | Callable[..., str] = "once"
+    can_run: Callable[..., bool | str] | None = None, cost: str | Callable[..., str] = "linear"
 ) -> Callable:
     """Registers a function that NetworkX may call by its name, with the same parameters.
 
-    can_run: takes the same arguments before anything is converted, and says why it cannot be (a string), or True.
-    gain: what NetworkX would do itself. "part": look at a part of the graph, or at counts that it has; "once": at each
-    edge; "often": more than that, or with weights; "much": more for each vertex. Or a function that tells it from the
-    arguments.
+    can_run: takes those arguments by their names, before anything is converted, and says why it cannot be (a string),
+    or True.
+    cost: of NetworkX' own function. "local": a part of the graph, or counts that it has; "half": it ends where a target
+    is met; "linear": each edge once; "weighted": a few times, or in order; "superlinear": more for each vertex. Or a
+    function that tells it from the arguments.
     """
 
     def register(call: Callable) -> Callable:
-        FUNCTIONS[call.__name__] = Function(call, can_run, gain)
+        FUNCTIONS[call.__name__] = Function(call, can_run, cost, inspect.signature(call))
         return call
 
     return register
@@ -62,6 +66,6 @@ def place_of(graph: NxGraph, node: Any, message: str) -> int:
     """Where a node is, or NetworkX' exception for one that is not there."""
     import networkx as nx
 
-    if node not in graph.index:  # TypeError of what cannot be a node
+    if node not in graph:
         raise nx.NodeNotFound(message)
     return graph.index[node]

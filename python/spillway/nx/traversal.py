@@ -4,44 +4,47 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .graph import NxGraph, of
+from .graph import NxGraph, converted
 from .support import function
 from .unweighted import depth_of, levels_from, queue_order
 
 
-def _known_order(*args: Any, sort_neighbors: Any = None, **_: Any) -> bool | str:
-    given = [each for each in [*args[2:], sort_neighbors] if callable(each)]
-    return "an order of neighbors of one's own is left to NetworkX" if given else True
+def _in_own_order(sort_neighbors: Any, **_: Any) -> bool | str:
+    return True if sort_neighbors is None else "an order of neighbors of one's own is left to NetworkX"
+
+
+def _of_own_neighbors(neighbors: Any, **_: Any) -> bool | str:
+    return True if neighbors is None else "neighbors of one's own are left to NetworkX"
 
 
 def _place(graph: NxGraph, node: Any) -> int:
     import networkx as nx
 
-    if node not in graph.index:
+    if node not in graph.index:  # TypeError of what cannot be a node
         raise nx.NetworkXError(f"The node {node} is not in the graph.")
     return graph.index[node]
 
 
 def _tree(G: Any, source: Any, reverse: bool, depth_limit: Any) -> tuple[list, list]:
     """Parents and children, as they are met."""
-    graph = of(G)
+    graph = converted(G)
     order, parents, _ = queue_order(graph, [_place(graph, source)], depth_of(depth_limit), reverse)
-    return graph.called(parents[1:]), graph.called(order[1:])
+    return graph.nodes_at(parents[1:]), graph.nodes_at(order[1:])
 
 
-@function(_known_order)
+@function(_in_own_order)
 def bfs_edges(
     G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator:
     return zip(*_tree(G, source, reverse, depth_limit))
 
 
-@function(_known_order)
+@function(_of_own_neighbors)
 def generic_bfs_edges(G: Any, source: Any, neighbors: Any = None, depth_limit: Any = None) -> Iterator:
     return zip(*_tree(G, source, False, depth_limit))
 
 
-@function(_known_order)
+@function(_in_own_order)
 def bfs_tree(
     G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Any:
@@ -54,13 +57,13 @@ def bfs_tree(
     return tree
 
 
-@function(_known_order)
+@function(_in_own_order)
 def bfs_predecessors(G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None) -> Iterator:
     parents, children = _tree(G, source, False, depth_limit)
     return zip(children, parents)
 
 
-@function(_known_order)
+@function(_in_own_order)
 def bfs_successors(G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None) -> Iterator:
     parents, children = _tree(G, source, False, depth_limit)
     return _families(source, parents, children)
@@ -78,29 +81,29 @@ def _families(source: Any, parents: list, children: list) -> Iterator:
 
 @function()
 def bfs_layers(G: Any, sources: Any) -> Iterator:
-    graph = of(G)
-    together = [sources] if graph.has(sources) else list(set(sources))
+    graph = converted(G)
+    together = [sources] if sources in graph else list(set(sources))
     order, _, starts = queue_order(graph, [_place(graph, each) for each in together])
-    nodes, starts = graph.called(order), starts.tolist()
+    nodes, starts = graph.nodes_at(order), starts.tolist()
     return (nodes[begin:end] for begin, end in zip(starts, starts[1:]) if begin < end)
 
 
 @function()
 def descendants_at_distance(G: Any, source: Any, distance: Any) -> set:
-    graph = of(G)
+    graph = converted(G)
     levels = levels_from(graph, _place(graph, source))
-    return set(graph.called((levels == distance) & (levels >= 0)))
+    return set(graph.nodes_at((levels == distance) & (levels >= 0)))
 
 
 @function()
 def descendants(G: Any, source: Any) -> set:
-    return _reached(of(G), source, reverse=False)
+    return _reached(converted(G), source, reverse=False)
 
 
 @function()
 def ancestors(G: Any, source: Any) -> set:
-    return _reached(of(G), source, reverse=True)
+    return _reached(converted(G), source, reverse=True)
 
 
 def _reached(graph: NxGraph, source: Any, reverse: bool) -> set:
-    return set(graph.called(levels_from(graph, _place(graph, source), reverse) > 0))
+    return set(graph.nodes_at(levels_from(graph, _place(graph, source), reverse) > 0))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from . import weighted
-from .graph import NxGraph, of
+from .graph import NxGraph, converted
 from .support import function, place_of, run
 
 _ANY_DEPTH = 2**63
@@ -28,66 +28,69 @@ def levels_from(graph: NxGraph, place: int, reverse: bool = False) -> Any:
 
 def queue_order(graph: NxGraph, places: list[int], depth: int = _ANY_DEPTH, reverse: bool = False) -> tuple:
     """Places in the order in which one queue meets them, the parent of each, and where levels begin."""
-    return _core.queue_order(*graph.rows(reverse), places, depth, None)
+    return _core.queue_order(graph.rows(reverse), places, depth, None)
 
 
 def _lengths(graph: NxGraph, place: int, cutoff: Any, reverse: bool = False) -> dict:
-    levels = levels_from(graph, place, reverse)
-    met = np.flatnonzero((levels >= 0) & (levels <= depth_of(cutoff)))
-    met = met[np.argsort(levels[met], kind="stable")]
-    return dict(zip(graph.called(met), levels[met].tolist()))
+    order, _, starts = queue_order(graph, [place], depth_of(cutoff), reverse)
+    return dict(zip(graph.nodes_at(order), _levels(starts).tolist()))
+
+
+def _levels(starts: Any) -> Any:
+    """Of the entries of an order, by where levels begin."""
+    return np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
 
 
 def _paths(graph: NxGraph, place: int, cutoff: Any, reverse: bool = False) -> dict:
     order, parents, _ = queue_order(graph, [place], depth_of(cutoff), reverse)
     first = graph.nodes[place]
     paths = {first: [first]}
-    for node, parent in zip(graph.called(order[1:]), graph.called(parents[1:])):
+    for node, parent in zip(graph.nodes_at(order[1:]), graph.nodes_at(parents[1:])):
         paths[node] = [node, *paths[parent]] if reverse else [*paths[parent], node]
     return paths
 
 
 @function()
 def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) -> dict:
-    graph = of(G)
+    graph = converted(G)
     return _lengths(graph, place_of(graph, source, f"Source {source} is not in G"), cutoff)
 
 
 @function()
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: Any = None) -> dict:
-    graph = of(G)
+    graph = converted(G)
     return _lengths(graph, place_of(graph, target, f"Target {target} is not in G"), cutoff, reverse=True)
 
 
 @function()
 def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict:
-    graph = of(G)
+    graph = converted(G)
     return _paths(graph, place_of(graph, source, f"Source {source} not in G"), cutoff)
 
 
 @function()
 def single_target_shortest_path(G: Any, target: Any, cutoff: Any = None) -> dict:
-    graph = of(G)
+    graph = converted(G)
     return _paths(graph, place_of(graph, target, f"Target {target} not in G"), cutoff, reverse=True)
 
 
-@function(gain="often")
+@function(cost="weighted")
 def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator:
-    graph = of(G)
+    graph = converted(G)
     return ((node, _lengths(graph, place, cutoff)) for place, node in enumerate(graph.nodes))
 
 
-@function(gain="often")
+@function(cost="weighted")
 def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator:
-    graph = of(G)
+    graph = converted(G)
     return ((node, _paths(graph, place, cutoff)) for place, node in enumerate(graph.nodes))
 
 
-@function(gain="part")
+@function(cost="local")
 def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list:
     import networkx as nx
 
-    graph = of(G)
+    graph = converted(G)
     start = place_of(graph, source, f"Source {source} is not in G")
     place = place_of(graph, target, f"Target {target} is not in G")
     parents = run(graph.core, "bfs", start).columns["parent"]
@@ -96,12 +99,12 @@ def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list:
     path = [place]
     while path[-1] != start:
         path.append(int(parents[path[-1]]))
-    return graph.called(path[::-1])
+    return graph.nodes_at(path[::-1])
 
 
-@function(gain="part")
+@function(cost="local")
 def has_path(G: Any, source: Any, target: Any) -> bool:
-    graph = of(G)
+    graph = converted(G)
     start = place_of(graph, source, f"Source {source} is not in G")
     place = place_of(graph, target, f"Target {target} is not in G")
     return bool(levels_from(graph, start)[place] >= 0)
@@ -111,10 +114,10 @@ def has_path(G: Any, source: Any, target: Any) -> bool:
 def predecessor(
     G: Any, source: Any, target: Any = None, cutoff: Any = None, return_seen: bool | None = None
 ) -> dict | list | tuple:
-    graph = of(G)
+    graph = converted(G)
     place = place_of(graph, source, f"Source {source} not in G")
     order, _, starts = queue_order(graph, [place], max(1, depth_of(cutoff)) if cutoff else _ANY_DEPTH)
-    levels = np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
+    levels = _levels(starts)
     preds = _predecessors(graph, order, levels)
     seen = dict(zip(preds, levels.tolist()))
     if target is None:
@@ -133,25 +136,22 @@ def _predecessors(graph: NxGraph, order: Any, levels: Any) -> dict:
     down = (level[graph.sources] >= 0) & (level[graph.targets] == level[graph.sources] + 1)
     from_rank, to_rank = rank[graph.sources[down]], rank[graph.targets[down]]
     by_target = np.lexsort((from_rank, to_rank))
-    above = graph.called(order[from_rank[by_target]])
+    above = graph.nodes_at(order[from_rank[by_target]])
     ends = np.cumsum(np.bincount(to_rank, minlength=len(order))).tolist()
-    return {node: above[begin:end] for node, begin, end in zip(graph.called(order), [0, *ends], ends)}
+    return {node: above[begin:end] for node, begin, end in zip(graph.nodes_at(order), [0, *ends], ends)}
 
 
 # ------------------------------------------------------------------------------------ either kind of path
 
 
-def _can_choose(G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra") -> Any:
-    return weighted.names_an_attribute(weight)
-
-
-def _gain(G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra") -> str:
+def _cost(source: Any, target: Any, weight: Any, **_: Any) -> str:
     if source is not None and target is not None:
-        return "part"
-    return "often" if source is target or weight is not None else "once"
+        return "local"
+    of_all_pairs = source is None and target is None
+    return "weighted" if of_all_pairs or weight is not None else "linear"
 
 
-@function(_can_choose, gain=_gain)
+@function(weighted.names_an_attribute, cost=_cost)
 def shortest_path(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
@@ -177,7 +177,7 @@ def shortest_path(
     return weighted.bellman_ford_path(G, source, target, weight)
 
 
-@function(_can_choose, gain=_gain)
+@function(weighted.names_an_attribute, cost=_cost)
 def shortest_path_length(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
@@ -209,17 +209,17 @@ def _kind(weight: Any, method: str) -> str:
     return "unweighted" if weight is None else method
 
 
-def _can_average(G: Any, weight: Any = None, method: str | None = None) -> Any:
+def _can_average(weight: Any, method: str | None, **_: Any) -> bool | str:
     if method not in (None, "unweighted", "dijkstra", "bellman-ford"):
         return f"the method {method!r} is left to NetworkX"
     return weighted.names_an_attribute(weight)
 
 
-@function(_can_average, gain="often")
+@function(_can_average, cost="weighted")
 def average_shortest_path_length(G: Any, weight: Any = None, method: str | None = None) -> float:
     import networkx as nx
 
-    graph, n = of(G), len(of(G))
+    graph, n = converted(G), len(converted(G))
     if n == 0:
         raise nx.NetworkXPointlessConcept(
             "the null graph has no paths, thus there is no average shortest path length"
