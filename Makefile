@@ -23,7 +23,7 @@ PYTEST = PYTHONPATH=$(CURDIR)/build/$(1)/python SPILLWAY_COMMAND=$(CURDIR)/build
 NETWORKX = PYTHONPATH=$(CURDIR)/build/$(1)/python $(VENV)/bin/python scripts/networkx-suite
 FOR_PYTHON = -DSPILLWAY_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 
-.PHONY: all demo python networkx wheel check test test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
+.PHONY: all demo python networkx wheel check test test-python test-deep test-asan test-tsan gpu-test gpu-test-full bench gpu-bench fuzz lint format clean
 all: build/setup-build
 	@$(call BUILD,release,$(if $(CUDA),-DSPILLWAY_CUDA=$(shell echo "$(CUDA)" | tr a-z A-Z)))
 	@$(call NOTE,release)
@@ -39,7 +39,8 @@ demo: all
 $(VENV)/ready: pyproject.toml
 	@python3 -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --upgrade pip
-	@$(VENV)/bin/python -m pip install --quiet --group test
+	@$(VENV)/bin/python -m pip install --quiet --group test --group wheel
+	@$(VENV)/bin/python -m pip download --quiet --dest build/wheels numpy
 	@touch $@
 
 # The Python package in build/python/python, and its tests.
@@ -52,13 +53,19 @@ networkx: build/setup-python $(VENV)/ready
 	@$(call BUILD,python,$(FOR_PYTHON))
 	$(call NETWORKX,python)
 
-# dist/spillway-….whl, with all libraries that it needs inside: module, command, library and headers.
+# A wheel with all libraries that it needs inside: module, command, library and headers; $(1): its folder, $(2): for pip.
+define WHEEL
+	@rm -rf build/wheel $(1) && mkdir -p $(1)
+	@$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel . $(2)
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python -m auditwheel repair --wheel-dir $(1) build/wheel/*.whl \
+	  2> build/wheel/log.txt || { cat build/wheel/log.txt; exit 1; }
+	@PYTHON=$(CURDIR)/$(VENV)/bin/python PIP_FIND_LINKS=$(CURDIR)/build/wheels PIP_NO_INDEX=1 scripts/try-wheel $(1)/*.whl
+endef
+# Of what `make test` has compiled.
+OF_DEV = --no-build-isolation -C build-dir=build/dev -C cmake.build-type=RelWithDebInfo -C cmake.define.SPILLWAY_TESTS=ON
+
 wheel: build/setup-python $(VENV)/ready
-	@rm -rf build/wheel dist && mkdir -p dist
-	@$(VENV)/bin/python -m pip install --quiet --group wheel
-	@$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
-	@PYTHON=$(VENV)/bin/python scripts/try-wheel dist/*.whl
+	$(call WHEEL,dist)
 
 # Every few minutes: no nvcc, and what is quick comes first.
 check: build/setup-test
@@ -72,9 +79,15 @@ test: build/setup-test
 	@$(MAKE) --no-print-directory $(VENV)/ready || true
 	@python=$$([ -e $(VENV)/ready ] && echo "$(FOR_PYTHON)"); $(call BUILD,dev,-DSPILLWAY_TEST_TIMEOUT=600 $$python)
 	ctest --test-dir build/dev --output-on-failure -j $(JOBS)
-	@if [ -e $(VENV)/ready ]; then $(call PYTEST,dev) && $(call NETWORKX,dev) --quick; \
+	@if [ -e $(VENV)/ready ]; then $(MAKE) --no-print-directory test-python; \
 	 else echo "note: the packages for Python's tests could not be fetched; those tests were not run"; fi
 	@$(call NOTE,dev)
+
+# The package in build/dev, NetworkX' tests of what its backend has, and a wheel that is tried where nothing else is.
+test-python:
+	$(call PYTEST,dev)
+	$(call NETWORKX,dev) --quick
+	$(call WHEEL,build/dev/dist,$(OF_DEV))
 
 # What takes long: every way on every graph with kernels on the CPU, and once more looking for races; other orders each time.
 DEEP = SPILLWAY_FULL_MATRIX=1 SPILLWAY_SEED=$${SPILLWAY_SEED:-$$RANDOM}
