@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t look_every = 1u << 16;  // entries between two looks for Ctrl-C, while Python is locked
 
-/// visit(key, value) of each entry of each dictionary, in their order, as long as it is true; begin(entries) before
-/// each of them. A visit may run any program of Python's: the entry is held, and a dictionary that changes is noticed.
+/// visit(key, value) of each entry of each dictionary, in their order, as long as it is true; begin(entries)
+/// before each of them. A visit may run any program of Python's: the entry is held, and a dictionary that changes
+/// is noticed.
 template <class Begin, class Visit>
 void for_each_entry(const nb::list& rows, Begin&& begin, Visit&& visit) {
   std::size_t visited = 0;
@@ -102,8 +103,8 @@ class Numbers {
   std::vector<double>       real_;
 };
 
-/// Of each entry of each row, dictionaries of attributes, the one of this name, or 1. None: not all are numbers. And
-/// how many had it.
+/// Of each entry of each row, dictionaries of attributes, the one of this name, or 1. None: not all are numbers.
+/// And how many had it.
 nb::tuple numbers_of_dictionaries(const nb::list& rows, nb::handle attribute) {
   Numbers          numbers;
   bool             all   = true;

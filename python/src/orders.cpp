@@ -82,8 +82,8 @@ Met met_from(const Rows& rows, const std::vector<Vertex>& sources, std::uint64_t
 nb::tuple queue_order(const SharedRows& rows, const std::vector<Vertex>& sources, std::uint64_t depth,
                       nb::handle tick) {
   if (!are_vertices(sources, rows->vertex_count())) throw usage_error("a source is no vertex");
-  Met met = work(
-      tick, [rows, sources, depth](Progress& progress) { return met_from(*rows, sources, depth, progress); });
+  Met met =
+      work(tick, [rows, sources, depth](Progress& progress) { return met_from(*rows, sources, depth, progress); });
   return nb::make_tuple(array_of(std::move(met.order)), array_of(std::move(met.parents)),
                         array_of(std::move(met.levels)));
 }
@@ -147,7 +147,7 @@ nb::object component_order(const SharedRows& rows, const Targets& labels, nb::ha
   const auto held = std::make_shared<const Targets>(labels);
   return array_of(work(tick, [rows, held](Progress& progress) {
     const std::span<const Vertex> of{held->data(), held->shape(0)};
-    const bool good = of.size() == rows->vertex_count() && are_vertices(of, of.size()) &&
+    const bool                    good = of.size() == rows->vertex_count() && are_vertices(of, of.size()) &&
                       std::all_of(of.begin(), of.end(), [of](Vertex c) { return of[c] == c; });
     if (!good) throw usage_error("each label is a vertex of its component, the same for all of it");
     return sinks_first(*rows, of, progress);
