@@ -274,17 +274,14 @@ def weighted(*weights) -> nx.Graph:
 def test_what_would_mean_something_else_is_left_to_networkx():
     graph, directed = nx.cycle_graph(5), nx.cycle_graph(5, nx.DiGraph)
     assert "rounded" in refusal("dijkstra_path", weighted(1 / 3, 2), 0, 1)
-    assert "rounded" in refusal("dijkstra_path", weighted(0.1, 2.0**31), 0, 1)
+    assert "rounded" in refusal("single_source_dijkstra", weighted(0.1, 0.2), 0)
     assert "negative" in refusal("dijkstra_path", weighted(-1, 2), 0, 1)
     assert "so large" in refusal("dijkstra_path", weighted(2**40, 2), 0, 1)
     assert "so large" in refusal("all_pairs_dijkstra", weighted(3_000_000_000, 3_000_000_000))
-    assert "so large" in refusal("dijkstra_path", weighted(3000.123456, 3000.5), 0, 2)
     assert "not all whole numbers" in refusal("dijkstra_path", weighted("far", 2), 0, 1)
     assert "not all whole numbers" in refusal("dijkstra_path", weighted(None, 2), 0, 1)
     assert "not all whole numbers" in refusal("dijkstra_path", weighted(np.float32(0.5), 2), 0, 1)
     assert "not all whole numbers" in refusal("dijkstra_path", weighted(2**53 + 1, 0.5), 0, 1)
-    assert "decimals" in refusal("dijkstra_predecessor_and_distance", weighted(0.1, 0.2), 0)
-    assert "decimals" in refusal("single_source_dijkstra", weighted(0.1, 0.2), 0, cutoff=0.3)
     assert "nothing left" in refusal("k_core", graph, core_number=dict.fromkeys(graph, 2))
     assert "rounded" in refusal("dijkstra_path", weighted(math.nan, 2), 0, 1)
     assert "function" in refusal("dijkstra_path", graph, 0, 1, lambda u, v, data: 1)
@@ -302,13 +299,6 @@ def test_what_would_mean_something_else_is_left_to_networkx():
     assert "weights" in refusal("betweenness_centrality", graph, weight="weight")
     assert "endpoints" in refusal("betweenness_centrality", directed, endpoints=True)
     assert "targets" in refusal("betweenness_centrality_subset", graph, [0], [1])
-
-
-def test_decimals_add_up_exactly():
-    graph = weighted(0.1, 0.2, 0.7, 12.345)
-    assert nx.dijkstra_path_length(graph, 0, 2, backend="spillway") == 0.3  # and not 0.30000000000000004
-    assert nx.dijkstra_path_length(graph, 0, 4, backend="spillway") == 13.345
-    assert nx.single_source_dijkstra_path_length(graph, 0, backend="spillway") == {0: 0, 1: 0.1, 2: 0.3, 3: 1, 4: 13.345}
 
 
 def test_whole_weights_whose_sums_need_more_than_32_bits():

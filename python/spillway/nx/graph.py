@@ -18,8 +18,6 @@ from .. import _core
 from .._graph import Graph, from_edges
 from .._ids import object_array
 
-# Decimals are computed as whole multiples of a power of ten, so that their sums are exact.
-_SCALES = (10, 100, 1000, 10_000, 100_000, 1_000_000)
 _LARGEST_SUM = 2**32 - 3  # of whole weights; those of floats are doubles
 
 
@@ -261,23 +259,14 @@ class Weights:
         return np.minimum.reduceat(self.of_edges, np.cumsum(graph.multiplicity) - graph.multiplicity)
 
     @cached_property
-    def _stored(self) -> tuple[Any, int]:
-        """In the types of this package, and by how much they are scaled. What they cannot hold is refused."""
+    def stored(self) -> Any:
+        """In the types of this package. What they cannot hold is refused."""
         graph = self._sources()
         assert graph is not None  # whoever asks holds it
         return _stored(self.of_arcs(graph), self.whole, len(graph))
 
-    @property
-    def stored(self) -> Any:
-        return self._stored[0]
-
-    @property
-    def scale(self) -> int:
-        return self._stored[1]
-
-    def distances_of(self, sums: Any) -> Any:
-        """Sums of what is stored, as sums of the weights that were given."""
-        return sums.astype(np.int64) if self.whole else sums / self.scale
+    def as_given(self, distances: Any) -> Any:
+        return distances.astype(np.int64) if self.whole else distances
 
     def core(self, graph: NxGraph, attribute: Any, reverse: bool = False) -> Graph:
         ends = (graph.targets, graph.sources) if reverse and graph.directed else (graph.sources, graph.targets)
@@ -291,22 +280,18 @@ class Weights:
         return _graph(starts, ends, np.concatenate([self.stored, np.zeros(more, dtype)]), len(graph) + 1, False)
 
 
-def _stored(values: Any, whole: bool, n: int) -> tuple[Any, int]:
+def _stored(values: Any, whole: bool, n: int) -> Any:
     if values.size == 0:
-        return values.astype(np.uint32), 1
+        return values.astype(np.uint32)
     if values.min() < 0:
         raise NotImplementedError("weights are negative")
     if whole:
-        return _stored_whole(values, n), 1
+        return _stored_whole(values, n)
     with np.errstate(over="ignore", invalid="ignore"):
         floats = values.astype(np.float32)
-        if np.isfinite(floats).all() and (floats == values).all():
-            return floats, 1
-        for scale in _SCALES:
-            counts = np.rint(values * scale)
-            if counts.max() < 2**32 and (counts / scale == values).all():
-                return _stored_whole(counts.astype(np.int64), n), scale
-    raise NotImplementedError("weights are neither 32-bit floats nor decimals of few digits; they would be rounded")
+    if np.isfinite(floats).all() and (floats == values).all():
+        return floats
+    raise NotImplementedError("weights are no 32-bit floats, and would be rounded")
 
 
 def _stored_whole(values: Any, n: int) -> Any:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 _WEIGHTS = (
-    "Weights are whole numbers below 2**32, 32-bit floats, or decimals with at most six digits after the point, none "
-    "negative; others, and a function as weight, are left to NetworkX."
+    "Weights are whole numbers or 32-bit floats (0.25, not 0.1), none negative; others, and a function as weight, are "
+    "left to NetworkX."
 )
 _ORDER = "`sort_neighbors` is left to NetworkX."
 _UNDIRECTED = "Directed graphs and multigraphs are left to NetworkX."

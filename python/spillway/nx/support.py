@@ -18,6 +18,9 @@ class Function(NamedTuple):
 
 FUNCTIONS: dict[str, Function] = {}
 
+# Below, threads that wait for each other take longer than the work, above all on a busy machine.
+_FEW_ARCS = 50_000
+
 
 def function(
     can_run: Callable[..., bool | str] | None = None, cost: str | Callable[..., str] = "linear"
@@ -58,7 +61,10 @@ def run(graph: Any, algorithm: str, source: int | list[int] | None = None, **par
         parameters["source"] = [graph.vertex[place] for place in source]
     elif source is not None:
         parameters["source"] = graph.vertex[source]
-    result = getattr(graph, algorithm)(**parameters, **options())
+    chosen = options()
+    if graph.arc_count < _FEW_ARCS:
+        chosen.setdefault("threads", 1)
+    result = getattr(graph, algorithm)(**parameters, **chosen)
     return Answer({name: values for name, values, _ in result._answer.columns()}, result.facts)
 
 

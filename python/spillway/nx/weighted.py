@@ -14,7 +14,6 @@ class _Found(NamedTuple):
     """Entries of places that are within the cutoff, nearest first."""
 
     places: Any
-    sums: Any  # of the weights as they are stored
     distances: list
     parents: Any  # of all places; sources have none: -1
 
@@ -33,22 +32,19 @@ def _columns(graph: NxGraph, sources: list[int], weight: Any, reverse: bool = Fa
 
 
 def _search(graph: NxGraph, sources: list[int], weight: Any, cutoff: Any = None, reverse: bool = False) -> _Found:
-    weights = graph.weights(weight)
-    if cutoff is not None and weights.scale != 1:
-        raise NotImplementedError("sums of decimals are exact here, and may be on the other side of a cutoff")
     columns = _columns(graph, sources, weight, reverse)
-    sums, parents = columns["distance"], columns["parent"].astype(np.int64)
+    distances, parents = columns["distance"], columns["parent"].astype(np.int64)
     parents[sources] = -1
-    met = np.flatnonzero(np.isfinite(sums))
-    met = met[np.argsort(sums[met], kind="stable")]
+    met = np.flatnonzero(np.isfinite(distances))
+    met = met[np.argsort(distances[met], kind="stable")]
     if cutoff is not None:
-        met = met[(sums[met] <= cutoff) | np.isin(met, sources)]  # those are there, whatever the cutoff
-    return _Found(met, sums[met], weights.distances_of(sums[met]).tolist(), parents)
+        met = met[(distances[met] <= cutoff) | np.isin(met, sources)]  # those are there, whatever the cutoff
+    return _Found(met, graph.weights(weight).as_given(distances[met]).tolist(), parents)
 
 
 def distances_from(graph: NxGraph, place: int, weight: Any) -> Any:
     """Of all places, which can all be reached."""
-    return graph.weights(weight).distances_of(_columns(graph, [place], weight)["distance"])
+    return graph.weights(weight).as_given(_columns(graph, [place], weight)["distance"])
 
 
 def _lengths(graph: NxGraph, found: _Found) -> dict:
@@ -192,12 +188,9 @@ def dijkstra_predecessor_and_distance(G: Any, source: Any, cutoff: Any = None, w
 
 def _predecessors(graph: NxGraph, found: _Found, weight: Any) -> dict:
     """Of each node those from which an arc makes a path that is as short, nearest first."""
-    weights = graph.weights(weight)
-    if weights.scale != 1:
-        raise NotImplementedError("sums of decimals are exact here, and paths may be as short that are not in NetworkX")
     distance = np.full(len(graph), np.nan)
-    distance[found.places] = found.sums
-    arcs = np.flatnonzero(distance[graph.sources] + weights.stored == distance[graph.targets])
+    distance[found.places] = found.distances
+    arcs = np.flatnonzero(distance[graph.sources] + graph.weights(weight).stored == distance[graph.targets])
     arcs = arcs[np.lexsort((distance[graph.sources[arcs]], graph.targets[arcs]))]
     above = graph.nodes_at(graph.sources[arcs])
     counts = np.bincount(graph.targets[arcs], minlength=len(graph))
