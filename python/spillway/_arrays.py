@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from .errors import BadInput
+from .errors import BadInput, UsageError
 
 _DLPACK_CPU = 1
 
@@ -27,8 +27,10 @@ def _on_host(values: Any) -> Any:
 def as_numpy(values: Any) -> Any:
     import numpy as np
 
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise BadInput(f"{np.ma.count_masked(values)} entries of an array are masked; edges have two ends, and weights a value")
     if isinstance(values, np.ndarray):
-        return values
+        return np.asarray(values)
     values = _on_host(values)
     if type(values).__module__.startswith("pyarrow"):
         return _arrow_as_numpy(values)
@@ -130,8 +132,12 @@ def weights(values: Any, weight_type: str | None = None) -> Any:
     """Weights as they are kept: uint32 where all are whole, float32 otherwise, side by side."""
     import numpy as np
 
+    if weight_type not in (None, "none", "u32", "f32"):
+        raise UsageError(f"weight_type is one of none, u32 and f32, not {weight_type!r}")
     if values is None or weight_type == "none":
         return None
+    if not hasattr(values, "__len__") and hasattr(values, "__iter__"):
+        values = list(values)
     array = as_numpy(values)
     if array.ndim != 1:
         raise ValueError(f"weight has {array.ndim} dimensions; one weight an edge is expected")
@@ -163,6 +169,9 @@ def _as_floats(array: Any) -> Any:
 
     with np.errstate(over="ignore", under="ignore"):
         floats = np.ascontiguousarray(array, dtype=np.float32)
+    if ((floats == 0) & (array != 0)).any():
+        place = int(np.flatnonzero((floats == 0) & (array != 0))[0])
+        raise BadInput(f"weight {place} is {array[place]}, which a 32-bit float does not tell from 0")
     if not np.isfinite(floats).all():
         place = int(np.flatnonzero(~np.isfinite(floats))[0])
         raise BadInput(f"weight {place} is {array[place]}, which is no finite 32-bit float")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _arrays, _core
-from ._graph import Graph, _load, from_edges
+import numpy as np
+
+from . import _arrays
+from ._graph import Graph, from_edges
 from .errors import BadInput
 from .nx import graph as adjacency
 
@@ -59,7 +61,12 @@ def from_parquet(path: str, options: dict) -> Graph:
     given = {name: value for name, value in options.items() if value is not None}
     idle = {"format", "header", "temporary"}
     source, target, weight = (given.pop(name, None) for name in ("source", "target", "weight"))
-    names = pyarrow.parquet.read_schema(path).names
+    try:
+        names = pyarrow.parquet.read_schema(path).names
+    except pyarrow.ArrowInvalid as error:
+        raise BadInput(f"{path}: {error}") from None
+    if len(names) < 2:
+        raise BadInput(f"{path} has one column, {names[0]!r}; edges have two ends" if names else f"{path} has no columns")
     source, target = source or names[0], target or names[1]
     wanted = [name for name in (source, target, weight) if name not in (None, "none")]
     missing = [name for name in wanted if name not in names]
@@ -72,18 +79,16 @@ def from_parquet(path: str, options: dict) -> Graph:
 
 def from_scipy(matrix: Any, *, weights: bool = True, **options: Any) -> Graph:
     """A graph of the entries of a square sparse matrix: from the row to the column. Boolean data is no weight."""
-    import numpy as np
     import scipy.sparse
 
     if not scipy.sparse.issparse(matrix):
         raise TypeError(f"a sparse matrix is expected, not {type(matrix).__name__}")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"the matrix is {' × '.join(map(str, matrix.shape))}; that of a graph is square")
-    rows = matrix.tocsr()
-    bits = _arrays.weights(rows.data) if weights and rows.dtype != bool else None
-    targets = rows.indices.astype(np.uint32, copy=False)
-    offsets = rows.indptr.astype(np.uint64, copy=False)
-    return Graph(_load(lambda rest, tick: _core.from_csr(offsets, targets, bits, rest, tick), dict(options)))
+    rows, n = matrix.tocsr(), matrix.shape[0]
+    sources = np.repeat(np.arange(n, dtype=rows.indices.dtype), np.diff(rows.indptr))
+    values = rows.data if weights and rows.dtype != bool else None
+    return from_edges(sources, rows.indices, values, vertices=n, **options)
 
 
 def from_networkx(graph: Any, weight: str | None = "weight", **options: Any) -> Graph:
@@ -99,7 +104,7 @@ def from_networkx(graph: Any, weight: str | None = "weight", **options: Any) -> 
         once = sources <= targets  # the rows have both ends of an edge
         sources, targets, weights = sources[once], targets[once], None if weights is None else weights[once]
     nodes = rows.nodes
-    if all(isinstance(node, str) for node in nodes):
+    if all(isinstance(node, str) for node in nodes) and _are_names(nodes):
         return from_edges(rows.nodes_at(sources), rows.nodes_at(targets), weights, vertices=nodes, **options)
     if not all(_is_id(node) for node in nodes):
         numbered = from_edges(sources, targets, weights, vertices=len(nodes), **options)
@@ -113,9 +118,20 @@ def _weights_of(graph: Any, weight: str | None) -> Any:
     if weight is None:
         return None
     numbers, found = adjacency.numbers_of(adjacency.neighbors_of(graph), graph.is_multigraph(), weight)
-    if numbers is None:
-        raise BadInput(f"not every {weight!r} of the edges is a whole number below 2**63 or a float")
-    return numbers if found > 0 else None
+    if numbers is not None:
+        return numbers if found > 0 else None
+    edges = [keys for row in adjacency.neighbors_of(graph) for keys in row.values()]
+    if graph.is_multigraph():
+        edges = [data for keys in edges for data in keys.values()]
+    return np.array([data.get(weight, 1) for data in edges])  # of NumPy's kinds; others are refused
+
+
+def _are_names(nodes: list[str]) -> bool:
+    """Whether files can have them, and a question name them."""
+    try:
+        return "" not in nodes and bool("".join(nodes).encode("utf-8", "surrogateescape") or not nodes)
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_id(node: Any) -> bool:

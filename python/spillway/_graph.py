@@ -121,7 +121,7 @@ class Graph(Algorithms):
         import scipy.sparse
 
         offsets, targets, weights = self.rows()
-        values = numpy.ones(len(targets), numpy.uint8) if weights is None else weights
+        values = numpy.ones(len(targets), numpy.int64) if weights is None else weights
         size = self.vertex_count
         return scipy.sparse.csr_array((values, targets.astype(numpy.int64), offsets.astype(numpy.int64)), (size, size))
 

@@ -24,7 +24,7 @@ class Algorithms:
 
 def named(name: str) -> dict:
     """The algorithm of this name or alias."""
-    algorithm = _by_name.get(python_name(name.lower()))
+    algorithm = _by_name.get(python_name(str(name).lower()))
     if algorithm is None:
         raise UsageError(f"there is no algorithm '{name}'; there are {', '.join(each['name'] for each in known())}")
     return algorithm
@@ -51,6 +51,8 @@ def register(algorithm: dict) -> Callable:
 
 def _function(algorithm: dict) -> Callable:
     def function(graph: Any, /, *given: Any, **named_values: Any) -> Any:
+        if not hasattr(graph, "_run"):
+            raise TypeError(f"{name}: a graph of spillway is expected, not {type(graph).__name__}; from_networkx, from_edges and others make them")
         return graph._run(algorithm, given, named_values)
 
     own, name = algorithm["signature"], python_name(algorithm["name"])

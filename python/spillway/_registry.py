@@ -18,6 +18,9 @@ RUN_OPTIONS: dict[str, tuple[str, str]] = {
 }
 
 
+_MOST_THREADS = 4096
+
+
 def python_name(name: str) -> str:
     """A name of the registry as Python can write it: per_vertex, from_."""
     name = name.replace("-", "_").replace(" ", "_")
@@ -98,6 +101,8 @@ def run_options(options: dict) -> dict:
     threads = options.get("threads")
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise ValueError(f"threads is {threads!r}; it must be a whole number from 1")
+    if threads is not None and threads > _MOST_THREADS:
+        raise ValueError(f"threads is {threads}; at most {_MOST_THREADS} make sense")
     for name in ("device", "method"):
         if not isinstance(options.get(name, ""), str):
             raise TypeError(f"{name} is {options[name]!r}; it must be a string")

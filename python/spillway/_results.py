@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from ._ids import Ids
@@ -59,6 +60,8 @@ class Result:
     def __getitem__(self, name: str) -> Any:
         return self.vertex if name == "vertex" else self.columns[name]
 
+    __iter__ = None  # len() is that of the columns, and indexing goes by their names
+
     def _names(self) -> list[str]:
         return ["vertex", *map(python_name, [*self.columns, *self.facts])]
 
@@ -75,7 +78,7 @@ class Result:
     def to_pandas(self) -> Any:
         import pandas
 
-        return pandas.DataFrame(self.to_dict(), copy=False)
+        return pandas.DataFrame(self.to_dict(), copy=True)  # which may be changed
 
     def to_polars(self) -> Any:
         import polars
@@ -89,6 +92,7 @@ class Result:
 
     def top(self, k: int = 10) -> Table:
         """What people look for first: the largest values, the nearest vertices, or the largest groups."""
+        k = operator.index(k)
         if k < 0:
             raise ValueError(f"k is {k}; it must be 0 or more")
         if not self.columns:

@@ -103,8 +103,8 @@ class Numbers {
   std::vector<double>       real_;
 };
 
-/// Of each entry of each row, dictionaries of attributes, the one of this name, or 1. None: not all are numbers.
-/// And how many had it.
+/// Of each entry of each row, dictionaries of attributes, the one of this name, or 1. None: not all are numbers,
+/// or dictionaries. And how many had it.
 nb::tuple numbers_of_dictionaries(const nb::list& rows, nb::handle attribute) {
   Numbers          numbers;
   bool             all   = true;
@@ -113,7 +113,7 @@ nb::tuple numbers_of_dictionaries(const nb::list& rows, nb::handle attribute) {
   for_each_entry(
       rows, [](std::uint64_t) {},
       [&](PyObject*, PyObject* attributes) {
-        if (!PyDict_Check(attributes)) throw nb::type_error("a dictionary of attributes is expected");
+        if (!PyDict_CheckExact(attributes)) return all = false;  // others may answer as they like
         PyObject* const  value = PyDict_GetItemWithError(attributes, attribute.ptr());
         const nb::object held  = nb::borrow(value);
         if (!value && PyErr_Occurred()) nb::raise_python_error();

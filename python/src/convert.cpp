@@ -42,4 +42,9 @@ std::uint64_t size_option(const nb::dict& options, const char* name) {
   return *bytes;
 }
 
+void refuse_option(const char* name, nb::handle value) {
+  PyErr_Format(PyExc_TypeError, "%s is %R, which is of a wrong kind or out of range", name, value.ptr());
+  nb::raise_python_error();
+}
+
 }  // namespace spillway::python

@@ -25,11 +25,19 @@ struct Names {
 };
 Names names_of(const nb::list& strings);
 
+/// TypeError or OverflowError, by what is wrong with it.
+[[noreturn]] void refuse_option(const char* name, nb::handle value);
+
 /// Entries of an option, by its name; what Python leaves out is None.
 template <class T>
 T option(const nb::dict& options, const char* name, T otherwise) {
   const nb::handle value = PyDict_GetItemString(options.ptr(), name);
-  return !value.is_valid() || value.is_none() ? otherwise : nb::cast<T>(value);
+  if (!value.is_valid() || value.is_none()) return otherwise;
+  try {
+    return nb::cast<T>(value);
+  } catch (const nb::cast_error&) {
+    refuse_option(name, value);
+  }
 }
 
 /// "4GiB" or a number of bytes; 0 where nothing is given.

@@ -123,30 +123,6 @@ Graph graph_from_edges(nb::handle sources, nb::handle targets, nb::handle weight
   });
 }
 
-template <class T>
-Array<T> copied(const InputArray& array) {
-  const auto* const first = static_cast<const T*>(array.data());
-  return Array<T>::own(std::vector<T>(first, first + array.shape(0)));
-}
-
-/// Rows are copied: whoever made the arrays may write to them later.
-Graph graph_from_csr(const InputArray& offsets, const InputArray& targets, nb::handle weights,
-                     const nb::dict& options, nb::handle tick) {
-  const HeldWeights held{weights};
-  struct Input {
-    InputArray  offsets, targets;
-    HeldWeights weights;
-    LoadOptions load;
-  };
-  const auto input = std::make_shared<Input>(Input{offsets, targets, held, load_options(options)});
-  return work(tick, [input](Progress& progress) {
-    input->load.progress = &progress;
-    Csr csr{copied<EdgeIndex>(input->offsets), copied<Vertex>(input->targets), {}};
-    if (input->weights.array) csr.weights = copied<std::uint32_t>(*input->weights.array);
-    return adopt_csr(std::move(csr), input->weights.type, input->load);
-  });
-}
-
 /// What vertices are called, kept when the graph is gone.
 struct Ids {
   IdMap         map;
@@ -266,7 +242,6 @@ void add_graphs(nb::module_& module) {
   module.def("read", &read, nb::arg("path"), options, ticks);
   module.def("from_edges", &graph_from_edges, nb::arg("sources"), nb::arg("targets"), weights, nb::arg("listed"),
              options, ticks);
-  module.def("from_csr", &graph_from_csr, nb::arg("offsets"), nb::arg("targets"), weights, options, ticks);
   module.def("generate", &generated, nb::arg("kind"), nb::arg("parameters"), options, ticks);
 }
 

@@ -117,9 +117,23 @@ class Crew {
   std::size_t             idle_ = 0;  ///< threads, with those that a waiting task will wake
 };
 
+/// The thread that ends the interpreter, once it does.
+std::atomic<std::thread::id> ending{};
+
+/// Other threads that wait would be ended when they take Python's lock again, through frames that cannot be
+/// unwound: they stay where they are.
+void stay_if_ending() {
+  const std::thread::id by = ending.load();
+  while (by != std::thread::id{} && by != std::this_thread::get_id())
+    std::this_thread::sleep_for(std::chrono::hours{1});
+}
+
 bool done_unlocked(Crew& crew, const Task& task, milliseconds time) {
-  const nb::gil_scoped_release unlocked;
-  return crew.done_within(task, time);
+  PyThreadState* const state = PyEval_SaveThread();
+  const bool           done  = crew.done_within(task, time);
+  stay_if_ending();
+  PyEval_RestoreThread(state);
+  return done;
 }
 
 /// Whether Python wants the work to end: an exception is set then.
@@ -165,6 +179,7 @@ void wait_for(nb::handle tick, std::function<void(Progress&)> body) {
 }
 
 void finish_all_work() {
+  ending     = std::this_thread::get_id();
   Crew& crew = Crew::of_this_process();
   while (!crew.left_behind.empty()) {
     done_unlocked(crew, *crew.left_behind.front(), look_every);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 
 import spillway as sp
 
@@ -137,3 +139,50 @@ def test_a_folder_that_cannot_be_written(small, tmp_path, monkeypatch):
     assert small.pagerank().converged
     with pytest.raises(sp.Error):
         small.save("/proc/nowhere/graph.spill")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: sp.from_edges([0], [1], undirected="no"),
+        lambda: sp.from_edges([0], [1], ids=3),
+        lambda: sp.generate("kron", scale=4, seed=-1),
+        lambda: sp.from_scipy(scipy.sparse.eye_array(3).tocsr(), bogus=1),
+        lambda: sp.from_scipy(scipy.sparse.eye_array(3).tocsr(), symmetrize="no"),
+        lambda: sp.pagerank(nx.path_graph(3)),
+        lambda: sp.from_edges([0], [1]).pagerank(deterministic=1),
+        lambda: list(sp.from_edges([0], [1]).pagerank()),
+        lambda: sp.from_edges([0], [1]).pagerank().top(2.5),
+    ],
+)
+def test_options_of_a_wrong_kind(make):
+    with pytest.raises(TypeError) as error:
+        make()
+    assert "incompatible function arguments" not in str(error.value)
+
+
+def test_values_that_would_change_unasked():
+    masked = np.ma.masked_array([3, 1, 2], mask=[1, 0, 0])
+    for make in (lambda: sp.from_edges(masked, [1, 2, 3]), lambda: sp.from_edges([0, 1, 2], [1, 2, 0], masked)):
+        with pytest.raises(sp.BadInput, match="masked"):
+            make()
+    with pytest.raises(sp.BadInput, match="tell from 0"):
+        sp.from_edges([0], [1], [1e-46])
+    with pytest.raises(sp.UsageError, match="weight_type"):
+        sp.from_edges([0], [1], [1], weight_type="bogus")
+    with pytest.raises(ValueError, match="at most"):
+        sp.from_edges([0], [1]).pagerank(threads=10**9)
+    with pytest.raises(sp.DoesNotFit):
+        sp.from_scipy(scipy.sparse.random_array((3000, 3000), density=0.1, format="csr"), host_memory="1MiB")
+    assert sp.from_edges([0] * 300, [1] * 300).to_scipy().sum() == 300
+
+
+def test_tables_that_are_no_edges(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    (tmp_path / "bad.parquet").write_bytes(b"no table")
+    pyarrow.parquet.write_table(pa.table({"a": [1]}), tmp_path / "one.parquet")
+    for name in ("bad.parquet", "one.parquet"):
+        with pytest.raises(sp.BadInput, match=name):
+            sp.read(tmp_path / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import math
 import os
@@ -371,6 +372,71 @@ def test_small_graphs_stay_with_networkx_unless_they_are_converted():
     assert "part" in backend.should_run("shortest_path", (graph, 0, 3), {})
     assert backend.should_run("dijkstra_path", (graph, 0, 3), {}) is True
     assert "part" in backend.should_run("single_source_shortest_path_length", (graph, 0), {"cutoff": 2})
+
+
+def test_odd_cutoffs_and_numbers_are_left_to_networkx():
+    graph = nx.path_graph(5)
+    for cutoff in (math.nan, [2], 2 + 0j, 2**64, 10**400):
+        assert "cutoff" in str(backend.can_run("single_source_dijkstra_path_length", (graph, 0), {"cutoff": cutoff}))
+    assert nx.single_source_shortest_path_length(graph, 0, cutoff=-math.inf, backend="spillway") == {0: 0}
+    assert nx.single_source_shortest_path_length(graph, 0, cutoff=math.inf, backend="spillway")[4] == 4
+    assert "number" in refusal("k_core", graph, [1])
+    assert "number" in refusal("descendants_at_distance", graph, 0, [2])
+    assert "iterations" in refusal("pagerank", graph, max_iter=2.5)
+    assert "iterations" in refusal("pagerank", graph, max_iter=2**31)
+    for share in ("a", math.nan, math.inf, -1):
+        assert "personalization" in refusal("pagerank", graph, personalization={0: share})
+    assert "settle" in refusal("pagerank", graph, tol=math.nan)
+
+
+class Strict:
+    """Compares itself with its own kind only."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __hash__(self):
+        return self.number
+
+    def __eq__(self, other):
+        if type(other) is not Strict:
+            raise TypeError("compared with something else")
+        return self.number == other.number
+
+
+def test_odd_nodes_and_attributes():
+    graph = nx.Graph([(Strict(1), Strict(2)), (Strict(2), Strict(3))])
+    assert nx.number_connected_components(graph, backend="spillway") == 1
+    assert sp.from_networkx(graph).cc().components == 1
+
+    class Sevens(dict):
+        def get(self, key, default=None):
+            return 7
+
+    class Graph7(nx.Graph):
+        edge_attr_dict_factory = Sevens
+
+    assert "not all whole numbers" in refusal("dijkstra_path_length", Graph7([(0, 1)]), 0, 1)
+    for nodes in [("", "x"), ("\ud800", "b")]:
+        assert sp.from_networkx(nx.Graph([nodes])).bfs(nodes[0]).level.tolist() == [0, 1]
+
+
+def test_single_nodes_stay_with_networkx():
+    graph = nx.complete_graph(50)
+    nx.is_connected(graph, backend="spillway")
+    assert "part" in backend.should_run("triangles", (graph, 0), {})
+    assert "part" in backend.should_run("clustering", (graph,), {"nodes": [1]})
+    with pytest.raises(nx.NetworkXError):
+        nx.is_isolate(graph, 99, backend="spillway")
+
+
+def test_a_shallow_copy_outlives_what_was_converted():
+    graph = nx.DiGraph([(0, 1), (1, 2)])
+    nx.number_weakly_connected_components(graph, backend="spillway")
+    copied = copy.copy(graph)
+    del graph
+    gc.collect()
+    assert nx.single_target_shortest_path_length(copied, 2, backend="spillway") == {2: 0, 1: 1, 0: 2}
 
 
 def test_a_conversion_that_failed_is_none():

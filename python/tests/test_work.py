@@ -174,3 +174,15 @@ def test_imports_quickly_and_without_others():
         times.append(with_it - (time.perf_counter() - begin))
     assert out.strip() == "False"
     assert min(times) < 0.2
+
+
+def test_the_end_of_a_program_does_not_wait_for_daemons():
+    code = (
+        "import threading, time, spillway as sp\n"
+        "g = sp.generate('kron', scale=16, undirected=True)\n"
+        "ask = lambda: [g.pagerank(iterations=1000) for _ in range(100)]\n"
+        "threading.Thread(target=ask, daemon=True).start()\n"
+        "time.sleep(.3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

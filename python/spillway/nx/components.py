@@ -9,6 +9,7 @@ import numpy as np
 from .. import _core
 from .graph import NxGraph, converted
 from .support import function, run
+from .unweighted import queue_order
 
 
 def _labels(graph: NxGraph, algorithm: str) -> Any:
@@ -61,8 +62,7 @@ def is_connected(G: Any) -> bool:
 @function()
 def node_connected_component(G: Any, n: Any) -> set:
     graph = converted(G)
-    labels = _labels(graph, "cc")
-    return set(graph.nodes_at(labels == labels[graph.index[n]]))
+    return set(graph.nodes_at(queue_order(graph, [graph.index[n]])[0]))
 
 
 @function()

@@ -96,9 +96,9 @@ class NxGraph:
 
     @cached_property
     def _in_rows(self) -> Any:
-        """In NetworkX' order, or in that of the nodes where there is no graph of NetworkX."""
-        if self._reference is not None:
-            original = self._original()
+        """In NetworkX' order, or in that of the nodes where its graph is gone, or was none of NetworkX."""
+        original = self._reference() if self._reference is not None else None
+        if original is not None:
             offsets, sources = _arrays_of([_plain(original._pred[node]) for node in self.nodes], self.index)
             _require_same(len(sources) == len(self.targets))
         else:
@@ -385,7 +385,8 @@ def neighbors_of(graph: Any) -> list[dict]:
 
 def _arrays_of(rows: list[dict], index: dict) -> tuple:
     """Offsets and targets."""
-    return _core.rows_of_dictionaries(rows, index, list(index) == list(range(len(index))))
+    are_places = all(type(node) is int for node in index) and list(index) == list(range(len(index)))
+    return _core.rows_of_dictionaries(rows, index, are_places)
 
 
 # ------------------------------------------------------------------------------------ from this package

@@ -58,10 +58,12 @@ class Backend:
     def can_run(name: str, args: tuple, kwargs: dict) -> bool | str:
         if name not in FUNCTIONS:
             return f"there is no function '{name}'"
-        asked = FUNCTIONS[name].can_run
+        given, asked = _by_name(name, args, kwargs), FUNCTIONS[name].can_run
+        for bound in _BOUNDS:
+            if not _is_bound(given.get(bound)):
+                return f"a {bound} that is no number, or beyond all, is left to NetworkX"
         if asked is None:
             return True
-        given = _by_name(name, args, kwargs)
         if isinstance(given["G"], Graph):
             given["G"] = converted(given["G"])
         return asked(**given)
@@ -96,6 +98,10 @@ def _by_name(name: str, args: tuple, kwargs: dict) -> dict[str, Any]:
     bound = FUNCTIONS[name].signature.bind(*args, **kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+def _is_bound(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and (abs(value) < 2**53 or abs(value) == math.inf))
 
 
 def _conversion_of(graph: Any) -> NxGraph | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any, Iterator
 
@@ -50,8 +51,12 @@ def isolates(G: Any) -> Iterator:
 
 @function(cost="local")
 def is_isolate(G: Any, n: Any) -> bool:
+    import networkx as nx
+
     graph = converted(G)
-    return n in graph and bool(graph.degrees()[graph.index[n]] == 0)
+    if n not in graph:
+        raise nx.NetworkXError(f"Node {n} is not in the graph.")
+    return bool(graph.degrees()[graph.index[n]] == 0)
 
 
 @function(cost="local")
@@ -123,7 +128,11 @@ def _only(graph: NxGraph, nodes: Any, per_node: dict) -> Any:
     return {graph.nodes[place]: per_node[graph.nodes[place]] for place in graph.places_in(nodes)}
 
 
-@function(simple_and_undirected, cost="superlinear")
+def _cost(nodes: Any, **_: Any) -> str:
+    return "superlinear" if nodes is None else "local"
+
+
+@function(simple_and_undirected, cost=_cost)
 def triangles(G: Any, nodes: Any = None) -> Any:
     graph = converted(G)
     return _only(graph, nodes, graph.per_node(run(graph.core, "tc", per_vertex=True).columns["triangles"]))
@@ -133,13 +142,13 @@ def _unweighted_clustering(G: Any, weight: Any, **_: Any) -> bool | str:
     return simple_and_undirected(G) if weight is None else "weights are left to NetworkX"
 
 
-@function(_unweighted_clustering, cost="superlinear")
+@function(_unweighted_clustering, cost=_cost)
 def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
     graph = converted(G)
     return _only(graph, nodes, graph.per_node(run(graph.core, "lcc").columns["coefficient"]))
 
 
-@function(_unweighted_clustering, cost="superlinear")
+@function(_unweighted_clustering, cost=_cost)
 def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> float:
     values = clustering(G, nodes, weight).values()
     counted = values if count_zeros else [value for value in values if value > 0]
@@ -242,12 +251,21 @@ _RESOLVED = 1e-6
 
 
 def _can_rank(
-    G: Any, alpha: float, personalization: dict | None, tol: float, nstart: Any, dangling: dict | None, **_: Any
+    G: Any,
+    alpha: float,
+    personalization: dict | None,
+    max_iter: Any,
+    tol: float,
+    nstart: Any,
+    dangling: dict | None,
+    **_: Any,
 ) -> bool | str:
     n = len(G)
     if nstart is not None:
         return "a start of one's own is left to NetworkX"
-    if n * tol < _RESOLVED and n > 0:
+    if type(max_iter) is not int or max_iter > 2**30:
+        return "so many iterations are left to NetworkX"
+    if not n * tol >= _RESOLVED and n > 0:
         return f"ranks are 32-bit floats, which do not settle within {n * tol:g}"
     if not 0 <= alpha <= 0.999999:
         return f"damping by {alpha} is left to NetworkX"
@@ -260,6 +278,8 @@ def _can_rank(
 
 def _restart(G: Any, shares: dict) -> Any:
     """ "all", or a list of the one node where a walk restarts; None: something else, or nothing at all."""
+    if not all(isinstance(share, (int, float)) and 0 <= share < math.inf for share in shares.values()):
+        return None
     given = {node: share for node, share in shares.items() if node in G and share != 0}
     if len(given) == 1:
         return list(given)

@@ -37,7 +37,9 @@ def ego_graph(
     return part
 
 
-def _can_peel(G: Any, core_number: Any, **_: Any) -> bool | str:
+def _can_peel(G: Any, k: Any, core_number: Any, **_: Any) -> bool | str:
+    if not isinstance(k, (int, float, type(None))):
+        return "k is a number here"
     return simple_and_undirected(G) if core_number is None else "there is nothing left to compute"
 
 

@@ -6,7 +6,7 @@ from typing import Any, Iterator
 
 from .graph import NxGraph, converted
 from .support import function
-from .unweighted import depth_of, levels_from, queue_order
+from .unweighted import depth_of, queue_order
 
 
 def _in_own_order(sort_neighbors: Any, **_: Any) -> bool | str:
@@ -88,11 +88,18 @@ def bfs_layers(G: Any, sources: Any) -> Iterator:
     return (nodes[begin:end] for begin, end in zip(starts, starts[1:]) if begin < end)
 
 
-@function()
+def _levels_off(distance: Any, **_: Any) -> bool | str:
+    return True if isinstance(distance, (int, float)) and distance == distance else "a distance is a number here"
+
+
+@function(_levels_off, cost="local")
 def descendants_at_distance(G: Any, source: Any, distance: Any) -> set:
     graph = converted(G)
-    levels = levels_from(graph, _place(graph, source))
-    return set(graph.nodes_at((levels == distance) & (levels >= 0)))
+    order, _, starts = queue_order(graph, [_place(graph, source)], depth_of(distance))
+    if distance not in range(len(starts) - 1):
+        return set()
+    level = int(distance)
+    return set(graph.nodes_at(order[starts[level] : starts[level + 1]]))
 
 
 @function()
@@ -106,4 +113,4 @@ def ancestors(G: Any, source: Any) -> set:
 
 
 def _reached(graph: NxGraph, source: Any, reverse: bool) -> set:
-    return set(graph.nodes_at(levels_from(graph, _place(graph, source), reverse) > 0))
+    return set(graph.nodes_at(queue_order(graph, [_place(graph, source)], reverse=reverse)[0][1:]))

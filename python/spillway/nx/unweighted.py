@@ -17,9 +17,9 @@ _ANY_DEPTH = 2**63
 
 def depth_of(cutoff: Any) -> int:
     """Levels that NetworkX goes to: it begins another as long as the cutoff is above the last."""
-    if cutoff is None or cutoff == math.inf:
+    if cutoff is None or cutoff >= _ANY_DEPTH:
         return _ANY_DEPTH
-    return max(0, math.ceil(cutoff))
+    return math.ceil(cutoff) if cutoff > 0 else 0
 
 
 def levels_from(graph: NxGraph, place: int, reverse: bool = False) -> Any:
@@ -131,10 +131,11 @@ def _predecessors(graph: NxGraph, order: Any, levels: Any) -> dict:
     """Of each node of the order its neighbours one level above, as the queue met them."""
     rank = np.full(len(graph), -1, np.int64)
     rank[order] = np.arange(len(order))
-    level = np.full(len(graph), -1, np.int64)
-    level[order] = levels
-    down = (level[graph.sources] >= 0) & (level[graph.targets] == level[graph.sources] + 1)
-    from_rank, to_rank = rank[graph.sources[down]], rank[graph.targets[down]]
+    degrees = (graph.offsets[order.astype(np.int64) + 1] - graph.offsets[order]).astype(np.int64)
+    arcs = np.arange(degrees.sum()) + np.repeat(graph.offsets[order].astype(np.int64) - np.cumsum(degrees) + degrees, degrees)
+    from_rank, to_rank = np.repeat(np.arange(len(order)), degrees), rank[graph.targets[arcs]]
+    down = (to_rank >= 0) & (levels[to_rank] == levels[from_rank] + 1)
+    from_rank, to_rank = from_rank[down], to_rank[down]
     by_target = np.lexsort((from_rank, to_rank))
     above = graph.nodes_at(order[from_rank[by_target]])
     ends = np.cumsum(np.bincount(to_rank, minlength=len(order))).tolist()
