@@ -56,6 +56,21 @@ void for_each_stretch(const BuildContext& context, const char* stage, std::uint6
   });
 }
 
+/// Entries side by side, which is what the compiler makes wide loads of.
+template <class T>
+struct Adjacent {
+  const T* data;
+
+  T operator[](std::uint64_t i) const { return data[i]; }
+};
+
+/// use(sources, targets), as Adjacent if they are.
+template <class T, class Use>
+auto with_ends(const Strided<T>& sources, const Strided<T>& targets, Use&& use) {
+  if (sources.step == 1 && targets.step == 1) return use(Adjacent<T>{sources.data}, Adjacent<T>{targets.data});
+  return use(sources, targets);
+}
+
 /// The largest id; Error{bad_input} of one that is negative.
 template <class T>
 std::uint64_t largest_of(const Strided<T>& ids, const char* what, const BuildContext& context) {
@@ -63,7 +78,10 @@ std::uint64_t largest_of(const Strided<T>& ids, const char* what, const BuildCon
   for_each_share(context.threads, ids.size, [&](std::uint64_t begin, std::uint64_t end, int) {
     check_cancelled(*context.progress);
     T most = 0, least = 0;
-    for (std::uint64_t i = begin; i < end; ++i) most = std::max(most, ids[i]), least = std::min(least, ids[i]);
+    with_ends(ids, ids, [&](const auto& entries, const auto&) {
+      for (std::uint64_t i = begin; i < end; ++i)
+        most = std::max<T>(most, entries[i]), least = std::min<T>(least, entries[i]);
+    });
     if (least < 0)
       for (std::uint64_t i = begin; i < end; ++i)
         if (ids[i] < 0) throw bad_input("{} {} is {}: ids are not negative", what, i, ids[i]);
@@ -75,8 +93,8 @@ std::uint64_t largest_of(const Strided<T>& ids, const char* what, const BuildCon
 }
 
 /// Whether edges of ids below 2^32 come as rows have them: by source, then target, then weight.
-template <class T>
-bool in_order(const Strided<T>& sources, const Strided<T>& targets, const ArrayEdges& edges) {
+template <class Ids>
+bool in_order(const Ids& sources, const Ids& targets, std::uint64_t count, const ArrayEdges& edges) {
   const auto ends = [&](std::uint64_t i) {
     return static_cast<std::uint64_t>(sources[i]) << 32 | static_cast<std::uint32_t>(targets[i]);
   };
@@ -84,7 +102,7 @@ bool in_order(const Strided<T>& sources, const Strided<T>& targets, const ArrayE
     return edges.weight_type == WeightType::f32 ? std::bit_cast<float>(a) > std::bit_cast<float>(b) : a > b;
   };
   std::atomic<bool> ordered{true};
-  for_each_stretch(edges.context, "checking", sources.size, [&](std::uint64_t first, std::uint64_t last, int) {
+  for_each_stretch(edges.context, "checking", count, [&](std::uint64_t first, std::uint64_t last, int) {
     if (!ordered) return;
     std::uint64_t before = first == 0 ? 0 : ends(first - 1);
     for (std::uint64_t i = first; i < last; ++i) {
@@ -119,16 +137,12 @@ std::unique_ptr<VertexSet> members_of(const Strided<T>& sources, const Strided<T
   return numbered(std::move(members), built, edges.context.budget);
 }
 
-/// Rows of edges in order are the targets as they come.
-template <class T>
-BuiltCsr copied_rows(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
-                     std::uint64_t bound, const ArrayEdges& edges) {
-  const auto&         budget = edges.context.budget;
-  const std::uint64_t count  = sources.size;
-  BuiltCsr            built;
-  const auto          members = vertices ? nullptr : members_of(sources, targets, bound, edges, built);
-  const std::uint64_t n       = vertices ? *vertices : members ? members->size() : bound;
-  const auto          vertex  = [&](T id) {
+/// Rows of edges in order are the targets as they come. `members`: the ids that are vertices; null: all are.
+template <class Ids>
+void copy_rows(const Ids& sources, const Ids& targets, std::uint64_t count, std::uint64_t n, std::uint64_t bound,
+               const VertexSet* members, const ArrayEdges& edges, BuiltCsr& built) {
+  const auto& budget = edges.context.budget;
+  const auto  vertex = [&](auto id) {
     const Vertex v = below(bound, id);
     return members ? members->rank(v) : v;
   };
@@ -148,6 +162,17 @@ BuiltCsr copied_rows(const Strided<T>& sources, const Strided<T>& targets, std::
   for (std::uint64_t r = count == 0 ? 0 : vertex(sources[count - 1]) + 1; r <= n; ++r) offsets[r] = count;
   built.csr = {std::move(offsets).freeze(), std::move(rows).freeze(), std::move(weights).freeze()};
   check_indices(built.csr, edges.weight_type, arrays_name, edges.context.threads);
+}
+
+template <class T>
+BuiltCsr copied_rows(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
+                     std::uint64_t bound, const ArrayEdges& edges) {
+  BuiltCsr            built;
+  const auto          members = vertices ? nullptr : members_of(sources, targets, bound, edges, built);
+  const std::uint64_t n       = vertices ? *vertices : members ? members->size() : bound;
+  with_ends(sources, targets, [&](const auto& from, const auto& to) {
+    copy_rows(from, to, sources.size, n, bound, members.get(), edges, built);
+  });
   return built;
 }
 
@@ -170,9 +195,10 @@ BuiltCsr collected(const Strided<T>& sources, const Strided<T>& targets, std::op
 template <class T>
 Built indexed(const Strided<T>& sources, const Strided<T>& targets, std::optional<std::uint64_t> vertices,
               std::uint64_t bound, const ArrayEdges& edges) {
-  const bool plain = !edges.options.transform.any() && !edges.options.edges;
-  Built built{plain && in_order(sources, targets, edges) ? copied_rows(sources, targets, vertices, bound, edges)
-                                                         : collected(sources, targets, vertices, bound, edges),
+  const bool plain   = !edges.options.transform.any() && !edges.options.edges;
+  const auto ordered = [&](const auto& from, const auto& to) { return in_order(from, to, sources.size, edges); };
+  Built built{plain && with_ends(sources, targets, ordered) ? copied_rows(sources, targets, vertices, bound, edges)
+                                                            : collected(sources, targets, vertices, bound, edges),
               {}};
   built.ids = built.csr.original_ids.empty() ? IdMap::consecutive(built.csr.first_id)
                                              : IdMap::numbers(std::move(built.csr.original_ids));
