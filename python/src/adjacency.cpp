@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t look_every = 1u << 16;  // entries between two looks for Ctrl-C, while Python is locked
 
 /// visit(key, value) of each entry of each dictionary, in their order, as long as it is true; begin(entries)
-/// before each of them. A visit may run any program of Python's: the entry is held, and a dictionary that changes
-/// is noticed.
+/// before each of them. A visit may run any program of Python's, if it holds what it uses: a dictionary that
+/// changes is noticed.
 template <class Begin, class Visit>
 void for_each_entry(const nb::list& rows, Begin&& begin, Visit&& visit) {
   std::size_t visited = 0;
@@ -28,7 +28,6 @@ void for_each_entry(const nb::list& rows, Begin&& begin, Visit&& visit) {
     std::uint64_t seen = 0;
     PyObject *    key = nullptr, *value = nullptr;
     for (; PyDict_Next(row.ptr(), &at, &key, &value); ++seen) {
-      const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
       if (!visit(key, value)) return;
       if (++visited % look_every == 0 && PyErr_CheckSignals() != 0) nb::raise_python_error();
     }
@@ -47,7 +46,8 @@ class Places {
       if (place >= 0 && static_cast<std::size_t>(place) < count_) return static_cast<Vertex>(place);
       PyErr_Clear();
     }
-    PyObject* const place = PyDict_GetItemWithError(index_.ptr(), node);
+    const nb::object held  = nb::borrow(node);
+    PyObject* const  place = PyDict_GetItemWithError(index_.ptr(), node);
     if (!place && !PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, node);
     if (!place) nb::raise_python_error();
     return nb::cast<Vertex>(nb::handle{place});
@@ -114,8 +114,9 @@ nb::tuple numbers_of_dictionaries(const nb::list& rows, nb::handle attribute) {
       rows, [](std::uint64_t) {},
       [&](PyObject*, PyObject* attributes) {
         if (!PyDict_CheckExact(attributes)) return all = false;  // others may answer as they like
-        PyObject* const  value = PyDict_GetItemWithError(attributes, attribute.ptr());
-        const nb::object held  = nb::borrow(value);
+        const nb::object held       = nb::borrow(attributes);
+        PyObject* const  value      = PyDict_GetItemWithError(attributes, attribute.ptr());
+        const nb::object held_value = nb::borrow(value);
         if (!value && PyErr_Occurred()) nb::raise_python_error();
         found += value != nullptr;
         return all = numbers.add(value ? value : one.ptr());
