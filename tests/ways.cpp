@@ -35,6 +35,7 @@ enum Factor {
   order,
   aggregate,
   queue,
+  hubs,
   balance,
   factor_count
 };
@@ -67,6 +68,7 @@ constexpr int         thread_counts[] = {1, 2, 3, 7};
 constexpr Filter      filters[]       = {Filter::just_in_time, Filter::online, Filter::ballot, Filter::batch};
 constexpr Fusion      fusions[]       = {Fusion::all, Fusion::push_pull, Fusion::none};
 constexpr unsigned    queues[]        = {CudaTuning::most_bucket_queue, 3, 0};
+constexpr std::optional<unsigned> hub_sums[] = {std::nullopt, 0, 32, 96};
 constexpr VertexOrder orders[]        = {VertexOrder::automatic, VertexOrder::natural, VertexOrder::degree};
 constexpr SplitTuning nodes_of(std::uint64_t degree_bound, bool coalesced = true, bool array = false,
                                bool worklist = true) {
@@ -119,6 +121,7 @@ std::vector<int> level_counts() {
   if (!on_a_gpu) return counts;
   counts[compress] = 2, counts[filter] = size_of(filters), counts[fusion] = size_of(fusions);
   counts[order] = size_of(orders), counts[aggregate] = 2, counts[queue] = size_of(queues);
+  counts[hubs] = size_of(hub_sums);
   return counts;
 }
 
@@ -185,6 +188,7 @@ RunOptions way_of(const Levels& row) {
   way.cuda           = on_gpu(filters[row[filter]], fusions[row[fusion]], row[sizes] == 1);
   way.cuda.order     = orders[row[order]];
   way.cuda.aggregate = row[aggregate] == 1, way.cuda.bucket_queue = queues[row[queue]];
+  way.cuda.hub_sums = hub_sums[row[hubs]];
   return way;
 }
 
@@ -288,7 +292,8 @@ std::string as_text(const RunOptions& way) {
                 number(way.cuda.bucket_queue) + (way.cuda.aggregate ? ", aggregated" : "") +
                 (way.cuda.edge_values == EdgeValues::global ? ""
                                                             : ", edge values " + number(way.cuda.edge_values)) +
-                (way.cuda.edge_passes > 0 ? ", passes " + number(way.cuda.edge_passes) : "")
+                (way.cuda.edge_passes > 0 ? ", passes " + number(way.cuda.edge_passes) : "") +
+                (way.cuda.hub_sums ? ", hubs " + number(*way.cuda.hub_sums) : "")
           : "";
   const SplitTuning& split   = way.balance.split;
   const std::string  balance = ", balance " + name_of(way.balance) + (split.coalesced ? "" : ", consecutive") +
@@ -334,6 +339,7 @@ std::string deviation_on_gpu(const CudaTuning& asked, const RunStatistics& stati
   const bool fuses =
       asked.bucket_queue > 0 && asked.filter == Filter::just_in_time && asked.fusion != Fusion::none;
   if (!fuses && counters.fused_rounds > 0) return "blocks went on within a bucket";
+  if (asked.hub_sums.value_or(counters.summed_hubs) < counters.summed_hubs) return "more hubs were summed than asked";
   if (asked.fusion == Fusion::none && counters.kernel_launches < statistics.iterations)
     return "a kernel had several iterations";
   return {};

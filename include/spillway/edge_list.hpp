@@ -12,6 +12,8 @@
 
 namespace spillway {
 
+class EdgeCopy;
+class EdgeSink;
 class MemoryBudget;
 
 /// Some edges, side by side: words of 32 bits, source and target and, if they are weighted, a weight's raw bits.
@@ -56,6 +58,8 @@ class EdgeList {
     bool                 both_ways   = false;  ///< each edge stands for both arcs, a loop for one
     std::uint64_t        loops       = 0;      ///< so many of them are loops; counted only where it is both ways
     std::string          name        = {};     ///< of the file, for messages
+    /// The same words on a device, if they were sent there while they were read.
+    std::shared_ptr<EdgeCopy> copy = {};
   };
 
   /// `trusted`: ends are known to be below `vertices`, and loops to be as many.
@@ -68,18 +72,23 @@ class EdgeList {
   bool          weighted() const { return parts_.weight_type != WeightType::none; }
   WeightType    weight_type() const { return parts_.weight_type; }
   /// Checked at the first call: every end is below `vertex_count`, weights are finite.
-  EdgeRun edges(int threads) const;
+  EdgeRun edges(int threads) const { return edges(threads, nullptr); }
+  /// The same; all of them are passed on, too.
+  EdgeRun edges(int threads, EdgeSink* sink) const;
   /// Unchecked, and as they are written.
   EdgeRun                     unchecked() const { return {words().data(), edge_count(), parts_.stride}; }
   const Array<std::uint32_t>& words() const { return parts_.words; }
   const Parts&                parts() const { return parts_; }
+
+  /// Whoever keeps the copy from now on; it is handed over once.
+  std::shared_ptr<EdgeCopy> take_copy() const;
 
   /// Where rows would begin, of which there are none: degrees come from these.
   Array<EdgeIndex> offsets(const EdgeDirections& directions, int threads,
                            const std::shared_ptr<MemoryBudget>& budget) const;
 
  private:
-  Parts              parts_;
+  mutable Parts      parts_;  ///< all but the copy stay as they are
   mutable std::mutex mutex_;
   mutable bool       checked_;
 };

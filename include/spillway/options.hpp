@@ -32,6 +32,13 @@ struct Transform {
   bool any() const { return undirected || symmetrize || dedup || drop_loops; }
 };
 
+/// Which device computes.
+struct DeviceChoice {
+  DeviceKind    kind   = {};
+  int           index  = 0;
+  std::uint64_t memory = 0;  ///< bytes that may be held there; 0: what is free
+};
+
 struct LoadOptions {
   std::string                  format   = "auto";  ///< a name of `formats()`, or "auto": by content, then suffix
   IdMode                       ids      = IdMode::automatic;
@@ -43,6 +50,7 @@ struct LoadOptions {
   HeaderMode                header        = HeaderMode::automatic;
   Transform                 transform     = {};
   bool                      edges = false;    ///< without rows, in the order of the input: for `--method edges`
+  std::optional<DeviceChoice> edges_to = {};  ///< these are sent to this GPU while they are read
   std::uint64_t             host_memory = 0;  ///< bytes all loading may hold; 0: what the machine has free
   std::string               temporary = {};   ///< folder for what memory does not hold; empty: $TMPDIR or /var/tmp
   int                       threads   = 0;    ///< 0: all cores
@@ -74,13 +82,6 @@ struct HostTuning {
   /// Updates that pages push to so many vertices, or more, wait for one another in a bin.
   std::uint64_t bin_vertices = 1u << 16;
   std::uint64_t bin_entries  = 1u << 12;  ///< at most, for each thread
-};
-
-/// Which device computes.
-struct DeviceChoice {
-  DeviceKind    kind   = {};
-  int           index  = 0;
-  std::uint64_t memory = 0;  ///< bytes that may be held there; 0: what is free
 };
 
 /// How a GPU makes lists of frontiers (SIMD-X, section 4): found vertices are listed at once, by a scan of a
@@ -144,6 +145,7 @@ enum class EdgeValues {
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
   static constexpr unsigned most_bucket_queue = 256;
+  static constexpr unsigned usual_hub_sums    = 10'000;
 
   Filter        filter       = Filter::just_in_time;
   Fusion        fusion       = Fusion::all;
@@ -163,6 +165,9 @@ struct CudaTuning {
   EdgeValues    edge_values  = EdgeValues::global;
   unsigned      edge_block   = 1024;  ///< edges whose updates meet in shared memory, up to 2,048
   unsigned      edge_passes  = 0;     ///< over unsorted edges, each for some vertices; 0: as the cache suggests
+  /// Hubs whose sums meet in shared memory where all pull along rows that are alike in both directions; fewer if
+  /// it is too small, and none by default if they have few of the edges.
+  std::optional<unsigned> hub_sums = {};
 
   bool operator==(const CudaTuning&) const = default;
 };

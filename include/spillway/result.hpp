@@ -79,6 +79,7 @@ struct RunCounters {
   std::uint64_t local_rounds    = 0;  ///< that windows of edges were gone through again, asynchronously
   std::uint64_t fused_rounds    = 0;  ///< within a bucket, that a block of a GPU made by itself
   std::uint64_t virtual_nodes   = 0;  ///< that were visited, where rows are split
+  std::uint64_t summed_hubs     = 0;  ///< whose sums met in a GPU's shared memory
 
   void operator+=(const RunCounters& other) {
     shared_rows += other.shared_rows, fused_bins += other.fused_bins, bucket_moves += other.bucket_moves;
@@ -88,6 +89,7 @@ struct RunCounters {
     small_rows += other.small_rows, large_rows += other.large_rows, hub_rows += other.hub_rows;
     long_pulls += other.long_pulls, settled += other.settled, local_rounds += other.local_rounds;
     handed_over += other.handed_over, virtual_nodes += other.virtual_nodes, fused_rounds += other.fused_rounds;
+    summed_hubs = other.summed_hubs;
   }
 };
 

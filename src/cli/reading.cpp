@@ -181,11 +181,20 @@ void take_form(RunArguments& arguments, const FormPrice& best) {
   if (!best.on_gpu && has_gpu && arguments.device == "auto") arguments.device = "cpu";
 }
 
+/// To this GPU edges go while they are read, if it is sure to be used: waking it takes longer than some questions.
+std::optional<DeviceChoice> gpu_for_edges(const RunArguments& arguments, bool on_gpu) {
+  if (!arguments.algorithm->on_gpu || !(on_gpu || asked_device(arguments) == cuda_kind())) return std::nullopt;
+  DeviceChoice choice = device_of(arguments);
+  choice.kind         = cuda_kind();
+  return choice;
+}
+
 /// Lists take more memory than rows while they are read: where there is none, rows are built.
 std::optional<Graph> as_list_if_best(RunArguments& arguments, LoadOptions options) {
   arguments.forms = forms_of_file(arguments, options);
   if (arguments.forms.empty() || arguments.forms.front().form == ListForm::rows_by_cpu) return std::nullopt;
-  options.edges = true;
+  options.edges    = true;
+  options.edges_to = gpu_for_edges(arguments, arguments.forms.front().on_gpu);
   try {
     Graph graph = open(arguments.load.path, options);
     if (graph.edges()) take_form(arguments, arguments.forms.front());
@@ -201,8 +210,9 @@ Graph loaded_graph(RunArguments& arguments, const Common& common, Progress& prog
   options.temporary   = arguments.temporary.value_or("");
   if (auto list = as_list_if_best(arguments, options)) return *std::move(list);
   const bool priced = !arguments.forms.empty();
-  options.edges =
-      method_named(arguments.method)->of_edge_lists || (!priced && has_gpu_build_rows(arguments, options));
+  const bool gpu_builds = !priced && has_gpu_build_rows(arguments, options);
+  options.edges         = method_named(arguments.method)->of_edge_lists || gpu_builds;
+  if (options.edges) options.edges_to = gpu_for_edges(arguments, gpu_builds);
   Graph graph = open(arguments.load.path, options);
   if (graph.edges() && !priced) {
     arguments.forms = forms_of_list(arguments, options, *graph.edges());

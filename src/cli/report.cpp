@@ -365,7 +365,8 @@ Json gpu_json(const RunCounters& counters) {
           {"returned_to_host", counters.handed_over},
           {"local_rounds", counters.local_rounds},
           {"fused_rounds", counters.fused_rounds},
-          {"virtual_nodes", counters.virtual_nodes}};
+          {"virtual_nodes", counters.virtual_nodes},
+          {"summed_hubs", counters.summed_hubs}};
 }
 
 Json answer_json(const Answer& answer) {

@@ -24,7 +24,7 @@ struct RunArguments {
   std::string                filter = "jit", fusion = "all", order = "auto", compress = "auto", async = "auto";
   std::optional<std::string> output, id_map, trace, weights, device_memory, resident;
   std::optional<std::string> checkpoint, temporary, state_chunks;
-  std::optional<std::string> checkpoint_every;
+  std::optional<std::string> checkpoint_every, hub_sums;
   bool                       resume = false;
   bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,
        no_history                         = false;

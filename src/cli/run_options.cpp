@@ -61,6 +61,7 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
                                                             : EdgeValues::global;
   tuning.edge_block   = arguments.edge_block;
   tuning.edge_passes  = arguments.edge_passes;
+  if (arguments.hub_sums) tuning.hub_sums = static_cast<unsigned>(parse_number(*arguments.hub_sums).value_or(0));
   tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
   return tuning;
 }
@@ -247,6 +248,13 @@ void add_study_options(Command& command, RunArguments& arguments) {
                           "to 256 (default: {}; 0: none)",
                           arguments.bucket_queue))
       .between(0, CudaTuning::most_bucket_queue)
+      .group(for_study);
+  command
+      .option("--hub-sums", arguments.hub_sums,
+              fmt::format("Where all vertices pull along undirected edges: so many hubs, at most, get what they are sent "
+                          "in a GPU's shared memory, 0 to 16384 (default: {}, if they have an eighth of the edges)",
+                          CudaTuning::usual_hub_sums))
+      .between(0, 1 << 14)
       .group(for_study);
   command
       .flag("--aggregate", arguments.aggregate, "GPU lanes combine updates to the same vertex before the atomic")

@@ -41,6 +41,7 @@ struct BuildContext {
   BuildOutside*                 outside    = nullptr;  ///< rows go there; what is built has offsets alone
   BucketRange                   only       = {};
   bool                          edges      = false;  ///< no rows are wanted: edges stay in the order of the input
+  std::optional<DeviceChoice>   edges_to   = {};     ///< to this GPU they are sent while they are put together
   std::string                   name       = {};     ///< of the input, for messages
 };
 

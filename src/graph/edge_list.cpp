@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
+#include "graph/edge_sink.hpp"
 
 #include <spillway/engine/parallel.hpp>
 
@@ -29,17 +30,26 @@ void for_each_part(const EdgeRun& edges, int threads, Body&& body) {
 
 }  // namespace
 
+std::unique_ptr<EdgeSink> edge_sink_for(const std::optional<DeviceChoice>& device, std::uint64_t words,
+                                        const std::shared_ptr<MemoryBudget>& host) {
+  auto sink = device ? edge_sink_on(*device) : nullptr;
+  if (sink && !sink->expect(words, host)) sink.reset();
+  return sink;
+}
+
 EdgeList::EdgeList(Parts parts, bool trusted) : parts_(std::move(parts)), checked_(trusted) {
   if (words().size() % parts_.stride != 0 || (weighted() && parts_.stride < 3))
     throw internal_error("an edge list ends inside an edge");
 }
 
-EdgeRun EdgeList::edges(int threads) const {
+EdgeRun EdgeList::edges(int threads, EdgeSink* sink) const {
   const EdgeRun          run = unchecked();
   const std::scoped_lock lock{mutex_};
-  if (checked_) return run;
+  if (checked_ && sink == nullptr) return run;
   std::atomic<std::uint64_t> loops = 0;
   for_each_part(run, threads, [&](std::uint64_t first, std::uint64_t last, int) {
+    if (sink) sink->take(first * run.stride, words().span().subspan(first * run.stride, (last - first) * run.stride));
+    if (checked_) return;
     std::uint64_t here = 0;
     for (std::uint64_t i = first; i < last; ++i) {
       const Vertex u = run.source(i), v = run.target(i);
@@ -51,11 +61,16 @@ EdgeRun EdgeList::edges(int threads) const {
     }
     loops += here;
   });
-  if (both_ways() && loops != parts_.loops)
+  if (!checked_ && both_ways() && loops != parts_.loops)
     throw bad_input("{}: {} edges are loops where the header says {}; the file is damaged", parts_.name,
                     loops.load(), parts_.loops);
   checked_ = true;
   return run;
+}
+
+std::shared_ptr<EdgeCopy> EdgeList::take_copy() const {
+  const std::scoped_lock lock{mutex_};
+  return std::move(parts_.copy);
 }
 
 Array<EdgeIndex> EdgeList::offsets(const EdgeDirections& directions, int threads,

@@ -337,6 +337,7 @@ Graph from_edges(const IdArray& sources, const IdArray& targets, std::span<const
                          .outside    = nullptr,
                          .only       = {},
                          .edges      = options.edges,
+                         .edges_to   = options.edges_to,
                          .name       = arrays_name}};
   if (options.edges) refuse_changes(options.transform, arrays_name);
   Built built = std::visit(

@@ -477,6 +477,7 @@ ReadGraph read_graph(const std::string& path, const LoadOptions& options, BuildO
                           .directions = std::make_shared<Directions>(),
                           .outside    = outside,
                           .edges      = options.edges,
+                          .edges_to   = options.edges_to,
                           .name       = path},
               .notes   = {}};
   if (options.edges) refuse_changes(options.transform, path);

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "graph/edge_list.hpp"
+#include "graph/edge_sink.hpp"
 #include "io/edge_records.hpp"
 
 namespace spillway {
@@ -107,11 +108,14 @@ class PairsReader {
     const std::span<const Record> records{reinterpret_cast<const Record*>(file->bytes().data()),
                                           file->bytes().size() / sizeof(Record)};
     std::atomic<std::uint64_t>    bound = job_.options.vertices.value_or(0), loops = 0, up = 0;
+    const auto all  = reinterpret_cast<const std::uint32_t*>(records.data());
+    const auto sink = edge_sink_for(job_.context.edges_to, records.size() * words, job_.context.budget);
     job_.progress().begin("reading", file->bytes().size(), ProgressUnit::bytes);
     for_each_task(job_.context.threads, (records.size() + a_task - 1) / a_task, [&](std::uint64_t task, int) {
       const std::uint64_t first = task * a_task;
       const auto          some  = records.subspan(first, std::min(a_task, records.size() - first));
       look_at(some, first, bound, loops, up);
+      if (sink) sink->take(first * words, {all + first * words, some.size() * words});
       check_cancelled(job_.progress());
       job_.progress().advance(some.size_bytes());
     });
@@ -121,13 +125,14 @@ class PairsReader {
       job_.context.directions->down += records.size() - up;
     }
     EdgeList::Parts parts{
-        .words       = {{reinterpret_cast<const std::uint32_t*>(records.data()), records.size() * words}, file},
+        .words       = {{all, records.size() * words}, file},
         .stride      = words,
         .vertices    = bound,
         .weight_type = kept_,
         .both_ways   = job_.context.transform.undirected,
         .loops       = loops,
-        .name        = job_.path()};
+        .name        = job_.path(),
+        .copy        = sink ? sink->finish(all) : nullptr};
     BuiltCsr built;
     built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/kept_ != WeightType::f32);
     built.csr.offsets = stated_sizes(bound, built.edges->arc_count());

@@ -30,6 +30,10 @@ class GpuBranches : public ::testing::Test {
     return algorithm.run(graph, testing::filled(algorithm, graph, {}).value(), way);
   }
 
+  static Graph both_ways(const char* name, const ParameterValues& values) {
+    return generate(name, values, {.transform = {.undirected = true, .dedup = true}});
+  }
+
 #if defined(SPILLWAY_EMULATED)  // which takes its time
   const Graph kron = generate("kron", {{ "scale", "7" }});
   const Graph grid = generate("grid", {{"rows", "12"}, { "columns", "12" }});
@@ -104,6 +108,36 @@ TEST_F(GpuBranches, BlocksGoOnWithinABucket) {
   ways[1].method = edges_in_place(), ways[1].supply.resident = 200, ways[1].cuda.line_edges = 2;
   ways[2].method = edges_in_place(), ways[2].supply.compress = Compress::on;
   for (const RunOptions& way : ways) EXPECT_GT(went(way).counters.fused_rounds, 0u) << testing::as_text(way);
+}
+
+/// Hubs get what they are sent in shared memory, however many of the vertices are hubs; where rows differ by
+/// direction, or sums are to be the same in every run, they are pulled as others.
+TEST_F(GpuBranches, SumsOfHubsMeetInSharedMemory) {
+  const Graph undirected = both_ways("kron", {{"scale", "7"}}), star = both_ways("star", {{"vertices", "300"}});
+  const auto  summed     = [&](const std::string& name, const Graph& graph, std::optional<unsigned> hubs,
+                               bool deterministic = false) {
+    const Algorithm& algorithm = algorithm_named(name);
+    const auto       values    = testing::filled(algorithm, graph, {}).value();
+    const Result     result    = algorithm.run(
+        graph, values,
+        {.deterministic = deterministic,
+                 .device        = {.kind = cuda_kind()},
+                 .cuda          = {.order = VertexOrder::degree, .hub_sums = hubs}});
+    EXPECT_EQ(algorithm.verify(graph, values, result, {.by = CheckBy::oracle}).problem, "") << name;
+    EXPECT_EQ(result.statistics.edges_processed % graph.arc_count(), 0u) << "every edge in every iteration";
+    return result.statistics.counters.summed_hubs;
+  };
+  for (const char* name : {"pagerank", "ppr"})
+    for (const Graph* graph : {&undirected, &star}) {
+      const std::uint64_t all = graph->vertex_count();
+      EXPECT_EQ(summed(name, *graph, std::nullopt), all);
+      EXPECT_EQ(summed(name, *graph, 64), 64u);
+      EXPECT_EQ(summed(name, *graph, 70), 64u) << "whole words of vertices";
+      EXPECT_EQ(summed(name, *graph, 20), 0u);
+      EXPECT_EQ(summed(name, *graph, 0), 0u);
+      EXPECT_EQ(summed(name, *graph, std::nullopt, /*deterministic=*/true), 0u);
+    }
+  EXPECT_EQ(summed("pagerank", kron, std::nullopt), 0u) << "directed";
 }
 
 /// A path that is longer than the rounds that a block may make: the grid meets in between.

@@ -12,6 +12,17 @@
 
 namespace spillway::cuda {
 
+namespace {
+
+/// They take a part of the device's memory, and of the same budget.
+std::shared_ptr<EdgesOnDevice> sent_edges(const Graph& graph, const DeviceChoice& choice) {
+  auto edges = graph.edges() ? std::dynamic_pointer_cast<EdgesOnDevice>(graph.edges()->take_copy()) : nullptr;
+  if (!edges || edges->device->index() != choice.index || edges->device->stated() != choice.memory) return nullptr;
+  return edges;
+}
+
+}  // namespace
+
 std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceChoice& choice) {
   static std::mutex      making;  // two for one graph would have a whole budget each
   const std::scoped_lock lock{making};
@@ -20,9 +31,21 @@ std::shared_ptr<DeviceGraph> DeviceGraph::of(const Graph& graph, const DeviceCho
   if (there && there->device_.stated() == choice.memory) return there;
   graph.attach(key, nullptr);  // gives its memory back before the next one asks how much there is
   there.reset();
-  there = std::make_shared<DeviceGraph>(choice, graph.budget());
+  auto edges = sent_edges(graph, choice);
+  there      = std::make_shared<DeviceGraph>(
+      edges ? edges->device : std::make_shared<Device>(choice.index, choice.memory), graph.budget(), edges);
   graph.attach(key, there);
   return there;
+}
+
+std::shared_ptr<EdgesOnDevice> DeviceGraph::edges(const EdgeRun& all) {
+  const std::scoped_lock lock{mutex_};
+  return edges_ && edges_->on_host == all.words && edges_->words.size() == all.count * all.stride ? edges_ : nullptr;
+}
+
+void DeviceGraph::keep(std::shared_ptr<EdgesOnDevice> edges) {
+  const std::scoped_lock lock{mutex_};
+  edges_ = std::move(edges);
 }
 
 /// Rows that other runs have left are given up only where these need their room.
@@ -117,7 +140,9 @@ bool DeviceGraph::give_up_idle_blocks() {
   const auto        idle = [](const auto& block) { return block.use_count() == 1; };
   const std::size_t gone = std::erase_if(reordered_, idle) + std::erase_if(blocks_, idle);
   if (reordered_.empty() && order_.use_count() == 1) order_.reset();
-  return gone > 0;
+  const bool edges = edges_.use_count() == 1;
+  if (edges) edges_.reset();
+  return edges || gone > 0;
 }
 
 std::shared_ptr<ResidentRows> DeviceGraph::found(const RowBlock& block) const {
@@ -162,7 +187,7 @@ std::vector<std::shared_ptr<ResidentRows>> DeviceGraph::held_rows(const Topology
 
 /// What `give_up_idle_blocks` would give back.
 std::uint64_t DeviceGraph::idle_blocks() const {
-  std::uint64_t bytes   = 0;
+  std::uint64_t bytes   = edges_.use_count() == 1 ? edges_->words.size() * sizeof(std::uint32_t) : 0;
   bool          ordered = false;
   for (const auto* blocks : {&blocks_, &reordered_})
     for (const auto& rows : *blocks) {

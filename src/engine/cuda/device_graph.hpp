@@ -2,6 +2,7 @@
 #pragma once
 
 #include <spillway/engine/cuda/memory.hpp>
+#include "engine/cuda/edge_copy.hpp"
 #include "plan/planner.hpp"
 #include "plan/rates.hpp"
 
@@ -49,14 +50,19 @@ class DeviceGraph : public Graph::Attachment {
   /// What is attached to the graph for this device, or a new one where another budget is asked for.
   static std::shared_ptr<DeviceGraph> of(const Graph& graph, const DeviceChoice& choice);
 
-  DeviceGraph(const DeviceChoice& choice, std::shared_ptr<MemoryBudget> host)
-      : shared_device_(std::make_shared<Device>(choice.index, choice.memory)), device_(*shared_device_) {
+  DeviceGraph(std::shared_ptr<Device> device, std::shared_ptr<MemoryBudget> host,
+              std::shared_ptr<EdgesOnDevice> edges)
+      : shared_device_(std::move(device)), device_(*shared_device_), edges_(std::move(edges)) {
     device_.set_host_budget(std::move(host));
   }
 
   Device& device() { return device_; }
   /// For what may outlive the rows.
   const std::shared_ptr<Device>& shared_device() const { return shared_device_; }
+  /// The words of this list, if they were sent while they were read; or null.
+  std::shared_ptr<EdgesOnDevice> edges(const EdgeRun& all);
+  /// For the next run; null: none.
+  void keep(std::shared_ptr<EdgesOnDevice> edges);
   /// Brings what is not there yet. Blocks that share arrays on the host share them there.
   DeviceTopology topology(const Topology& topology, bool weighted);
   /// The same rows, hubs first. Without `insists`, those of the host where that would not pay.
@@ -120,6 +126,7 @@ class DeviceGraph : public Graph::Attachment {
 
   std::shared_ptr<Device>                       shared_device_;
   Device&                                       device_;
+  std::shared_ptr<EdgesOnDevice>                edges_;  ///< of a list; those of its rows are apart
   std::mutex                                    mutex_, outside_mutex_;
   std::vector<std::shared_ptr<ResidentRows>>    blocks_, reordered_;
   std::vector<std::shared_ptr<HostRows>>        host_rows_;

@@ -2,6 +2,7 @@
 // ever kept on one.
 #include "base/fail.hpp"
 #include "engine/cuda/device_graph.hpp"
+#include "graph/edge_sink.hpp"
 
 namespace spillway::cuda {
 
@@ -14,3 +15,9 @@ void Device::give(void*, std::uint64_t) noexcept {}
 void Device::download(void*, const void*, std::uint64_t) { throw internal_error("there is no GPU to copy from"); }
 
 }  // namespace spillway::cuda
+
+namespace spillway {
+
+std::unique_ptr<EdgeSink> edge_sink_on(const DeviceChoice&) { return nullptr; }
+
+}  // namespace spillway

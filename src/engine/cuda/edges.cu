@@ -18,8 +18,6 @@
 namespace spillway::cuda {
 namespace {
 
-constexpr auto what_edges = "the list of edges";
-
 /// How many edges push from each vertex.
 __global__ void count_edges(const EdgeBlock block, EdgeIndex* degrees) {
   const auto count = [&](Vertex v) { atomicAdd(reinterpret_cast<unsigned long long*>(degrees + v), 1ull); };
@@ -129,20 +127,18 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
 
   GpuEdges(Device& device, const RowBlock& block, const EdgeRun& all, const ChunkSizes& sizes,
            const ListOrder& order, const SharedIndex& shared, const RunOptions& options,
-           const std::shared_ptr<MemoryBudget>& budget)
+           const std::shared_ptr<MemoryBudget>& budget, std::shared_ptr<EdgesOnDevice> sent)
       : device_(device),
         threads_(thread_count(options.threads)),
         all_(all),
         sizes_(sizes),
         rounds_(block, all_, sizes, order, threads_, budget),
         staged_(budget, "edges on their way"),
-        trace_(options.trace) {
+        trace_(options.trace),
+        sent_(std::move(sent)) {
     if (sizes_.whole) {
-      chunks_[0].words = {device_, all_.count * all_.stride, what_edges};
-      const TraceSpan span{options.trace, Track::to_device, "edges"};
-      chunks_[0].words.upload(all_.words);
       chunks_[0].index.allocate(device_, shared, all_.count);
-      whole_ = rounds_.block_of(in(chunks_[0], all_.count));
+      whole_ = rounds_.block_of(all_there());
       chunks_[0].index.build(whole_);
       return;
     }
@@ -187,7 +183,7 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
     }
     offsets.clear();
     for (std::uint64_t i = 0; i < sizes_.count && all_.count > 0; ++i) {
-      const EdgeRun run  = sizes_.whole ? in(chunks_[0], all_.count) : send_chunk(rounds_.chunk(i));
+      const EdgeRun run  = sizes_.whole ? all_there() : send_chunk(rounds_.chunk(i));
       Slot&         slot = slot_of(run);
       if (!sizes_.whole) slot.arrived.make_wait(nullptr);
       SPILLWAY_LAUNCH(count_edges, blocks_for(run.count), block_threads, rounds_.block_of(run), offsets.data());
@@ -215,7 +211,10 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
 
   EdgeRun in(const Slot& slot, std::uint64_t count) const { return {slot.words.data(), count, all_.stride}; }
 
+  EdgeRun all_there() const { return {sent_->words.data(), all_.count, all_.stride}; }
+
   Slot& slot_of(const EdgeRun& run) {
+    if (sizes_.whole) return chunks_[0];
     for (Slot& chunk : chunks_)
       if (chunk.words.data() == run.words) return chunk;
     return successors_;
@@ -278,6 +277,8 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
   DeviceTrace    trace_;
   Executor*      executor_ = nullptr;
   WindowKernels* kernels_  = nullptr;  ///< the same
+  /// All of them, if they are there.
+  std::shared_ptr<EdgesOnDevice> sent_;
 
   Stream                       stream_;
   Slot                         chunks_[slots], successors_;
@@ -287,30 +288,42 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
 
 void make_of_edges(SupplyJob& job) {
   const Stopwatch clock;
-  job.lock = job.device_graph.exclusive_host_rows();
-  job.device_graph.make_room();
+  job.lock                    = job.device_graph.exclusive_host_rows();
   Device&             device  = job.device();
   const RunOptions&   options = job.supplied.options;
   const RowBlock&     block   = job.topology.push.front();
-  const EdgeRun       all     = block.edges->edges(thread_count(options.threads));
+  const EdgeRun       all     = block.edges->unchecked();
+  auto                sent    = job.device_graph.edges(all);
+  job.device_graph.make_room();
   const ListOrder     order   = ListOrder::of(job.needs.facts, options);
   const SharedIndex   shared  = shared_index_for(options, block.along, job.needs.facts.local_bytes);
   constexpr unsigned  slots   = GpuEdges::slots;
   const std::uint64_t state   = job.state() + list_offset_bytes(job.topology);
   const std::uint64_t least   = state + ChunkSizes::least_room(all, slots, order.concatenates(), shared);
+  const std::uint64_t there   = sent ? all.bytes() : 0;
   if (device.stated() > 0)
-    require_room_for_list(all, state, order.concatenates(), shared, device.room(), device.stated());
-  device.require(least, "the state of the vertices and one chunk of edges");
+    require_room_for_list(all, state, order.concatenates(), shared, device.room() + there, device.stated());
+  device.require(least - std::min(least, there), "the state of the vertices and one chunk of edges");
   const ChunkSizes sizes =
-      ChunkSizes::of(all, device.room() - state, slots, order.concatenates(), shared, options);
+      ChunkSizes::of(all, device.room() + there - state, slots, order.concatenates(), shared, options);
+  if (!sizes.whole) {
+    block.edges->edges(thread_count(options.threads));
+    sent.reset();
+  } else if (!sent) {
+    const TraceSpan span{options.trace, Track::to_device, "edges"};
+    sent = send(job.device_graph.shared_device(), *block.edges, thread_count(options.threads), job.graph.budget());
+  }
+  job.device_graph.keep(sent);
   Supply<PlainRows> supply;
   auto              offsets =
       std::make_shared<DeviceArray<EdgeIndex>>(device, job.topology.vertices + 1, "the degrees of the vertices");
-  auto edges = std::make_shared<GpuEdges>(device, block, all, sizes, order, shared, options, job.graph.budget());
+  auto edges = std::make_shared<GpuEdges>(device, block, all, sizes, order, shared, options, job.graph.budget(),
+                                          std::move(sent));
   edges->fill(*offsets, block.arcs(), block.counts_degrees);
   supply.push.push_back({offsets->data(), offsets->data() + 1, nullptr, nullptr});
   supply.on_host  = all.bytes();
-  supply.resident = supply.uploaded = sizes.whole ? all.bytes() : 0;
+  supply.resident = sizes.whole ? all.bytes() : 0;
+  supply.uploaded = supply.resident - std::min(there, supply.resident);
   supply.windows                    = std::move(edges);
   supply.held.push_back(std::move(offsets));
   job.supplied.rows = std::move(supply);

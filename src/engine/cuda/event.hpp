@@ -1,4 +1,4 @@
-// A point in the work of a stream that others wait for.
+// Streams of work, and points in them that others wait for.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,6 +6,19 @@
 #include <spillway/engine/cuda/memory.hpp>
 
 namespace spillway::cuda {
+
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&)            = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
 
 class Event {
  public:

@@ -230,9 +230,9 @@ Plan Session::plan_of_list(const State& state) {
                        .vertices = state.topology.vertices,
                        .arcs     = state.topology.arcs};
   plan.edge_bytes           = block.edges->words().size() * sizeof(std::uint32_t);
-  plan.room                 = state.device_graph->device().room();
-  plan.state_bytes          = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
   const EdgeRun       all   = block.edges->unchecked();
+  plan.room                 = state.device_graph->device().room() + (state.device_graph->edges(all) ? all.bytes() : 0);
+  plan.state_bytes          = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
   const ListOrder     order = ListOrder::of(state.needs.facts, state.options);
   const SharedIndex   index = shared_index_for(state.options, block.along, state.needs.facts.local_bytes);
   const std::uint64_t left  = plan.room - std::min(plan.room, plan.state_bytes);

@@ -103,7 +103,10 @@ class RowSorter {
         arcs_(list_.arc_count()),
         bits_(std::max(static_cast<unsigned>(std::bit_width(vertices_ - 1)), 1u)) {
     device_.enter();
+    sent_ = there_->edges(run_);
+    there_->keep(std::shared_ptr<EdgesOnDevice>{});  // rows are what is wanted
     there_->make_room();
+    if (sent_ && device_.room() / arc_bytes() < arcs_) sent_.reset();
   }
 
   /// In so many parts.
@@ -118,6 +121,7 @@ class RowSorter {
     weights_             = {weighted_ ? arcs_ : 0, graph_.budget(), what_sorted};
     const auto parts     = arcs_ <= most ? std::vector<VertexRange>{{0, vertices_}} : parts_of(most);
     for (const VertexRange& part : parts) build_part(part, most);
+    sent_.reset();
     keep_on_host();
     return parts.size();
   }
@@ -142,8 +146,8 @@ class RowSorter {
     for (std::uint64_t first = 0; first < run_.count; first += some) {
       if (options_.progress) check_cancelled(*options_.progress);
       const EdgeRun part = run_.part(first, std::min(run_.count, first + some));
-      device_.upload(stretch_.data(), part.words, part.bytes());
-      act(EdgeRun{stretch_.data(), part.count, part.stride});
+      if (!sent_) device_.upload(stretch_.data(), part.words, part.bytes());
+      act(EdgeRun{sent_ ? sent_->words.data() + first * part.stride : stretch_.data(), part.count, part.stride});
     }
   }
 
@@ -259,7 +263,9 @@ class RowSorter {
   std::uint64_t                vertices_;
   EdgeIndex                    arcs_;
   unsigned                     bits_;
-  DeviceArray<std::uint32_t>   stretch_;
+  /// All edges, if they are there already.
+  std::shared_ptr<EdgesOnDevice> sent_;
+  DeviceArray<std::uint32_t>     stretch_;
   DeviceArray<EdgeIndex>       offsets_there_;
   Buffer<EdgeIndex>            offsets_;
   Buffer<Vertex>               targets_;

@@ -16,19 +16,6 @@ namespace spillway::cuda {
 
 inline constexpr auto what_windows = "windows of edges";
 
-class Stream {
- public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&)            = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
 /// Where a window is brought to.
 struct Slot {
   Slot(Device& device, std::uint64_t edges, bool weighted)

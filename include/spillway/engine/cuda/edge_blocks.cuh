@@ -8,16 +8,6 @@
 
 namespace spillway::cuda {
 
-/// Of a launch that asks for it: what a block of threads keeps of its block of edges.
-__device__ inline unsigned char* block_storage() {
-#if defined(SPILLWAY_EMULATED)
-  alignas(16) __shared__ unsigned char storage[SharedIndex::most_bytes];
-#else
-  extern __shared__ __align__(16) unsigned char storage[];
-#endif
-  return storage;
-}
-
 /// One entry for each vertex that a block's edges lead to.
 template <class P, class Rows>
 struct Machine<P, Rows>::LocalValues {

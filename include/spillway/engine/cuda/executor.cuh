@@ -97,6 +97,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
       view_.on_host =
           std::ranges::any_of(rows.push, &Rows::on_host) || std::ranges::any_of(rows.pull, &Rows::on_host);
     if (rows.order) view_.original = rows.order->original.data();
+    if constexpr (Machine::may_sum_hubs)
+      rows_are_alike_ = rows.order && rows.push.size() == 1 && rows.pull.size() == 1 && !rows.windows &&
+                        rows.push[0].targets == rows.pull[0].targets;
     if (!rows.windows || !rows.windows->may_fuse()) return;
     const auto on_host = static_cast<double>(rows.on_host - rows.resident),
                all     = static_cast<double>(rows.on_host);
@@ -190,8 +193,9 @@ class CudaExecutor final : public Executor, public WindowKernels {
                         .stop_on_switch = options_.cuda.fusion == Fusion::push_pull,
                         .hand_over      = hand_over_,
                         .cancel         = cancel_->on_device()};
-    trace_->around(Track::kernels, "iterations", nullptr, 0,
-                   [&] { launch_together(kernel, grid_for(kernel), block_threads, view_, limits); });
+    trace_->around(Track::kernels, "iterations", nullptr, 0, [&] {
+      if (!iterate_around_hubs(limits)) launch_together(kernel, grid_for(kernel), block_threads, view_, limits);
+    });
     ++statistics.counters.kernel_launches;
     if (meanwhile_) meanwhile_();
     const bool  cancelled = quota > 1 && cancel_->wait();  // after one iteration the loop looks itself
@@ -255,6 +259,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     statistics.counters.switches = at_end_.switches;
     statistics.counters.kernel_launches += launches_;
     add_visits(statistics.counters);
+    statistics.counters.summed_hubs = view_.summed_hubs;
     BalanceTuning balance = options_.balance;
     if (!Machine::has_balances) balance = {.kind = Balance::bins};
     if (balance.kind == Balance::automatic) balance.kind = view_.sizes.hybrid ? Balance::hybrid : Balance::bins;
@@ -379,14 +384,69 @@ class CudaExecutor final : public Executor, public WindowKernels {
   }
 
   template <class Kernel>
-  unsigned grid_that_fits(Kernel kernel, int most, unsigned shared_bytes = 0) const {
-    int processors = 0;
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_.index()), "sizing the grid");
+  unsigned grid_that_fits(Kernel kernel, int most, unsigned shared_bytes = 0,
+                          unsigned threads = block_threads) const {
     int fit = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, block_threads, shared_bytes),
-          "sizing the grid");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, threads, shared_bytes), "sizing the grid");
     const int blocks = std::min(fit, options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
-    return std::min<unsigned>(static_cast<unsigned>(blocks * processors), most_blocks);
+    return std::min<unsigned>(static_cast<unsigned>(blocks * attribute(cudaDevAttrMultiProcessorCount)), most_blocks);
+  }
+
+  int attribute(cudaDeviceAttr asked) const {
+    int found = 0;
+    check(cudaDeviceGetAttribute(&found, asked, device_.index()), "asking a device what it has");
+    return found;
+  }
+
+  // --- hubs, whose sums meet in shared memory (hub_sums.cuh) ---
+
+  static constexpr unsigned bytes_of_a_hub =
+      sizeof(typename T::Combine::Accumulator) + sizeof(typename T::Message);
+
+  /// False if they are pulled like others.
+  bool iterate_around_hubs(const Launch& limits) {
+    if constexpr (Machine::may_sum_hubs) {
+      if (view_.summed_hubs == 0) return false;
+      const auto        kernel = iterate<P, RowsWithHubs>;
+      const LaunchNeeds needs{.shared_bytes = view_.summed_hubs * bytes_of_a_hub};
+      allow_shared_bytes(kernel, needs.shared_bytes);
+      if (grid_ == 0) grid_ = grid_that_fits(kernel, 1, needs.shared_bytes, hub_block_threads);
+      launch_together(needs, kernel, grid_, hub_block_threads, std::bit_cast<View<P, RowsWithHubs>>(view_), limits);
+      return true;
+    }
+    return false;
+  }
+
+  /// As many as shared memory holds beside a first-level cache for the others (docs/experiments.md), where they have
+  /// edges enough.
+  void choose_hubs() {
+    if constexpr (Machine::may_sum_hubs) {
+      const unsigned hubs = most_hubs();
+      if (!rows_are_alike_ || view_.sizes.split != 0 || view_.sizes.row_lanes != 0 || view_.on_host || view_.fixed ||
+          view_.direction == Direction::push || hubs == 0)
+        return;
+      constexpr EdgeIndex  short_row = 64, enough = 8;  // edges; of all edges, a part
+      DeviceArray<HubRows> found{device_, 1, "counters"};
+      SPILLWAY_LAUNCH((find_hub_rows<Rows>), 1, warp_lanes, view_.pull[0], n_, hubs, short_row, found.data());
+      HubRows rows{};
+      found.download(&rows);
+      if (!options_.cuda.hub_sums && rows.edges < view_.arcs / enough) return;
+      view_.summed_hubs = hubs, view_.warp_rows = rows.warp_rows, view_.long_row_count = 0;
+    }
+  }
+
+  /// Whole words of vertices, or all.
+  unsigned most_hubs() const {
+#if defined(SPILLWAY_EMULATED)
+    constexpr unsigned room = emulated_storage_bytes;
+#else
+    constexpr unsigned variables = 4096;  // those that blocks have besides, and more
+    const unsigned     all       = static_cast<unsigned>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const unsigned     room      = all > variables ? all - variables : 0;
+#endif
+    const unsigned wanted = options_.cuda.hub_sums.value_or(CudaTuning::usual_hub_sums);
+    const unsigned hubs   = std::min(wanted, room / bytes_of_a_hub) / warp_lanes * warp_lanes;
+    return n_ <= hubs ? static_cast<unsigned>(n_) : hubs;
   }
 
   template <class Kernel>
@@ -544,6 +604,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
       make_node_arrays();
     else
       find_long_rows();
+    choose_hubs();
   }
 
   void find_long_rows() {
@@ -693,6 +754,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
   NodeMemory                                    node_memory_[2];
   DeviceArray<Count>                            listed_nodes_;
   bool                                  two_sides_ = false;  ///< rows to pull are others than those to push
+  bool                                  rows_are_alike_ = false;  ///< in both directions, on the device, hubs first
   std::uint64_t                         sides_     = 1;      ///< blocks of rows that are pushed, or pulled
   DeviceArray<std::uint64_t>            starts_;
   DeviceArray<IterationCounters>        iteration_counters_;

@@ -253,6 +253,7 @@ class Loop {
   }
 
   __device__ void visit_edges() {
+    if constexpr (Machine::sums_hubs) return pull_around_hubs();
     if (pull_)
       machine_.pull(at_, now_.vertices == view_.vertices || reads_inactive());
     else
@@ -273,6 +274,17 @@ class Loop {
       grid_barrier();
       if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
     }
+  }
+
+  __device__ void pull_around_hubs() {
+    machine_.pull(at_, /*everyone=*/true);
+    machine_.clear_last(at_);
+    grid_barrier();
+    if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(1, at_));
+    machine_.apply_to_hubs(at_);
+    grid_barrier();
+    if constexpr (T::has_global) total_ += machine_.total_of(Machine::slot(2, at_));
+    state_.published = 1;
   }
 
   /// Where a pull meets active vertices more often than not, asking which they are takes longer than reading the
@@ -328,7 +340,8 @@ inline constexpr int blocks_at_once = sizeof(ValueOf<P>) > 64                   
                                                                                                       : 4;
 
 template <class P, class Rows>
-__global__ void __launch_bounds__(block_threads, blocks_at_once<P>)
+__global__ void __launch_bounds__(Machine<P, Rows>::block_threads,
+                                  Machine<P, Rows>::sums_hubs ? 1 : blocks_at_once<P>)
     iterate(const __grid_constant__ View<P, Rows> view, Launch launch) {
   using Shared = typename Machine<P, Rows>::Shared;
   alignas(16) __shared__ unsigned char storage[sizeof(Shared)];

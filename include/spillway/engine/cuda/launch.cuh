@@ -28,6 +28,10 @@ __device__ inline unsigned long long nanoseconds() {
   return now;
 }
 
+#if defined(SPILLWAY_EMULATED)
+inline constexpr unsigned emulated_storage_bytes = 1u << 16;
+#endif
+
 /// What a launch may ask for beside threads.
 struct LaunchNeeds {
   unsigned    shared_bytes = 0;  ///< of each block, beside its variables
@@ -35,6 +39,18 @@ struct LaunchNeeds {
 };
 
 /// All blocks at once, so that they may wait for one another.
+/// More shared memory than a kernel has without a word.
+template <class... A>
+void allow_shared_bytes(void (*kernel)(A...), unsigned bytes) {
+#if !defined(SPILLWAY_EMULATED)
+  check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        "asking for shared memory");
+#else
+  static_cast<void>(kernel), static_cast<void>(bytes);
+#endif
+}
+
 template <class... A>
 void launch_together(const LaunchNeeds& needs, void (*kernel)(A...), unsigned blocks, unsigned threads,
                      std::type_identity_t<A>... with) {
@@ -62,6 +78,16 @@ void launch_together(const LaunchNeeds& needs, void (*kernel)(A...), unsigned bl
   config.numAttrs         = needs.kept.bytes > 0 ? 2 : 1;
   check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "starting a kernel");
 #endif
+}
+
+/// Of a launch that asks for it: what a block of threads has beside its variables.
+__device__ inline unsigned char* block_storage() {
+#if defined(SPILLWAY_EMULATED)
+  alignas(16) __shared__ unsigned char storage[emulated_storage_bytes];
+#else
+  extern __shared__ __align__(16) unsigned char storage[];
+#endif
+  return storage;
 }
 
 template <class... A>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <spillway/engine/cuda/balance.cuh>
+#include <spillway/engine/cuda/launch.cuh>
 
 namespace spillway::cuda {
 
@@ -52,6 +53,13 @@ class Machine {
   static constexpr bool publishes_on_push =
       stores_messages && T::gathers && !T::has_global &&
       (!Publishes<P> || requires(const P& p, const Value& value, StepOf<P> at) { p.publish(value, at); });
+
+  /// Hubs get what the others send them while those pull, in shared memory (hub_sums.cuh).
+  static constexpr bool sums_hubs = Rows::meets_hubs;
+  static constexpr bool may_sum_hubs =
+      publishes_ahead && !T::weighted && sizeof(Message) <= 4 && std::is_same_v<Rows, PlainRows>;
+  static constexpr unsigned block_threads = sums_hubs ? hub_block_threads : cuda::block_threads;
+  static constexpr unsigned block_warps   = block_threads / warp_lanes;
 
   /// Vertices, edges and edges looked at; where anybody closes, closed vertices and edges.
   static constexpr unsigned phase_counts = tracks_open || settles ? 5 : 3;
@@ -115,21 +123,23 @@ class Machine {
   __device__ void pull(unsigned at, bool everyone) {
     begin_phase();
     everyone_ = T::all_active || everyone;
-    if (is_split()) {
+    if constexpr (sums_hubs) {
+      pull_around_hubs(at);
+    } else if (is_split()) {
       pull_nodes(at);
     } else {
       if constexpr (!T::voting) pull_long_rows(at);
       if constexpr (pulls_several)
-        pull_several_words(at);
+        pull_several_words(0, at);
       else
         for_open_words([&](std::uint64_t index, Word word) { pull_word(index, word, at); });
     }
     end_phase(counters(at + 1), slot(1, at));
-    if constexpr (publishes_ahead && T::has_global) {
-      const Global ahead = block_total(mine_.ahead);
-      if (threadIdx.x == 0) view_.totals[slot(0, at + 1) * gridDim.x + blockIdx.x] = ahead;
-    }
+    if constexpr (!sums_hubs) note_ahead(at);
   }
+
+  /// Hubs get what has met in shared memory.
+  __device__ void apply_to_hubs(unsigned at);
 
   /// What pushes have left in accumulators.
   __device__ void apply(unsigned at, bool overflowed) {
@@ -316,6 +326,14 @@ class Machine {
     if constexpr (T::has_global) {
       const Global total = block_total(mine_.total);
       if (threadIdx.x == 0) view_.totals[slot * gridDim.x + blockIdx.x] = total;
+    }
+  }
+
+  /// What publishing for the next iteration added up to.
+  __device__ void note_ahead(unsigned at) {
+    if constexpr (publishes_ahead && T::has_global) {
+      const Global ahead = block_total(mine_.ahead);
+      if (threadIdx.x == 0) view_.totals[slot(0, at + 1) * gridDim.x + blockIdx.x] = ahead;
     }
   }
 
@@ -634,7 +652,7 @@ class Machine {
   /// Rows of a lane that are pulled at once where all are short: what it waits for, it waits for once.
   static constexpr unsigned several   = 2;
   static constexpr bool pulls_several = publishes_ahead && sizeof(Message) <= 4 && !T::weighted && has_balances;
-  __device__ void       pull_several_words(unsigned at);
+  __device__ void       pull_several_words(std::uint64_t from, unsigned at);
   __device__ bool       pull_short_rows(std::uint64_t base, unsigned at);
   __device__ void       pull_word(std::uint64_t index, Word open, unsigned at);
   __device__ bool       pull_vote(Vertex v, bool wants, std::uint64_t index, unsigned at);
@@ -669,6 +687,18 @@ class Machine {
   __device__ static void combine_into(Collected& all, const Update& update);
   __device__ void        pull_long_rows(unsigned at);
   __device__ void        pull_large(Vertex v, unsigned at);
+
+  // --- around hubs (hub_sums.cuh) ---
+
+  __device__ static Accumulator* hub_sums() { return reinterpret_cast<Accumulator*>(block_storage()); }
+  __device__ Message* hub_messages() const { return reinterpret_cast<Message*>(hub_sums() + view_.summed_hubs); }
+  __device__ Message  message_from(Vertex source) const;
+  __device__ void     send_to_hub(Vertex from, const Message& message, Vertex to) const;
+  template <class Body>
+  __device__ void spread_rows(Vertex first, Vertex last, Body&& body);
+  __device__ void pull_around_hubs(unsigned at);
+  __device__ void pull_among_hubs(Vertex v);
+  __device__ void pull_by_warp(Vertex v, unsigned at);
 
   // --- in windows (windows.cuh) ---
 
@@ -740,6 +770,7 @@ class Machine {
 
 #include <spillway/engine/cuda/bucket_fusion.cuh>
 #include <spillway/engine/cuda/buckets.cuh>
+#include <spillway/engine/cuda/hub_sums.cuh>
 #include <spillway/engine/cuda/lists.cuh>
 #include <spillway/engine/cuda/nodes.cuh>
 #include <spillway/engine/cuda/pull.cuh>

@@ -160,7 +160,13 @@ __device__ bool Machine<P, Rows>::collect_batch(Collected& all, bool (&there)[pu
 #pragma unroll
   for (unsigned k = 0; k < pull_batch; ++k) there[k] = there[k] && is_active(source[k], at);
 #pragma unroll
-  for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_of(there[k] ? source[k] : 0);
+  for (unsigned k = 0; k < pull_batch; ++k) message[k] = message_from(there[k] ? source[k] : 0);
+  if constexpr (sums_hubs) {
+    const Message sent = message_of(v);
+#pragma unroll
+    for (unsigned k = 0; k < pull_batch; ++k)
+      if (there[k]) send_to_hub(v, sent, source[k]);
+  }
   if constexpr (T::weighted && !by_weight) {
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k) weight[k] = weight_of(k);
@@ -182,11 +188,11 @@ __device__ void Machine<P, Rows>::combine_into(Collected& all, const Update& upd
     all = Combine::combine(all, detail::converted<Accumulator>(update));
 }
 
-/// Words of vertices, some at once where all of their rows are short.
+/// Words of vertices, some at once where all of their rows are short; from a word on.
 template <class P, class Rows>
-__device__ void Machine<P, Rows>::pull_several_words(unsigned at) {
+__device__ void Machine<P, Rows>::pull_several_words(std::uint64_t from, unsigned at) {
   const std::uint64_t words = word_count();
-  for (std::uint64_t first = warp_index(); first < words; first += std::uint64_t{several} * warps()) {
+  for (std::uint64_t first = from + warp_index(); first < words; first += std::uint64_t{several} * warps()) {
     if (view_.pull_blocks == 1 && row_lanes() == 0 && pull_short_rows(first, at)) continue;
     for (unsigned k = 0; k < several; ++k)
       if (const std::uint64_t index = first + std::uint64_t{k} * warps(); index < words)
@@ -213,9 +219,11 @@ __device__ bool Machine<P, Rows>::pull_short_rows(std::uint64_t first, unsigned 
   if (__any_sync(all_lanes, longest >= lane_row || longest >= view_.sizes.large_degree)) return false;
   Value     value[several];
   Collected all[several];
+  Message   sent[several];
 #pragma unroll
   for (unsigned k = 0; k < several; ++k) {
     if (there[k]) value[k] = view_.values[v[k]];
+    if constexpr (sums_hubs) sent[k] = message_of(there[k] ? v[k] : 0);
     all[k] = nothing(v[k]);
   }
   for (unsigned i = 0; i < longest; i += pull_batch) {
@@ -230,7 +238,11 @@ __device__ bool Machine<P, Rows>::pull_short_rows(std::uint64_t first, unsigned 
       Message message[pull_batch];
 #pragma unroll
       for (unsigned j = 0; j < pull_batch; ++j)
-        message[j] = message_of(source[k][j] != no_vertex ? source[k][j] : 0);
+        message[j] = message_from(source[k][j] != no_vertex ? source[k][j] : 0);
+      if constexpr (sums_hubs) {
+#pragma unroll
+        for (unsigned j = 0; j < pull_batch; ++j) send_to_hub(v[k], sent[k], source[k][j]);
+      }
 #pragma unroll
       for (unsigned j = 0; j < pull_batch; ++j)
         if (source[k][j] != no_vertex)

@@ -39,6 +39,7 @@ struct PlainRows {
   static constexpr bool always_ordered = false;  ///< by degree
   static constexpr bool coded          = false;
   static constexpr bool in_windows     = false;  ///< they come while a run lasts
+  static constexpr bool meets_hubs     = false;
   /// Over the bus come lines of so many edges: warps that ask for whole ones, once, get most out of it.
   static constexpr unsigned line_edges = 32;
 
@@ -107,6 +108,13 @@ struct OrderedRows : PlainRows {
   __host__ __device__ OrderedRows(const PlainRows& rows) : PlainRows(rows) {}
 };
 
+/// Rows in ascending order, hubs first, that are out- and in-edges at once: what hubs get is added up while others
+/// are pulled (hub_sums.cuh).
+struct RowsWithHubs : PlainRows {
+  static constexpr bool always_ordered = true;
+  static constexpr bool meets_hubs     = true;
+};
+
 /// Rows in ascending order, coded in groups of 32: some 14 bits an arc of a Kronecker graph whose hubs come first.
 ///
 /// A row begins with an entry of two words for every group: its smallest target, and how and where the others are.
@@ -119,6 +127,7 @@ struct CompressedRows {
   static constexpr bool     always_ordered = true;
   static constexpr bool     coded          = true;
   static constexpr bool     in_windows     = false;
+  static constexpr bool     meets_hubs     = false;
   static constexpr unsigned line_edges     = 0;  ///< groups are read together as they are
   static constexpr unsigned group          = 32;
   static constexpr unsigned most_unary     = 3;

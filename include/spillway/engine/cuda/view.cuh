@@ -21,8 +21,11 @@ inline constexpr unsigned warp_lanes = 32;
 inline constexpr int most_slices = 4;
 #if defined(SPILLWAY_EMULATED)
 inline constexpr unsigned block_threads = 64;  // each takes a turn
+inline constexpr unsigned hub_block_threads = block_threads;
 #else
 inline constexpr unsigned block_threads     = 256;
+/// Where hubs' sums meet in shared memory: one block has all that a multiprocessor has.
+inline constexpr unsigned hub_block_threads = 1024;
 #endif
 inline constexpr unsigned block_warps = block_threads / warp_lanes;
 
@@ -195,6 +198,8 @@ struct View {
   Vertex*                   batch;      ///< all that pushes have found, twice and more often; or null
   const Vertex*             long_rows;  ///< too long for a warp to pull; where everyone pushes nodes, to push
   unsigned                  long_row_count;
+  Vertex                    summed_hubs;     ///< the first vertices, whose sums meet in shared memory
+  Vertex                    warp_rows;       ///< rows before this one, behind the hubs, are for a warp each
   NodeArray                 push_nodes, pull_nodes;  ///< of split rows; or none
   Count*                    listed_nodes;            ///< of active vertices; or null
   Vertex*                   record;                  ///< where frontiers are kept, one behind the other; or null

@@ -1,0 +1,123 @@
+// Edges are sent while they are read: each thread that has read some copies them into a pinned buffer, from which the
+// bus takes them.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "engine/cuda/edge_copy.hpp"
+#include "engine/cuda/staging.hpp"
+
+#include <spillway/engine/memory.hpp>
+
+namespace spillway {
+namespace cuda {
+namespace {
+
+class SentEdges final : public EdgeSink {
+ public:
+  explicit SentEdges(const DeviceChoice& choice) : index_(choice.index), memory_(choice.memory) {}
+  explicit SentEdges(std::shared_ptr<Device> device) : index_(device->index()), device_(std::move(device)) {}
+  ~SentEdges() override {
+    if (ring_) give_back();
+  }
+
+  bool expect(std::uint64_t words, const std::shared_ptr<MemoryBudget>& host) override {
+    try {
+      staged_.emplace(host, "edges on their way");
+      staged_->raise_to(stages * stage_bytes);
+      if (!device_) {
+        device_ = std::make_shared<Device>(index_, memory_);
+        device_->set_host_budget(host);
+        device_->enter();
+      }
+      if (device_->room() / sizeof(std::uint32_t) < words) return false;
+      ring_ = IdleRings::instance().take(index_, stages, stage_bytes);
+      if (!ring_) return false;
+      stream_.emplace();
+      copy_         = std::make_shared<EdgesOnDevice>();
+      copy_->device = device_;
+      copy_->words  = {*device_, words, what_edges};
+      return true;
+    } catch (const Error&) {  // without it they are sent later, or not at all
+      return false;
+    }
+  }
+
+  void take(std::uint64_t at, std::span<const std::uint32_t> words) override {
+    constexpr std::uint64_t most = stage_bytes / sizeof(std::uint32_t);
+    for (; !words.empty() && !failed_; words = words.subspan(std::min<std::uint64_t>(most, words.size())), at += most)
+      send(at, words.first(std::min<std::uint64_t>(most, words.size())));
+  }
+
+  std::shared_ptr<EdgeCopy> finish(const std::uint32_t* words) override {
+    if (cudaStreamSynchronize(*stream_) != cudaSuccess) failed_ = true;
+    if (failed_) return nullptr;
+    copy_->on_host = words;
+    return std::move(copy_);
+  }
+
+ private:
+  static constexpr unsigned      stages      = 32;
+  static constexpr std::uint64_t stage_bytes = 1u << 20;
+
+  void send(std::uint64_t at, std::span<const std::uint32_t> words) {
+    const std::uint64_t    turn  = turn_++;
+    auto&                  stage = (*ring_)[turn];
+    const std::scoped_lock mine{filling_[turn % stages]};
+    if (cudaSetDevice(index_) != cudaSuccess || !stage.copied.wait_noexcept()) {
+      failed_ = true;
+      return;
+    }
+    std::memcpy(stage.memory.as<std::uint32_t>(), words.data(), words.size_bytes());
+    const std::scoped_lock in_turn{sending_};
+    if (cudaMemcpyAsync(copy_->words.data() + at, stage.memory.as<std::uint32_t>(), words.size_bytes(),
+                        cudaMemcpyHostToDevice, *stream_) != cudaSuccess)
+      failed_ = true;
+    else
+      stage.copied.record(*stream_);
+  }
+
+  void give_back() {
+    if (stream_) cudaStreamSynchronize(*stream_);
+    IdleRings::instance().put(index_, std::move(ring_));
+  }
+
+  int                            index_;
+  std::uint64_t                  memory_ = 0;
+  std::shared_ptr<Device>        device_;
+  std::optional<Charge>          staged_;  ///< pinned
+  std::unique_ptr<StagingRing>   ring_;
+  std::optional<Stream>          stream_;
+  std::shared_ptr<EdgesOnDevice> copy_;
+  std::mutex                     filling_[stages], sending_;
+  std::atomic<std::uint64_t>     turn_   = 0;
+  std::atomic<bool>              failed_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<EdgesOnDevice> send(std::shared_ptr<Device> device, const EdgeList& list, int threads,
+                                    const std::shared_ptr<MemoryBudget>& host) {
+  SentEdges sink{device};
+  if (sink.expect(list.words().size(), host)) {
+    list.edges(threads, &sink);
+    if (auto sent = sink.finish(list.words().data())) return std::static_pointer_cast<EdgesOnDevice>(sent);
+  }
+  auto sent     = std::make_shared<EdgesOnDevice>();
+  sent->device  = device;
+  sent->on_host = list.edges(threads).words;
+  sent->words   = {*device, list.words().size(), what_edges};
+  sent->words.upload(sent->on_host);
+  return sent;
+}
+
+}  // namespace cuda
+
+std::unique_ptr<EdgeSink> edge_sink_on(const DeviceChoice& device) {
+  if (device.kind != cuda_kind()) return nullptr;
+  return std::make_unique<cuda::SentEdges>(device);
+}
+
+}  // namespace spillway
