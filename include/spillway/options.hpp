@@ -145,7 +145,8 @@ enum class EdgeValues {
 /// The GPU's HostTuning. Results do not depend on it.
 struct CudaTuning {
   static constexpr unsigned most_bucket_queue = 256;
-  static constexpr unsigned usual_hub_sums    = 10'000;
+  static constexpr unsigned usual_hub_sums    = 1u << 14;
+  static constexpr double   least_hub_share   = 0.125;  ///< of all edges, that makes it worth while
 
   Filter        filter       = Filter::just_in_time;
   Fusion        fusion       = Fusion::all;
@@ -250,6 +251,7 @@ class Checkpoints;
 
 struct RunOptions {
   int       threads       = 0;                     ///< 0: all cores
+  bool      leave_answer  = false;  ///< columns that a GPU makes may stay there until `fetch` (Column::on_device)
   bool      deterministic = false;                 ///< floating sums come out the same bit for bit, at some cost
   Direction direction     = Direction::automatic;  ///< push or pull throughout, for study
   Progress* progress      = nullptr;

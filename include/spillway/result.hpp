@@ -22,6 +22,17 @@ enum class Missing {
   infinite,  ///< inf, in binary too (the column is then written as f64)
 };
 
+/// A column where the GPU that made it has it.
+class ColumnOnDevice {
+ public:
+  virtual ~ColumnOnDevice() = default;
+
+  virtual int           device() const             = 0;  ///< the number of the GPU
+  virtual const void*   data() const               = 0;  ///< there
+  virtual std::uint64_t size() const               = 0;  ///< entries
+  virtual void          download(void* here) const = 0;
+};
+
 struct Column {
   using Values = std::variant<Array<std::uint32_t>, Array<std::uint64_t>, Array<float>, Array<double>>;
 
@@ -30,7 +41,12 @@ struct Column {
   /// The entries are vertices (u32): shown as the user's ids. `no_vertex` is shown as nothing.
   bool    vertices = false;
   Missing missing  = Missing::never;
+  /// Where a GPU has left it (RunOptions::leave_answer). `values` is empty then, until `fetch`.
+  std::shared_ptr<const ColumnOnDevice> on_device = {};
 };
+
+/// Brings the entries of a column that was left on a GPU; once, and not by two threads at a time.
+void fetch(Column& column, const std::shared_ptr<MemoryBudget>& budget);
 
 /// One number or word about the whole graph: how many components, which residual was reached.
 struct Fact {

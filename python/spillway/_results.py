@@ -16,24 +16,36 @@ class Result:
     """Columns and facts are attributes: `r.rank`, `r.vertex`, `r.residual`.
 
     Columns are NumPy arrays that share the memory of the answer and cannot be written to. Where a vertex has no
-    answer, whole numbers are -1 and others are inf; columns of vertices hold ids.
+    answer, whole numbers are -1 and others are inf; columns of vertices hold ids. What a GPU has answered stays there
+    until one of these asks for it (see `on_gpu`).
     """
 
     def __init__(self, answer: Any, ids: Ids, algorithm: dict, question: str):
         self._answer, self._ids, self._algorithm, self._question = answer, ids, algorithm, question
-        self._columns: dict[str, Any] | None = None
+        self._places = {name: i for i, (name, _) in enumerate(answer.columns)}
+        self._read: dict[str, Any] = {}
         self.facts: dict[str, Any] = {name: _WORDS.get(v, v) for name, v in answer.facts.items()}
         self.statistics: dict[str, Any] = answer.statistics
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns by their names, without `vertex`."""
-        if self._columns is None:
-            self._columns = {
-                name: self._ids.of(values) if vertices else values
-                for name, values, vertices in self._answer.columns()
-            }
-        return self._columns
+        return {name: self._column(name) for name in self._places}
+
+    def _column(self, name: str) -> Any:
+        if name not in self._read:
+            place = self._places[name]
+            values = self._answer.column(place)
+            self._read[name] = self._ids.of(values) if self._answer.columns[place][1] else values
+        return self._read[name]
+
+    def on_gpu(self, name: str) -> Any:
+        """The column where the GPU that made it has it, for `torch.from_dlpack` and `cupy.from_dlpack`, which share it.
+
+        Vertices are their places in `vertex` there, not ids, and -1 for none; whoever has no path has the largest
+        number as its distance. None if the column was made, or finished, on the host.
+        """
+        return self._answer.column_on_gpu(self._places[name])
 
     @property
     def vertex(self) -> Any:
@@ -52,18 +64,21 @@ class Result:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        for known, value in [*self.columns.items(), *self.facts.items()]:
+        for known in self._places:
+            if python_name(known) == name:
+                return self._column(known)
+        for known, value in self.facts.items():
             if python_name(known) == name:
                 return value
         raise AttributeError(f"{self._algorithm['name']} answers {', '.join(self._names())}, not '{name}'")
 
     def __getitem__(self, name: str) -> Any:
-        return self.vertex if name == "vertex" else self.columns[name]
+        return self.vertex if name == "vertex" else self._column(name)
 
     __iter__ = None  # len() is that of the columns, and indexing goes by their names
 
     def _names(self) -> list[str]:
-        return ["vertex", *map(python_name, [*self.columns, *self.facts])]
+        return ["vertex", *map(python_name, [*self._places, *self.facts])]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._names()})
@@ -95,9 +110,10 @@ class Result:
         k = operator.index(k)
         if k < 0:
             raise ValueError(f"k is {k}; it must be 0 or more")
-        if not self.columns:
+        if not self._places:
             raise ValueError(f"{self._question} answers no columns, only facts: {', '.join(self.facts)}")
-        name, values = next(iter(self.columns.items()))
+        name = next(iter(self._places))
+        values = self._column(name)
         order = next((c[2] for c in self._algorithm["columns"] if c[0] == name), "largest")
         if order == "groups":
             return _largest_groups(name, values, k)
@@ -107,7 +123,7 @@ class Result:
 
     def __repr__(self) -> str:
         facts = "".join(f"\n{name}: {value}" for name, value in self.facts.items())
-        columns = ", ".join(["vertex", *self.columns]) if self.columns else "no columns"
+        columns = ", ".join(["vertex", *self._places]) if self._places else "no columns"
         return f"{self._question}: {columns}; {self.seconds * 1000:.2f} ms{facts}"
 
 

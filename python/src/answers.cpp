@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include <spillway/algorithms.hpp>
 #include <spillway/plugin.hpp>
@@ -100,14 +101,17 @@ RunOptions run_options(const nb::dict& options, const Algorithm& algorithm) {
   run.device        = device_choice(option<std::string>(options, "device", "auto"), algorithm);
   run.device.memory = size_option(options, "device_memory");
   run.method        = method_named(option<std::string>(options, "method", "auto"));
+  run.leave_answer  = true;
   return run;
 }
 
-using SharedResult = std::shared_ptr<const Result>;
+using SharedResult = std::shared_ptr<Result>;
 
 /// What an algorithm has answered. Arrays that Python has of it keep it alive.
 struct Answer {
-  SharedResult result;
+  SharedResult                result;
+  Graph                       graph;     ///< that was asked
+  std::shared_ptr<std::mutex> fetching;  ///< what a GPU has left there
 };
 
 Answer run(const Graph& graph, const std::string& name, const nb::dict& given, const nb::dict& options,
@@ -117,9 +121,9 @@ Answer run(const Graph& graph, const std::string& name, const nb::dict& given, c
   return work(tick,
               [&algorithm, graph, values, how = run_options(options, algorithm)](Progress& progress) mutable {
                 how.progress      = &progress;
-                const auto result = std::make_shared<const Result>(algorithm.run(graph, values, how));
+                const auto result = std::make_shared<Result>(algorithm.run(graph, values, how));
                 check_columns(*result, graph, algorithm.name);  // a plug-in may have made them
-                return Answer{result};
+                return Answer{result, graph, std::make_shared<std::mutex>()};
               });
 }
 
@@ -165,12 +169,50 @@ nb::object entries_of(const Column& column, const SharedResult& keeper) {
       column.values);
 }
 
-/// (name, values, whether they are vertices) of each column.
-nb::list columns_of(const SharedResult& result) {
+/// (name, whether its entries are vertices) of each column.
+nb::list columns_of(const Answer& answer) {
   nb::list all;
-  for (const Column& column : result->columns)
-    all.append(nb::make_tuple(column.name, entries_of(column, result), column.vertices));
+  for (const Column& column : answer.result->columns) all.append(nb::make_tuple(column.name, column.vertices));
   return all;
+}
+
+/// The i-th, which comes to the host now if a GPU has left it there.
+nb::object column_of(const Answer& answer, std::size_t i) {
+  Column& column = answer.result->columns.at(i);
+  {
+    const nb::gil_scoped_release released;
+    const std::scoped_lock       lock{*answer.fetching};
+    fetch(column, answer.graph.budget());
+  }
+  return entries_of(column, answer.result);
+}
+
+/// The i-th where a GPU has left it, for those who know DLPack; None: it is on the host. Entries that stand for none,
+/// and numbers of vertices, are -1 and fit a signed type where there are no more vertices than that has numbers.
+nb::object column_on_gpu(const Answer& answer, std::size_t i) {
+  const Column& column = answer.result->columns.at(i);
+  const auto    there  = column.on_device;
+  if (!there) return nb::none();
+  const bool is_signed = (column.vertices || column.missing == Missing::blank) &&
+                         there->size() <= std::uint64_t{1} << 31;
+  using Keeper = std::shared_ptr<const ColumnOnDevice>;
+  const nb::capsule owner{new Keeper{there}, [](void* held) noexcept { delete static_cast<Keeper*>(held); }};
+  const auto        array = [&]<class T>(T) {
+    return nb::cast(nb::ndarray<nb::array_api, T, nb::ndim<1>, nb::device::cuda>{const_cast<void*>(there->data()),
+                                                                 {there->size()},
+                                                                 owner,
+                                                                 {},
+                                                                 nb::dtype<T>(),
+                                                                 nb::device::cuda::value,
+                                                                 there->device()});
+  };
+  return std::visit(
+      [&]<class T>(const Array<T>&) {
+        if constexpr (std::is_integral_v<T>)
+          if (is_signed) return array(std::make_signed_t<T>{});
+        return array(T{});
+      },
+      column.values);
 }
 
 nb::dict facts_of(const Result& result) {
@@ -255,7 +297,9 @@ nb::list described_devices() {
 
 void add_answers(nb::module_& module) {
   nb::class_<Answer>(module, "Answer")
-      .def("columns", [](const Answer& answer) { return columns_of(answer.result); })
+      .def_prop_ro("columns", &columns_of)
+      .def("column", &column_of)
+      .def("column_on_gpu", &column_on_gpu)
       .def_prop_ro("facts", [](const Answer& answer) { return facts_of(*answer.result); })
       .def_prop_ro("statistics", [](const Answer& answer) { return statistics_of(*answer.result); })
       .def_prop_ro("graph", [](const Answer& answer) -> nb::object {

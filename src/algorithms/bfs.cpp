@@ -15,7 +15,7 @@ namespace {
 
 template <class P>
 Result search(const P& program, const Graph& graph, const RunOptions& options) {
-  auto outcome = run(program, graph, options);
+  auto outcome = run(program, graph, options, {.leave = !graph.split()});
   name_originals(graph, std::get<1>(outcome.columns).span(), outcome.threads);
   Result result;
   result.columns.push_back(outcome.template column<0>("level"));

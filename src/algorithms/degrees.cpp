@@ -65,7 +65,7 @@ Result by_rows(const Graph& graph, const RunOptions& options) {
 }
 
 Result by_program(const Graph& graph, const RunOptions& options) {
-  auto   outcome = run(ArcCounts{}, graph, options);
+  auto   outcome = run(ArcCounts{}, graph, options, {.leave = true});
   Result result;
   result.columns.push_back(outcome.column<0>("out"));
   result.columns.push_back(outcome.column<1>("in"));

@@ -35,7 +35,7 @@ PageRank pulled_form(const Graph& graph, Vertex source, const Settings& settings
 }
 
 Result pull(const Graph& graph, Vertex source, const Settings& settings, const RunOptions& options) {
-  auto   outcome = run(pulled_form(graph, source, settings), graph, options);
+  auto   outcome = run(pulled_form(graph, source, settings), graph, options, {.leave = true});
   Result result;
   result.facts      = {{"residual", outcome.global.change},
                        converged_fact(outcome.global.change <= settings.tolerance)};

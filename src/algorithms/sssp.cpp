@@ -96,6 +96,7 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
     return on_gpu(Distances{source, delta}, graph, options, on_cpu);
   };
   Result result = gpu::or_else(graph, options, there, on_cpu);
+  fetch(result.columns[0], graph.budget());
   refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }

@@ -12,7 +12,7 @@ Plan plan_paths_with_parents(const Graph& graph, Vertex source, double delta, co
 }
 
 Result paths_with_parents(const Graph& graph, Vertex source, double delta, const RunOptions& options) {
-  auto outcome = run(Paths{source, delta}, graph, options);
+  auto outcome = run(Paths{source, delta}, graph, options, {.leave = !graph.split()});
   name_originals(graph, std::get<1>(outcome.columns).span(), outcome.threads);
   Result result;
   result.columns.push_back(outcome.column<0>("distance"));

@@ -37,6 +37,13 @@ std::unique_ptr<EdgeSink> edge_sink_for(const std::optional<DeviceChoice>& devic
   return sink;
 }
 
+void EdgeSink::take(std::uint64_t at, std::span<const std::uint32_t> words) {
+  for (std::uint64_t first = 0; first < words.size(); first += most_words) {
+    const auto some = words.subspan(first, std::min(most_words, words.size() - first));
+    take(at + first, some.size(), [&](std::uint32_t* to) { std::ranges::copy(some, to); });
+  }
+}
+
 EdgeList::EdgeList(Parts parts, bool trusted) : parts_(std::move(parts)), checked_(trusted) {
   if (words().size() % parts_.stride != 0 || (weighted() && parts_.stride < 3))
     throw internal_error("an edge list ends inside an edge");

@@ -108,16 +108,25 @@ class PairsReader {
     const std::span<const Record> records{reinterpret_cast<const Record*>(file->bytes().data()),
                                           file->bytes().size() / sizeof(Record)};
     std::atomic<std::uint64_t>    bound = job_.options.vertices.value_or(0), loops = 0, up = 0;
+    // What is sent is read to where it is sent from: of a file that is mapped, pages come one by one.
+    const BinaryFile unmapped{job_, job_.path()};
     const auto all  = reinterpret_cast<const std::uint32_t*>(records.data());
     const auto sink = edge_sink_for(job_.context.edges_to, records.size() * words, job_.context.budget);
     job_.progress().begin("reading", file->bytes().size(), ProgressUnit::bytes);
     for_each_task(job_.context.threads, (records.size() + a_task - 1) / a_task, [&](std::uint64_t task, int) {
       const std::uint64_t first = task * a_task;
       const auto          some  = records.subspan(first, std::min(a_task, records.size() - first));
-      look_at(some, first, bound, loops, up);
-      if (sink) sink->take(first * words, {all + first * words, some.size() * words});
-      check_cancelled(job_.progress());
-      job_.progress().advance(some.size_bytes());
+      const auto          look  = [&](std::span<const Record> read) { look_at(read, first, bound, loops, up); };
+      if (!sink) {
+        look(some);
+        check_cancelled(job_.progress());
+        job_.progress().advance(some.size_bytes());
+        return;
+      }
+      sink->take(first * words, some.size() * words, [&](std::uint32_t* to) {
+        unmapped.read(first * sizeof(Record), to, some.size_bytes());
+        look({reinterpret_cast<const Record*>(to), some.size()});
+      });
     });
     job_.progress().end();
     if (job_.context.directions) {

@@ -23,6 +23,7 @@ std::string table_suffix_of(const std::string& path) {
 }
 
 std::size_t column_size(const Column& column) {
+  if (column.on_device) return column.on_device->size();
   return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
@@ -351,6 +352,9 @@ void check_result_path(const std::string& path) {
 void write_result(const Result& result, const Graph& graph, const std::string& path, Progress& progress) {
   check_result_path(path);
   check_columns(result, graph, path);
+  for (const Column& column : result.columns)
+    if (column.on_device && std::visit([](const auto& values) { return values.empty(); }, column.values))
+      throw internal_error("{}: column '{}' is still on the GPU; fetch it first", path, column.name);
   OutputFile        file{path};
   AnswerRows        rows{result, graph, file, progress};
   const std::string suffix = table_suffix_of(path);

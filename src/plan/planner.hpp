@@ -23,6 +23,7 @@ struct RunFacts {
   bool          weighted = false, all_active = false, voting = false, prioritised = false;
   bool          supports_async   = false;
   bool          may_reorder      = false;  ///< vertices
+  bool          sums_hubs        = false;  ///< then, of rows that are alike in both directions, hubs' need not be read
   bool          may_use_cpu      = false;
   double        sides            = 1;  ///< passes that all rows make, if those to push and to pull differ
   RowForm       form             = RowForm::any;

@@ -171,9 +171,18 @@ Pricing::Cost Pricing::on_cpu(const Activity& active) const {
 Pricing::Cost Pricing::resident(const PlanCandidate& candidate, const Activity& active) const {
   const bool   votes   = searches_short_paths() && active.looked_at < 0;
   const double edges   = votes ? rows(active.edges, 0) * edges_of_a_vote : arcs(looked_at(active));
-  const Term   visited = visiting(edges, candidate.order);
+  const Term   visited = visiting(edges * (1 - of_summed_hubs(candidate)), candidate.order);
   const double total   = visited.seconds + rates_.barrier + sharing(candidate.balance, active, visited.seconds);
   return {.compute = total, .total = total, .most = visited};
+}
+
+/// The share of the edges that are hubs', where those get what they are sent in shared memory.
+double Pricing::of_summed_hubs(const PlanCandidate& candidate) const {
+  const unsigned hubs = run_.options.cuda.hub_sums.value_or(CudaTuning::usual_hub_sums);
+  if (!run_.sums_hubs || candidate.order != VertexOrder::degree || run_.vertices == 0) return 0;
+  const auto   vertices = static_cast<double>(run_.vertices);
+  const double share    = sample_.edges_of_longest(std::min(1.0, hubs / vertices), static_cast<double>(run_.arcs) / vertices);
+  return share < CudaTuning::least_hub_share ? 0 : share;
 }
 
 /// What another balance takes beside what edges do: lanes that wait for others, parts of rows that meet by atomic

@@ -49,6 +49,7 @@ class Pricing {
 
   double cached(double cache, double line) const;
   Term   visiting(double edges, VertexOrder order = VertexOrder::natural) const;
+  double of_summed_hubs(const PlanCandidate& candidate) const;
   Term   pushing(double edges) const;
   Cost   cost(const PlanCandidate& candidate, const Activity& active, double kept) const;
   Cost   on_cpu(const Activity& active) const;

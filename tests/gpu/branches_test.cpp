@@ -140,6 +140,41 @@ TEST_F(GpuBranches, SumsOfHubsMeetInSharedMemory) {
   EXPECT_EQ(summed("pagerank", kron, std::nullopt), 0u) << "directed";
 }
 
+/// Answers may stay where they were made, longer than the graph that was asked.
+TEST_F(GpuBranches, AnswersStayThere) {
+  for (const char* name : {"bfs", "pagerank", "ppr", "sssp", "degrees"}) {
+    const Algorithm&     algorithm = algorithm_named(name);
+    std::optional<Graph> graph     = testing::with_weights_for(algorithm, both_ways("kron", {{"scale", "7"}}));
+    const auto           values    = testing::filled(algorithm, *graph, {}).value();
+    const RunOptions     usual{.device = {.kind = cuda_kind()}, .method = resident_edges()};
+    RunOptions           leaving = usual;
+    leaving.leave_answer         = true;
+    const Result expected        = algorithm.run(*graph, values, usual);
+    Result       left            = algorithm.run(*graph, values, leaving);
+    const auto   budget          = graph->budget();
+    graph.reset();
+    ASSERT_EQ(left.columns.size(), expected.columns.size());
+    for (std::size_t i = 0; i < left.columns.size(); ++i) {
+      Column&    column = left.columns[i];
+      const auto size   = [&] { return std::visit([](const auto& entries) { return entries.size(); }, column.values); };
+      EXPECT_EQ(expected.columns[i].on_device, nullptr);
+      ASSERT_NE(column.on_device, nullptr) << name << " " << column.name;
+      EXPECT_NE(column.on_device->data(), nullptr);
+      EXPECT_EQ(size(), column.name == "distance" ? column.on_device->size() : 0) << "overflow is looked for there";
+      fetch(column, budget);
+      fetch(column, budget);
+      EXPECT_EQ(size(), column.on_device->size());
+      std::visit(
+          [&]<class Entry>(const Array<Entry>& entries) {
+            const auto& wanted = std::get<Array<Entry>>(expected.columns[i].values);
+            for (std::size_t v = 0; v < entries.size(); ++v)
+              EXPECT_NEAR(double(entries[v]), double(wanted[v]), column.name == "parent" ? 1e10 : 1e-6) << name;
+          },
+          column.values);
+    }
+  }
+}
+
 /// A path that is longer than the rounds that a block may make: the grid meets in between.
 TEST_F(GpuBranches, BlocksDoNotGoOnForEver) {
   std::vector<Vertex>        from, to;

@@ -4,6 +4,7 @@
 #include "devices/devices.hpp"
 #include "graph/edge_list.hpp"
 #include "supply/methods.hpp"
+#include "support.hpp"
 
 #include <spillway/algorithms.hpp>
 #include <spillway/generate.hpp>
@@ -75,6 +76,69 @@ TEST(GpuEdges, UpdatesAreCombinedAnywhere) {
       EXPECT_EQ(passed.counters.kernel_launches, plain.counters.kernel_launches + 2 * plain.iterations);
     }
   }
+}
+
+/// Lists that are read for a GPU lie there when they have been read, whatever they are read from; runs do not send
+/// them again.
+TEST(GpuEdges, AreSentWhileTheyAreRead) {
+  if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  const testing::TemporaryFolder folder;
+  const Graph made = generate("kron", {{"scale", scale}}, {.weight_type = WeightType::u32, .edges = true});
+  const Graph rows = with_rows(made);
+  struct Source {
+    const char* file;
+    LoadOptions options;
+  };
+  const DeviceChoice gpu{.kind = cuda_kind()};
+  const Source       kinds[] = {
+      {"dense.pairs", {.format = "pairs", .ids = IdMode::dense, .weight_type = WeightType::u32}},
+      {"gaps.pairs", {.format = "pairs", .weight_type = WeightType::u32}},
+      {"lines.el", {.vertices = made.vertex_count()}},
+      {"kept.spill", {}},
+  };
+  for (const Source& source : kinds) {
+    const std::string path = folder / source.file;
+    save(made, path, source.options.format);
+    LoadOptions options = source.options;
+    options.edges = true, options.edges_to = gpu;
+    const Graph list = open(path, options);
+    ASSERT_TRUE(list.edges()) << source.file;
+    const bool sent = std::string_view{source.file} != "kept.spill";  // that is sent when it is looked at first
+    EXPECT_EQ(list.edges()->parts().copy != nullptr, sent) << source.file;
+    const std::uint64_t bytes = list.edges()->words().size() * sizeof(std::uint32_t);
+    const auto          run   = [&](std::uint64_t window) {
+      const Result result = algorithm_named("degrees").run(
+          list, {}, {.device = gpu, .method = unsorted_edges(), .supply = {.window = window}});
+      EXPECT_EQ(algorithm_named("degrees").verify(with_rows(list), {}, result, {}).problem, "") << source.file;
+      return result.statistics.uploaded_bytes;
+    };
+    EXPECT_EQ(run(0), sent ? 0 : bytes) << source.file;
+    EXPECT_EQ(run(0), 0u) << source.file << ": it is there";
+    run(bytes / 3);  // in chunks, which take its place
+    EXPECT_EQ(run(0), bytes) << source.file;
+  }
+  LoadOptions options{.format = "pairs", .ids = IdMode::dense, .weight_type = WeightType::u32, .edges = true};
+  options.edges_to = {.kind = cuda_kind(), .memory = 4096};
+  EXPECT_EQ(open(folder / "dense.pairs", options).edges()->parts().copy, nullptr) << "there is no room";
+  options.edges_to = gpu, options.vertices = 3;
+  EXPECT_THROW(open(folder / "dense.pairs", options), Error) << "ids are looked at on the way";
+}
+
+/// Rows that a GPU builds are built of what lies there.
+TEST(GpuEdges, BecomeRowsWhereTheyLie) {
+  if (cuda_devices().devices.empty()) GTEST_SKIP() << "no GPU on this machine";
+  const testing::TemporaryFolder folder;
+  const Graph                    made = generate("kron", {{"scale", scale}}, {.edges = true});
+  save(made, folder / "list.pairs", "pairs");
+  LoadOptions options{.format = "pairs", .ids = IdMode::dense, .edges = true};
+  options.edges_to   = {.kind = cuda_kind()};
+  const Graph list   = open(folder / "list.pairs", options);
+  const auto  values = completed_parameters(algorithm_named("bfs"),
+                                            {{"source", std::to_string(made.edges()->edges(1).source(0))}});
+  const Result result =
+      algorithm_named("bfs").run(list, values, {.device = {.kind = cuda_kind()}, .cuda = {.build_from = 1}});
+  EXPECT_EQ(algorithm_named("bfs").verify(with_rows(made), values, result, {.by = CheckBy::oracle}).problem, "");
+  EXPECT_TRUE(list.has_rows());
 }
 
 }  // namespace

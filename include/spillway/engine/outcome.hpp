@@ -52,6 +52,8 @@ struct Outcome {
   Buffer<Value>                 values;    ///< unless the program makes columns of them
   Columns<P>                    columns;   ///< that it makes
   std::shared_ptr<Resident>     resident;  ///< the values, where they were kept on a device
+  /// The columns, or the values if there are none, where they were left there (RunOptions::leave_answer).
+  std::vector<std::shared_ptr<const ColumnOnDevice>> left;
   GlobalOf<P>                   global{};  ///< of the last iteration
   std::vector<GlobalOf<P>>      history;   ///< of every iteration
   RunStatistics                 statistics;
@@ -87,7 +89,7 @@ struct Outcome {
   /// A column that the program makes. It is moved out.
   template <int i>
   Column column(const std::string& name) {
-    return {.name = name, .values = std::move(std::get<i>(columns)).freeze()};
+    return {.name = name, .values = std::move(std::get<i>(columns)).freeze(), .on_device = left_one(i)};
   }
 
   /// The values themselves, where they are numbers. They are moved out.
@@ -96,10 +98,14 @@ struct Outcome {
     static_assert(detail::makes_a_column<Value>,
                   "the entries of a column are std::uint32_t, std::uint64_t, float or double: take one out of the "
                   "value with column(name, [](const Value& value) { return value.part; })");
-    return {.name = name, .values = std::move(values).freeze()};
+    return {.name = name, .values = std::move(values).freeze(), .on_device = left_one(0)};
   }
 
  private:
+  std::shared_ptr<const ColumnOnDevice> left_one(std::size_t i) const {
+    return i < left.size() ? left[i] : nullptr;
+  }
+
   /// On disk where values are there and memory does not hold it; a part at a time then.
   template <class Entry, class Get>
   Buffer<Entry> column_of(Get&& get) const {
@@ -128,6 +134,8 @@ struct Continuation {
   const Schedule*           replay   = nullptr;  ///< walk these frontiers, the last one first
   Schedule*                 record   = nullptr;  ///< keep the frontiers here; every vertex may be active once only
   bool                      keep = false;  ///< the values may stay on the device: another run goes on from them
+  /// Columns may be left on the device, if the caller of the algorithm wants that: nothing looks at them.
+  bool leave = false;
   /// Of split vertices, values of their parts are given and left, too: SplitRows::vertex_count.
   bool whole = false;
   /// Where the CPU is predicted to be done sooner, this says so, and nothing is run: the caller has a program of

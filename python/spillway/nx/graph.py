@@ -114,12 +114,14 @@ class NxGraph:
 
     def edges_of_arcs(self) -> Any:
         """How many edges each arc stands for."""
-        return np.ones(len(self.targets), np.int64) if self.multiplicity is None else self.multiplicity
+        return _ones(len(self.targets)) if self.multiplicity is None else self.multiplicity
+
+    def edges_of_all_arcs(self) -> int:
+        return len(self.targets) if self.multiplicity is None else int(self.multiplicity.sum())
 
     def edge_count(self) -> int:
-        edges = self.edges_of_arcs()
-        arcs = int(edges.sum())
-        return arcs if self.directed else (arcs + int(edges[self.is_loop()].sum())) // 2
+        arcs = self.edges_of_all_arcs()
+        return arcs if self.directed else (arcs + int(self.edges_of_arcs()[self.is_loop()].sum())) // 2
 
     def degrees(self, direction: str = "both") -> Any:
         """As NetworkX counts: with parallel edges, and a loop of an undirected graph twice."""
@@ -188,7 +190,7 @@ class NxGraph:
 
     def _weights_named(self, attribute: Any) -> Weights:
         if attribute is None or self._reference is None:
-            return Weights(self, np.ones(int(self.edges_of_arcs().sum()), np.int64))
+            return Weights(self, _ones(self.edges_of_all_arcs()))
         original = self._original()
         rows = neighbors_of(original)
         _require_same(np.array_equal(_arrays_of(rows, self.index)[1], self.targets))
@@ -241,7 +243,7 @@ class Weights:
 
     def __init__(self, graph: NxGraph, of_edges: Any):
         """of_edges: int64 or float64; parallel edges follow each other."""
-        _require_same(len(of_edges) == graph.edges_of_arcs().sum())
+        _require_same(len(of_edges) == graph.edges_of_all_arcs())
         self._sources = weakref.ref(graph)
         self.of_edges = of_edges
         self.whole = of_edges.dtype.kind == "i"
@@ -250,7 +252,9 @@ class Weights:
     def are_same(self) -> bool:
         """Whether all edges have one weight above zero."""
         values = self.of_edges
-        return values.size == 0 or bool(values[0] > 0 and np.isfinite(values[0]) and (values == values[0]).all())
+        if values.size == 0 or values.strides == (0,):  # one number for all: see _ones
+            return True
+        return bool(values[0] > 0 and np.isfinite(values[0]) and (values == values[0]).all())
 
     def of_arcs(self, graph: NxGraph) -> Any:
         """The least of parallel edges."""
@@ -278,6 +282,11 @@ class Weights:
         starts = np.concatenate([graph.sources, np.full(more, len(graph), np.uint32)])
         ends = np.concatenate([graph.targets, np.array(sources, np.uint32)])
         return _graph(starts, ends, np.concatenate([self.stored, np.zeros(more, dtype)]), len(graph) + 1, False)
+
+
+def _ones(count: int) -> Any:
+    """As many as are asked for, in the memory of one."""
+    return np.broadcast_to(np.ones(1, np.int64), count)
 
 
 def _stored(values: Any, whole: bool, n: int) -> Any:

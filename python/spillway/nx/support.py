@@ -65,7 +65,7 @@ def run(graph: Any, algorithm: str, source: int | list[int] | None = None, **par
     if graph.arc_count < _FEW_ARCS:
         chosen.setdefault("threads", 1)
     result = getattr(graph, algorithm)(**parameters, **chosen)
-    return Answer({name: values for name, values, _ in result._answer.columns()}, result.facts)
+    return Answer({name: result._answer.column(i) for i, (name, _) in enumerate(result._answer.columns)}, result.facts)
 
 
 def place_of(graph: NxGraph, node: Any, message: str) -> int:

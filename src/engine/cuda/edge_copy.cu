@@ -1,8 +1,6 @@
-// Edges are sent while they are read: each thread that has read some copies them into a pinned buffer, from which the
-// bus takes them.
+// Edges are sent while they are read: each thread reads some into pinned memory, from which the bus takes them.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <optional>
 
@@ -26,16 +24,17 @@ class SentEdges final : public EdgeSink {
   bool expect(std::uint64_t words, const std::shared_ptr<MemoryBudget>& host) override {
     try {
       staged_.emplace(host, "edges on their way");
-      staged_->raise_to(stages * stage_bytes);
+      staged_->raise_to(ring_buffers * StagingRing::usual_bytes);
       if (!device_) {
         device_ = std::make_shared<Device>(index_, memory_);
         device_->set_host_budget(host);
         device_->enter();
       }
       if (device_->room() / sizeof(std::uint32_t) < words) return false;
-      ring_ = IdleRings::instance().take(index_, stages, stage_bytes);
+      ring_ = IdleRings::instance().take(index_, ring_buffers, StagingRing::usual_bytes);
       if (!ring_) return false;
       stream_.emplace();
+      sent_ = std::make_unique<Event[]>(slots);
       copy_         = std::make_shared<EdgesOnDevice>();
       copy_->device = device_;
       copy_->words  = {*device_, words, what_edges};
@@ -45,39 +44,37 @@ class SentEdges final : public EdgeSink {
     }
   }
 
-  void take(std::uint64_t at, std::span<const std::uint32_t> words) override {
-    constexpr std::uint64_t most = stage_bytes / sizeof(std::uint32_t);
-    for (; !words.empty() && !failed_; words = words.subspan(std::min<std::uint64_t>(most, words.size())), at += most)
-      send(at, words.first(std::min<std::uint64_t>(most, words.size())));
+  void take(std::uint64_t at, std::uint64_t count, const std::function<void(std::uint32_t*)>& fill) override {
+    const std::uint64_t    turn = turn_++ % slots;
+    const std::scoped_lock mine{filling_[turn]};
+    if (cudaSetDevice(index_) != cudaSuccess || !sent_[turn].wait_noexcept()) failed_ = true;
+    std::uint32_t* const from = (*ring_)[turn % ring_buffers].memory.as<std::uint32_t>() + turn / ring_buffers * most_words;
+    fill(from);
+    if (failed_) return;
+    const std::scoped_lock in_turn{sending_};
+    try {
+      check(cudaMemcpyAsync(copy_->words.data() + at, from, count * sizeof(std::uint32_t), cudaMemcpyHostToDevice,
+                            *stream_),
+            "sending edges");
+      sent_[turn].record(*stream_);
+    } catch (const Error&) {  // what it is will show when they are sent again
+      failed_ = true;
+    }
   }
 
   std::shared_ptr<EdgeCopy> finish(const std::uint32_t* words) override {
     if (cudaStreamSynchronize(*stream_) != cudaSuccess) failed_ = true;
-    if (failed_) return nullptr;
-    copy_->on_host = words;
+    if (failed_)
+      copy_.reset();
+    else
+      copy_->on_host = words;
     return std::move(copy_);
   }
 
  private:
-  static constexpr unsigned      stages      = 32;
-  static constexpr std::uint64_t stage_bytes = 1u << 20;
-
-  void send(std::uint64_t at, std::span<const std::uint32_t> words) {
-    const std::uint64_t    turn  = turn_++;
-    auto&                  stage = (*ring_)[turn];
-    const std::scoped_lock mine{filling_[turn % stages]};
-    if (cudaSetDevice(index_) != cudaSuccess || !stage.copied.wait_noexcept()) {
-      failed_ = true;
-      return;
-    }
-    std::memcpy(stage.memory.as<std::uint32_t>(), words.data(), words.size_bytes());
-    const std::scoped_lock in_turn{sending_};
-    if (cudaMemcpyAsync(copy_->words.data() + at, stage.memory.as<std::uint32_t>(), words.size_bytes(),
-                        cudaMemcpyHostToDevice, *stream_) != cudaSuccess)
-      failed_ = true;
-    else
-      stage.copied.record(*stream_);
-  }
+  /// The buffers that other transfers use, in smaller parts.
+  static constexpr unsigned ring_buffers = StagingRing::usual_count;
+  static constexpr unsigned slots = ring_buffers * StagingRing::usual_bytes / (most_words * sizeof(std::uint32_t));
 
   void give_back() {
     if (stream_) cudaStreamSynchronize(*stream_);
@@ -91,7 +88,8 @@ class SentEdges final : public EdgeSink {
   std::unique_ptr<StagingRing>   ring_;
   std::optional<Stream>          stream_;
   std::shared_ptr<EdgesOnDevice> copy_;
-  std::mutex                     filling_[stages], sending_;
+  std::unique_ptr<Event[]>       sent_;  ///< what lies in a slot
+  std::mutex                     filling_[slots], sending_;
   std::atomic<std::uint64_t>     turn_   = 0;
   std::atomic<bool>              failed_ = false;
 };

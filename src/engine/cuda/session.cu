@@ -60,6 +60,7 @@ struct Session::State {
             .prioritised      = needs.prioritised,
             .supports_async   = program.supports_async,
             .may_reorder      = needs.may_reorder,
+            .sums_hubs        = needs.sums_hubs && !topology.push.empty() && !topology.pull.empty() && sides() == 1,
             .may_use_cpu      = needs.may_use_cpu,
             .sides            = sides(),
             .form             = needs.form,

@@ -42,6 +42,11 @@ class StagingRing {
     Event        copied;  ///< what was last asked of it
   };
 
+  /// Of what is sent and brought at once, one buffer while the others are on the bus. Measured on an H200, 134 MB to
+  /// pages that are there: 2.9 ms with two, 2.7 with three (50 GB/s), 2.8 to 3.4 with three of half the size.
+  static constexpr unsigned      usual_count = 3;
+  static constexpr std::uint64_t usual_bytes = 16u << 20;
+
   StagingRing(unsigned count, std::uint64_t bytes) : buffer_bytes_(bytes) {
     for (unsigned i = 0; i < count; ++i) buffers_.push_back(std::make_unique<Buffer>(bytes));
   }

@@ -409,8 +409,10 @@ class CudaExecutor final : public Executor, public WindowKernels {
       if (view_.summed_hubs == 0) return false;
       const auto        kernel = iterate<P, RowsWithHubs>;
       const LaunchNeeds needs{.shared_bytes = view_.summed_hubs * bytes_of_a_hub};
-      allow_shared_bytes(kernel, needs.shared_bytes);
-      if (grid_ == 0) grid_ = grid_that_fits(kernel, 1, needs.shared_bytes, hub_block_threads);
+      if (grid_ == 0) {
+        reserve_shared(kernel, needs.shared_bytes, attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+        grid_ = grid_that_fits(kernel, 1, needs.shared_bytes, hub_block_threads);
+      }
       launch_together(needs, kernel, grid_, hub_block_threads, std::bit_cast<View<P, RowsWithHubs>>(view_), limits);
       return true;
     }
@@ -425,12 +427,13 @@ class CudaExecutor final : public Executor, public WindowKernels {
       if (!rows_are_alike_ || view_.sizes.split != 0 || view_.sizes.row_lanes != 0 || view_.on_host || view_.fixed ||
           view_.direction == Direction::push || hubs == 0)
         return;
-      constexpr EdgeIndex  short_row = 64, enough = 8;  // edges; of all edges, a part
+      constexpr EdgeIndex  short_row = 64;
       DeviceArray<HubRows> found{device_, 1, "counters"};
       SPILLWAY_LAUNCH((find_hub_rows<Rows>), 1, warp_lanes, view_.pull[0], n_, hubs, short_row, found.data());
       HubRows rows{};
       found.download(&rows);
-      if (!options_.cuda.hub_sums && rows.edges < view_.arcs / enough) return;
+      const double enough = CudaTuning::least_hub_share * static_cast<double>(view_.arcs);
+      if (!options_.cuda.hub_sums && static_cast<double>(rows.edges) < enough) return;
       view_.summed_hubs = hubs, view_.warp_rows = rows.warp_rows, view_.long_row_count = 0;
     }
   }

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include <spillway/engine/cuda/memory.hpp>
 
 // Checked at once: kernels that come after one that did not start would work on what it has not written.
@@ -39,15 +41,23 @@ struct LaunchNeeds {
 };
 
 /// All blocks at once, so that they may wait for one another.
-/// More shared memory than a kernel has without a word.
+/// More shared memory than a kernel has without a word, for one block on a multiprocessor, and no more than that: what
+/// is left of `all`, which the multiprocessor has, is first-level cache. By itself the driver leaves least of it.
 template <class... A>
-void allow_shared_bytes(void (*kernel)(A...), unsigned bytes) {
+void reserve_shared(void (*kernel)(A...), unsigned bytes, int all) {
 #if !defined(SPILLWAY_EMULATED)
-  check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        "asking for shared memory");
+  const void* const  function = reinterpret_cast<const void*>(kernel);
+  constexpr auto     doing    = "asking for shared memory";
+  constexpr unsigned of_driver = 1024;
+  cudaFuncAttributes facts{};
+  check(cudaFuncGetAttributes(&facts, function), doing);
+  const std::uint64_t needed = bytes + facts.sharedSizeBytes + of_driver;
+  const auto          percent =
+      static_cast<int>(std::min<std::uint64_t>(needed * 100 / static_cast<unsigned>(std::max(all, 1)), 100));
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), doing);
+  check(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), doing);
 #else
-  static_cast<void>(kernel), static_cast<void>(bytes);
+  static_cast<void>(kernel), static_cast<void>(bytes), static_cast<void>(all);
 #endif
 }
 

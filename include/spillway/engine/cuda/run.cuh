@@ -79,6 +79,26 @@ class EdgesInPlace final : public EdgeSupply {
   void complete(RunStatistics&) const override {}
 };
 
+/// What is left of an answer on the device that made it.
+template <class Entry>
+class LeftColumn final : public ColumnOnDevice {
+ public:
+  LeftColumn(std::shared_ptr<Device> device, DeviceArray<Entry> entries)
+      : device_(std::move(device)), entries_(std::move(entries)) {}
+
+  int           device() const override { return device_->index(); }
+  const void*   data() const override { return entries_.data(); }
+  std::uint64_t size() const override { return entries_.size(); }
+  void          download(void* here) const override {
+             device_->enter();
+             entries_.download(static_cast<Entry*>(here));
+  }
+
+ private:
+  std::shared_ptr<Device> device_;
+  DeviceArray<Entry>      entries_;
+};
+
 /// A run whose rows are at hand, in one form.
 template <class P, class Rows>
 class CudaRun final : public PreparedRun<P> {
@@ -142,7 +162,7 @@ class CudaRun final : public PreparedRun<P> {
   /// While the device computes, the host finds the pages that the answer will lie in: at a result of 134 MB that
   /// takes as long as bringing it.
   void make_room_for_answer() {
-    if (request_.continuation.keep || room_made_) return;
+    if (request_.continuation.keep || leaves_answer() || room_made_) return;
     room_made_          = true;
     const auto& budget  = request_.graph.budget();
     const auto  room_in = [&](auto& buffer) {
@@ -164,6 +184,15 @@ class CudaRun final : public PreparedRun<P> {
     return {answer_size(), request_.graph.budget(), "the result"};
   }
 
+  bool leaves_answer() const {
+    return request_.options.leave_answer && request_.continuation.leave && !request_.continuation.keep &&
+           memory_of_answer_ == ArrayMemory::device;
+  }
+  template <class Entry>
+  void leave(Outcome<P>& outcome, DeviceArray<Entry> entries) {
+    outcome.left.push_back(std::make_shared<LeftColumn<Entry>>(session_.shared_device(), std::move(entries)));
+  }
+
   void deliver_answer(Outcome<P>& outcome) {
     const TraceSpan     span{request_.options.trace, Track::to_host, "answer"};
     const Vertex* const places = rows_.order ? rows_.order->place.data() : nullptr;
@@ -175,10 +204,14 @@ class CudaRun final : public PreparedRun<P> {
         if (made.size() > 0)
           SPILLWAY_LAUNCH((make_column<P, i, Entry>), blocks, block_threads, inputs_.program(), values_.data(),
                           places, made.size(), made.data());
+        if (leaves_answer()) return leave(outcome, std::move(made));
         column = room_for_answer(std::move(column));
         device().download(column.data(), made.data(), made.size() * sizeof(Entry));
       });
     outcome.columns = std::move(columns_);
+    if constexpr (!makes_columns<P> && detail::makes_a_column<Value>)
+      if (leaves_answer() && values_.size() == answer_size()) leave(outcome, std::move(values_));
+    if (!outcome.left.empty()) return device().wait();
     if constexpr (!makes_columns<P>) {
       outcome.values = room_for_answer(std::move(answer_));
       device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
@@ -298,6 +331,8 @@ class CudaDevice final : public RunDevice<P> {
         .form           = same_bits ? RowForm::whole : RowForm::any,
         .prioritised    = Prioritises<P>,
         .may_reorder    = Machine<P, PlainRows>::may_reorder,
+        .sums_hubs      = Machine<P, PlainRows>::may_sum_hubs && !same_bits &&
+                     request_.options.balance.by_bins() && request_.options.direction != Direction::push,
         .may_use_cpu    = may_use_cpu(),
         .max_iterations = request_.max_iterations,
         .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
