@@ -59,7 +59,7 @@ TEST(Pairwise, HasThePairsOfWays) {
   std::mt19937_64        random{seed()};
   std::set<Pair>         found, drawn;
   for (const Levels& row : Pairwise{levels, fits, seed()}.rows()) insert_pairs(row, found);
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 200'000; ++i) {
     Levels row;
     for (const int count : levels) row.push_back(static_cast<int>(random() % static_cast<std::uint64_t>(count)));
     if (fits(row)) insert_pairs(row, drawn);

@@ -68,8 +68,10 @@ constexpr int         thread_counts[] = {1, 2, 3, 7};
 constexpr Filter      filters[]       = {Filter::just_in_time, Filter::online, Filter::ballot, Filter::batch};
 constexpr Fusion      fusions[]       = {Fusion::all, Fusion::push_pull, Fusion::none};
 constexpr unsigned    queues[]        = {CudaTuning::most_bucket_queue, 3, 0};
-constexpr std::optional<unsigned> hub_sums[] = {std::nullopt, 0, 32, 96};
 constexpr VertexOrder orders[]        = {VertexOrder::automatic, VertexOrder::natural, VertexOrder::degree};
+
+constexpr std::optional<unsigned> hub_sums[] = {std::nullopt, 32};
+
 constexpr SplitTuning nodes_of(std::uint64_t degree_bound, bool coalesced = true, bool array = false,
                                bool worklist = true) {
   return {.degree_bound = degree_bound, .coalesced = coalesced, .array = array, .worklist = worklist};
@@ -339,7 +341,8 @@ std::string deviation_on_gpu(const CudaTuning& asked, const RunStatistics& stati
   const bool fuses =
       asked.bucket_queue > 0 && asked.filter == Filter::just_in_time && asked.fusion != Fusion::none;
   if (!fuses && counters.fused_rounds > 0) return "blocks went on within a bucket";
-  if (asked.hub_sums.value_or(counters.summed_hubs) < counters.summed_hubs) return "more hubs were summed than asked";
+  if (asked.hub_sums.value_or(counters.summed_hubs) < counters.summed_hubs)
+    return "more hubs were summed than asked";
   if (asked.fusion == Fusion::none && counters.kernel_launches < statistics.iterations)
     return "a kernel had several iterations";
   return {};

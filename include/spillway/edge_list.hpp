@@ -58,12 +58,11 @@ class EdgeList {
     bool                 both_ways   = false;  ///< each edge stands for both arcs, a loop for one
     std::uint64_t        loops       = 0;      ///< so many of them are loops; counted only where it is both ways
     std::string          name        = {};     ///< of the file, for messages
-    /// The same words on a device, if they were sent there while they were read.
-    std::shared_ptr<EdgeCopy> copy = {};
   };
 
   /// `trusted`: ends are known to be below `vertices`, and loops to be as many.
-  EdgeList(Parts parts, bool trusted);
+  /// `copy`: the same words on a device, if they were sent there while they were read.
+  EdgeList(Parts parts, bool trusted, std::shared_ptr<EdgeCopy> copy = nullptr);
 
   std::uint64_t vertex_count() const { return parts_.vertices; }
   std::uint64_t edge_count() const { return words().size() / parts_.stride; }
@@ -80,6 +79,7 @@ class EdgeList {
   const Array<std::uint32_t>& words() const { return parts_.words; }
   const Parts&                parts() const { return parts_; }
 
+  bool is_copied() const;
   /// Whoever keeps the copy from now on; it is handed over once.
   std::shared_ptr<EdgeCopy> take_copy() const;
 
@@ -88,9 +88,10 @@ class EdgeList {
                            const std::shared_ptr<MemoryBudget>& budget) const;
 
  private:
-  mutable Parts      parts_;  ///< all but the copy stay as they are
-  mutable std::mutex mutex_;
-  mutable bool       checked_;
+  Parts                             parts_;
+  mutable std::shared_ptr<EdgeCopy> copy_;
+  mutable std::mutex                mutex_;
+  mutable bool                      checked_;
 };
 
 }  // namespace spillway

@@ -45,7 +45,8 @@ struct Column {
   std::shared_ptr<const ColumnOnDevice> on_device = {};
 };
 
-/// Brings the entries of a column that was left on a GPU; once, and not by two threads at a time.
+/// Brings the entries of a column that was left on a GPU, and gives up what is there. Not for two threads at a
+/// time.
 void fetch(Column& column, const std::shared_ptr<MemoryBudget>& budget);
 
 /// One number or word about the whole graph: how many components, which residual was reached.

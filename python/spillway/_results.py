@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 from ._ids import Ids
 from ._registry import python_name
 from ._tables import Table
+from .errors import ClosedError
 
 _WORDS = {"yes": True, "no": False}
 
@@ -24,6 +26,7 @@ class Result:
         self._answer, self._ids, self._algorithm, self._question = answer, ids, algorithm, question
         self._places = {name: i for i, (name, _) in enumerate(answer.columns)}
         self._read: dict[str, Any] = {}
+        self._process = os.getpid()
         self.facts: dict[str, Any] = {name: _WORDS.get(v, v) for name, v in answer.facts.items()}
         self.statistics: dict[str, Any] = answer.statistics
 
@@ -34,18 +37,29 @@ class Result:
 
     def _column(self, name: str) -> Any:
         if name not in self._read:
-            place = self._places[name]
+            place = self._place(name)
             values = self._answer.column(place)
             self._read[name] = self._ids.of(values) if self._answer.columns[place][1] else values
         return self._read[name]
 
     def on_gpu(self, name: str) -> Any:
-        """The column where the GPU that made it has it, for `torch.from_dlpack` and `cupy.from_dlpack`, which share it.
+        """The column where the GPU that made it has it, for `torch.from_dlpack` and `cupy.from_dlpack`.
 
-        Vertices are their places in `vertex` there, not ids, and -1 for none; whoever has no path has the largest
-        number as its distance. None if the column was made, or finished, on the host.
+        They share its memory, and whoever writes to it changes the answer. Vertices are their places in `vertex` there,
+        not ids, and -1 for none; whoever has no path has the largest number as its distance. None if the column was made
+        or finished on the host, or has been brought there (`r.rank`).
         """
-        return self._answer.column_on_gpu(self._places[name])
+        return self._answer.column_on_gpu(self._place(name))
+
+    def _place(self, name: str) -> int:
+        if name not in self._places:
+            raise KeyError(f"{self._algorithm['name']} answers {', '.join(self._places) or 'no columns'}, not '{name}'")
+        place = self._places[name]
+        if self._process != os.getpid() and self._answer.is_on_gpu(place):
+            raise ClosedError(
+                "this answer was on a GPU when the process was forked, which the new one cannot use; read its columns before"
+            )
+        return place
 
     @property
     def vertex(self) -> Any:

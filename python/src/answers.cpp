@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include <spillway/algorithms.hpp>
+#include <spillway/engine/memory.hpp>
 #include <spillway/plugin.hpp>
 
 #include "base/fail.hpp"
@@ -109,9 +110,9 @@ using SharedResult = std::shared_ptr<Result>;
 
 /// What an algorithm has answered. Arrays that Python has of it keep it alive.
 struct Answer {
-  SharedResult                result;
-  Graph                       graph;     ///< that was asked
-  std::shared_ptr<std::mutex> fetching;  ///< what a GPU has left there
+  SharedResult                  result;
+  std::shared_ptr<MemoryBudget> budget;
+  std::shared_ptr<std::mutex>   fetching;  ///< what a GPU has left there
 };
 
 Answer run(const Graph& graph, const std::string& name, const nb::dict& given, const nb::dict& options,
@@ -123,7 +124,7 @@ Answer run(const Graph& graph, const std::string& name, const nb::dict& given, c
                 how.progress      = &progress;
                 const auto result = std::make_shared<Result>(algorithm.run(graph, values, how));
                 check_columns(*result, graph, algorithm.name);  // a plug-in may have made them
-                return Answer{result, graph, std::make_shared<std::mutex>()};
+                return Answer{result, graph.budget(), std::make_shared<std::mutex>()};
               });
 }
 
@@ -182,29 +183,37 @@ nb::object column_of(const Answer& answer, std::size_t i) {
   {
     const nb::gil_scoped_release released;
     const std::scoped_lock       lock{*answer.fetching};
-    fetch(column, answer.graph.budget());
+    fetch(column, answer.budget);
   }
   return entries_of(column, answer.result);
 }
 
-/// The i-th where a GPU has left it, for those who know DLPack; None: it is on the host. Entries that stand for none,
-/// and numbers of vertices, are -1 and fit a signed type where there are no more vertices than that has numbers.
+/// Where a GPU has left the i-th.
+std::shared_ptr<const ColumnOnDevice> left_of(const Answer& answer, std::size_t i) {
+  const nb::gil_scoped_release released;
+  const std::scoped_lock       lock{*answer.fetching};
+  return answer.result->columns.at(i).on_device;
+}
+
+/// The i-th where a GPU has left it, for those who know DLPack; None: it is on the host. Entries that stand for
+/// none, and numbers of vertices, are -1 and fit a signed type where there are no more vertices than that has
+/// numbers.
 nb::object column_on_gpu(const Answer& answer, std::size_t i) {
   const Column& column = answer.result->columns.at(i);
-  const auto    there  = column.on_device;
+  const auto    there  = left_of(answer, i);
   if (!there) return nb::none();
-  const bool is_signed = (column.vertices || column.missing == Missing::blank) &&
-                         there->size() <= std::uint64_t{1} << 31;
+  const bool is_signed = (column.vertices || column.missing == Missing::blank) && there->size() <= std::uint64_t{1}
+                                                                                                       << 31;
   using Keeper = std::shared_ptr<const ColumnOnDevice>;
   const nb::capsule owner{new Keeper{there}, [](void* held) noexcept { delete static_cast<Keeper*>(held); }};
   const auto        array = [&]<class T>(T) {
     return nb::cast(nb::ndarray<nb::array_api, T, nb::ndim<1>, nb::device::cuda>{const_cast<void*>(there->data()),
-                                                                 {there->size()},
-                                                                 owner,
-                                                                 {},
-                                                                 nb::dtype<T>(),
-                                                                 nb::device::cuda::value,
-                                                                 there->device()});
+                                                                                 {there->size()},
+                                                                                 owner,
+                                                                                 {},
+                                                                                 nb::dtype<T>(),
+                                                                                 nb::device::cuda::value,
+                                                                                 there->device()});
   };
   return std::visit(
       [&]<class T>(const Array<T>&) {
@@ -300,6 +309,7 @@ void add_answers(nb::module_& module) {
       .def_prop_ro("columns", &columns_of)
       .def("column", &column_of)
       .def("column_on_gpu", &column_on_gpu)
+      .def("is_on_gpu", [](const Answer& answer, std::size_t i) { return left_of(answer, i) != nullptr; })
       .def_prop_ro("facts", [](const Answer& answer) { return facts_of(*answer.result); })
       .def_prop_ro("statistics", [](const Answer& answer) { return statistics_of(*answer.result); })
       .def_prop_ro("graph", [](const Answer& answer) -> nb::object {

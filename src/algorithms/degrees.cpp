@@ -4,6 +4,7 @@
 #include <spillway/engine/memory.hpp>
 #include <spillway/engine/parallel.hpp>
 #include <spillway/engine/stopwatch.hpp>
+#include "algorithms/checking.hpp"
 #include "algorithms/gpu/gpu.hpp"
 #include "algorithms/programs/degrees.hpp"
 #include "algorithms/registry.hpp"
@@ -107,6 +108,8 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
   struct IterationCounters {
     std::uint64_t out = 0, in = 0;
   };
+  if (column_of<std::uint64_t>(result, 0).size() != graph.vertex_count())
+    throw internal_error("degrees: the columns are still on the GPU; fetch them first");
   Charge memory{graph.budget(), "verifying the result"};
   memory.raise_to(graph.vertex_count() * sizeof(IterationCounters));
   std::vector<IterationCounters> counters(graph.vertex_count());

@@ -96,7 +96,9 @@ Result over_whole_weights(const Graph& graph, const Parameters& parameters, cons
     return on_gpu(Distances{source, delta}, graph, options, on_cpu);
   };
   Result result = gpu::or_else(graph, options, there, on_cpu);
-  fetch(result.columns[0], graph.budget());
+  Column seen   = result.columns[0];  // which may stay where it is, too
+  fetch(seen, graph.budget());
+  result.columns[0].values = seen.values;
   refuse_overflow(graph, column_of<std::uint32_t>(result, 0).span());
   return result;
 }

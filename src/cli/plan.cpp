@@ -171,6 +171,7 @@ void tell_that_it_does_not_fit(const MemoryRefusal& refusal, const Graph* graph,
 }
 
 void plan(RunArguments& arguments, const Common& common) {
+  arguments.planned = true;
   check_ways(arguments);
   read_id_files(arguments);
   ProgressBar          bar = progress_bar(common);

@@ -184,6 +184,7 @@ void take_form(RunArguments& arguments, const FormPrice& best) {
 /// To this GPU edges go while they are read, if it is sure to be used: waking it takes longer than some questions.
 std::optional<DeviceChoice> gpu_for_edges(const RunArguments& arguments, bool on_gpu) {
   if (!arguments.algorithm->on_gpu || !(on_gpu || asked_device(arguments) == cuda_kind())) return std::nullopt;
+  if (arguments.planned || arguments.weights) return std::nullopt;  // nothing is run, or not on these words
   DeviceChoice choice = device_of(arguments);
   choice.kind         = cuda_kind();
   return choice;
@@ -209,7 +210,7 @@ Graph loaded_graph(RunArguments& arguments, const Common& common, Progress& prog
   LoadOptions options = arguments.load.options(common, progress);
   options.temporary   = arguments.temporary.value_or("");
   if (auto list = as_list_if_best(arguments, options)) return *std::move(list);
-  const bool priced = !arguments.forms.empty();
+  const bool priced     = !arguments.forms.empty();
   const bool gpu_builds = !priced && has_gpu_build_rows(arguments, options);
   options.edges         = method_named(arguments.method)->of_edge_lists || gpu_builds;
   if (options.edges) options.edges_to = gpu_for_edges(arguments, gpu_builds);

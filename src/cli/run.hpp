@@ -29,6 +29,7 @@ struct RunArguments {
   bool verify = false, deterministic = false, statistics = false, aggregate = false, explain = false,
        no_history                         = false;
   bool                     all_partitions = false;
+  bool                     planned        = false;  ///< and not run
   std::string              successors     = "changed";
   unsigned                 bin_entries    = CudaTuning{}.bin_entries;
   unsigned                 bucket_queue   = CudaTuning{}.bucket_queue;

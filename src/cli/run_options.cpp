@@ -62,7 +62,7 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
   tuning.edge_block   = arguments.edge_block;
   tuning.edge_passes  = arguments.edge_passes;
   if (arguments.hub_sums) tuning.hub_sums = static_cast<unsigned>(parse_number(*arguments.hub_sums).value_or(0));
-  tuning.page_cache   = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
+  tuning.page_cache = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
   return tuning;
 }
 
@@ -251,9 +251,10 @@ void add_study_options(Command& command, RunArguments& arguments) {
       .group(for_study);
   command
       .option("--hub-sums", arguments.hub_sums,
-              fmt::format("Where all vertices pull along undirected edges: so many hubs, at most, get what they are sent "
-                          "in a GPU's shared memory, 0 to 16384 (default: {}, if they have an eighth of the edges)",
-                          CudaTuning::usual_hub_sums))
+              fmt::format(
+                  "Where all vertices pull along undirected edges: so many hubs, at most, get what they are sent "
+                  "in a GPU's shared memory, 0 to 16384 (default: {}, if they have an eighth of the edges)",
+                  CudaTuning::usual_hub_sums))
       .between(0, 1 << 14)
       .group(for_study);
   command

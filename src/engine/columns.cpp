@@ -13,6 +13,7 @@ void fetch(Column& column, const std::shared_ptr<MemoryBudget>& budget) {
         values = std::move(here).freeze();
       },
       column.values);
+  column.on_device.reset();
 }
 
 }  // namespace spillway

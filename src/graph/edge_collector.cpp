@@ -77,12 +77,12 @@ BuiltCsr EdgeCollector::finish(std::optional<std::uint64_t> vertex_count) && {
   Buffer<std::uint32_t> all{edges * stride, context_.budget, "the edges"};
   const auto            sink = edge_sink_for(context_.edges_to, edges * stride, context_.budget);
   for_each_task(context_.threads, segments.size(), [&](std::uint64_t i, int) {
-    const Segment& segment = segments[i];
+    const Segment&          segment = segments[i];
     constexpr std::uint64_t at_once = 1u << 16;
     for (std::uint64_t from = segment.first; from < segment.last; from += at_once) {
-      const std::uint64_t  first = (segment.to + from - segment.first) * stride;
-      std::uint32_t*       to    = all.data() + first;
-      const std::uint64_t  last  = std::min(segment.last, from + at_once);
+      const std::uint64_t first = (segment.to + from - segment.first) * stride;
+      std::uint32_t*      to    = all.data() + first;
+      const std::uint64_t last  = std::min(segment.last, from + at_once);
       for (std::uint64_t edge = from; edge < last; ++edge, to += stride) {
         const std::uint32_t* const words = segment.appender->words_of(edge);
         to[0]                            = members ? members->rank(words[0]) : words[0];
@@ -92,14 +92,13 @@ BuiltCsr EdgeCollector::finish(std::optional<std::uint64_t> vertex_count) && {
       if (sink) sink->take(first, {all.data() + first, to});
     }
   });
-  auto copy = sink ? sink->finish(all.data()) : nullptr;
+  auto            copy = sink ? sink->finish(all.data()) : nullptr;
   EdgeList::Parts parts{.words       = std::move(all).freeze(),
                         .stride      = stride,
                         .vertices    = *vertex_count,
                         .weight_type = weight_type_,
                         .both_ways   = context_.transform.undirected,
-                        .name        = context_.name,
-                        .copy        = std::move(copy)};
+                        .name        = context_.name};
   for (const auto& appender : appenders_) {
     parts.loops += appender->loops_;
     if (context_.directions) {
@@ -108,7 +107,8 @@ BuiltCsr EdgeCollector::finish(std::optional<std::uint64_t> vertex_count) && {
     }
   }
   appenders_.clear();
-  built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false);  // weights may be anything
+  built.edges =
+      std::make_shared<EdgeList>(std::move(parts), /*trusted=*/false, std::move(copy));  // weights may be anything
   built.csr.offsets = stated_sizes(*vertex_count, built.edges->arc_count());
   return built;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/text.hpp"
@@ -30,21 +31,8 @@ void for_each_part(const EdgeRun& edges, int threads, Body&& body) {
 
 }  // namespace
 
-std::unique_ptr<EdgeSink> edge_sink_for(const std::optional<DeviceChoice>& device, std::uint64_t words,
-                                        const std::shared_ptr<MemoryBudget>& host) {
-  auto sink = device ? edge_sink_on(*device) : nullptr;
-  if (sink && !sink->expect(words, host)) sink.reset();
-  return sink;
-}
-
-void EdgeSink::take(std::uint64_t at, std::span<const std::uint32_t> words) {
-  for (std::uint64_t first = 0; first < words.size(); first += most_words) {
-    const auto some = words.subspan(first, std::min(most_words, words.size() - first));
-    take(at + first, some.size(), [&](std::uint32_t* to) { std::ranges::copy(some, to); });
-  }
-}
-
-EdgeList::EdgeList(Parts parts, bool trusted) : parts_(std::move(parts)), checked_(trusted) {
+EdgeList::EdgeList(Parts parts, bool trusted, std::shared_ptr<EdgeCopy> copy)
+    : parts_(std::move(parts)), copy_(std::move(copy)), checked_(trusted) {
   if (words().size() % parts_.stride != 0 || (weighted() && parts_.stride < 3))
     throw internal_error("an edge list ends inside an edge");
 }
@@ -55,7 +43,8 @@ EdgeRun EdgeList::edges(int threads, EdgeSink* sink) const {
   if (checked_ && sink == nullptr) return run;
   std::atomic<std::uint64_t> loops = 0;
   for_each_part(run, threads, [&](std::uint64_t first, std::uint64_t last, int) {
-    if (sink) sink->take(first * run.stride, words().span().subspan(first * run.stride, (last - first) * run.stride));
+    if (sink)
+      sink->take(first * run.stride, words().span().subspan(first * run.stride, (last - first) * run.stride));
     if (checked_) return;
     std::uint64_t here = 0;
     for (std::uint64_t i = first; i < last; ++i) {
@@ -75,9 +64,14 @@ EdgeRun EdgeList::edges(int threads, EdgeSink* sink) const {
   return run;
 }
 
+bool EdgeList::is_copied() const {
+  const std::scoped_lock lock{mutex_};
+  return copy_ != nullptr;
+}
+
 std::shared_ptr<EdgeCopy> EdgeList::take_copy() const {
   const std::scoped_lock lock{mutex_};
-  return std::move(parts_.copy);
+  return std::exchange(copy_, nullptr);
 }
 
 Array<EdgeIndex> EdgeList::offsets(const EdgeDirections& directions, int threads,

@@ -1,5 +1,5 @@
-// Edges on their way to a device while they are read: reading a file and sending its edges take about as long as each
-// other, and neither waits for the other's end.
+// Edges on their way to a device while they are read: reading a file and sending its edges take about as long as
+// each other, and neither waits for the other's end.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class EdgeSink {
 
   /// So many words will come. False: there is no room for them, and nothing else is to be called.
   virtual bool expect(std::uint64_t words, const std::shared_ptr<MemoryBudget>& host) = 0;
-  /// `fill` writes `count` words of the list, from the `at`-th on, to where they are sent from; it is called in any
-  /// case. Threads may bring different ones at once, `most_words` at most.
+  /// `fill` writes `count` words of the list, from the `at`-th on, to where they are sent from; it is called in
+  /// any case. Threads may bring different ones at once, `most_words` at most.
   virtual void take(std::uint64_t at, std::uint64_t count, const std::function<void(std::uint32_t*)>& fill) = 0;
   static constexpr std::uint64_t most_words = (std::uint64_t{1} << 20) / sizeof(std::uint32_t);
   /// Words that lie in memory, however many.

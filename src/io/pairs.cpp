@@ -109,9 +109,10 @@ class PairsReader {
                                           file->bytes().size() / sizeof(Record)};
     std::atomic<std::uint64_t>    bound = job_.options.vertices.value_or(0), loops = 0, up = 0;
     // What is sent is read to where it is sent from: of a file that is mapped, pages come one by one.
-    const BinaryFile unmapped{job_, job_.path()};
-    const auto all  = reinterpret_cast<const std::uint32_t*>(records.data());
+    std::optional<BinaryFile> unmapped;
+    const auto                all = reinterpret_cast<const std::uint32_t*>(records.data());
     const auto sink = edge_sink_for(job_.context.edges_to, records.size() * words, job_.context.budget);
+    if (sink) unmapped.emplace(job_, job_.path());
     job_.progress().begin("reading", file->bytes().size(), ProgressUnit::bytes);
     for_each_task(job_.context.threads, (records.size() + a_task - 1) / a_task, [&](std::uint64_t task, int) {
       const std::uint64_t first = task * a_task;
@@ -124,7 +125,7 @@ class PairsReader {
         return;
       }
       sink->take(first * words, some.size() * words, [&](std::uint32_t* to) {
-        unmapped.read(first * sizeof(Record), to, some.size_bytes());
+        unmapped->read(first * sizeof(Record), to, some.size_bytes());
         look({reinterpret_cast<const Record*>(to), some.size()});
       });
     });
@@ -133,17 +134,16 @@ class PairsReader {
       job_.context.directions->up += up;
       job_.context.directions->down += records.size() - up;
     }
-    EdgeList::Parts parts{
-        .words       = {{all, records.size() * words}, file},
-        .stride      = words,
-        .vertices    = bound,
-        .weight_type = kept_,
-        .both_ways   = job_.context.transform.undirected,
-        .loops       = loops,
-        .name        = job_.path(),
-        .copy        = sink ? sink->finish(all) : nullptr};
-    BuiltCsr built;
-    built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/kept_ != WeightType::f32);
+    EdgeList::Parts parts{.words       = {{all, records.size() * words}, file},
+                          .stride      = words,
+                          .vertices    = bound,
+                          .weight_type = kept_,
+                          .both_ways   = job_.context.transform.undirected,
+                          .loops       = loops,
+                          .name        = job_.path()};
+    BuiltCsr        built;
+    built.edges       = std::make_shared<EdgeList>(std::move(parts), /*trusted=*/kept_ != WeightType::f32,
+                                             sink ? sink->finish(all) : nullptr);
     built.csr.offsets = stated_sizes(bound, built.edges->arc_count());
     return from_collected(std::move(built), bound.load(), 0, kept_, job_);
   }

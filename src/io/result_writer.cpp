@@ -353,7 +353,7 @@ void write_result(const Result& result, const Graph& graph, const std::string& p
   check_result_path(path);
   check_columns(result, graph, path);
   for (const Column& column : result.columns)
-    if (column.on_device && std::visit([](const auto& values) { return values.empty(); }, column.values))
+    if (std::visit([&](const auto& values) { return values.size() != column_size(column); }, column.values))
       throw internal_error("{}: column '{}' is still on the GPU; fetch it first", path, column.name);
   OutputFile        file{path};
   AnswerRows        rows{result, graph, file, progress};

@@ -21,12 +21,12 @@ struct RunFacts {
 
   std::uint64_t vertices = 0, arcs = 0;  ///< of a pass over all edges
   bool          weighted = false, all_active = false, voting = false, prioritised = false;
-  bool          supports_async   = false;
-  bool          may_reorder      = false;  ///< vertices
-  bool          sums_hubs        = false;  ///< then, of rows that are alike in both directions, hubs' need not be read
-  bool          may_use_cpu      = false;
-  double        sides            = 1;  ///< passes that all rows make, if those to push and to pull differ
-  RowForm       form             = RowForm::any;
+  bool          supports_async = false;
+  bool          may_reorder    = false;  ///< vertices
+  Vertex summed_hubs = 0;  ///< then, of rows that are alike in both directions, those of so many hubs are not read
+  bool   may_use_cpu = false;
+  double sides       = 1;  ///< passes that all rows make, if those to push and to pull differ
+  RowForm       form = RowForm::any;
   std::uint64_t max_iterations   = 0;
   std::uint64_t state            = 0;               ///< bytes that the run needs for itself…
   std::uint64_t state_in_windows = 0;               ///< …if edges are sent

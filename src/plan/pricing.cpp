@@ -178,11 +178,10 @@ Pricing::Cost Pricing::resident(const PlanCandidate& candidate, const Activity& 
 
 /// The share of the edges that are hubs', where those get what they are sent in shared memory.
 double Pricing::of_summed_hubs(const PlanCandidate& candidate) const {
-  const unsigned hubs = run_.options.cuda.hub_sums.value_or(CudaTuning::usual_hub_sums);
-  if (!run_.sums_hubs || candidate.order != VertexOrder::degree || run_.vertices == 0) return 0;
-  const auto   vertices = static_cast<double>(run_.vertices);
-  const double share    = sample_.edges_of_longest(std::min(1.0, hubs / vertices), static_cast<double>(run_.arcs) / vertices);
-  return share < CudaTuning::least_hub_share ? 0 : share;
+  if (run_.summed_hubs == 0 || candidate.order != VertexOrder::degree) return 0;
+  const auto   vertices = static_cast<double>(run_.vertices), arcs = static_cast<double>(run_.arcs);
+  const double share = sample_.edges_of_longest(std::min(1.0, run_.summed_hubs / vertices), arcs / vertices);
+  return run_.options.cuda.hub_sums || share >= CudaTuning::least_hub_share ? share : 0;
 }
 
 /// What another balance takes beside what edges do: lanes that wait for others, parts of rows that meet by atomic

@@ -244,6 +244,7 @@ cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* to, int size, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int device);
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit what);
 cudaError_t cudaDeviceSetLimit(cudaLimit what, std::size_t value);

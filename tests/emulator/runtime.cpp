@@ -357,6 +357,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int) {
 cudaError_t cudaDeviceGetPCIBusId(char* to, int, int) {
   return *to = 0, called("cudaDeviceGetPCIBusId", cudaErrorInvalidDevice);
 }
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return called("cudaGetDevice", cudaErrorDevicesUnavailable);
+}
+
 cudaError_t cudaSetDevice(int device) {
   if (device != 0) return ended(cudaErrorInvalidDevice);
   return called("cudaSetDevice", cudaErrorDevicesUnavailable);

@@ -91,10 +91,10 @@ TEST(GpuEdges, AreSentWhileTheyAreRead) {
   };
   const DeviceChoice gpu{.kind = cuda_kind()};
   const Source       kinds[] = {
-      {"dense.pairs", {.format = "pairs", .ids = IdMode::dense, .weight_type = WeightType::u32}},
-      {"gaps.pairs", {.format = "pairs", .weight_type = WeightType::u32}},
-      {"lines.el", {.vertices = made.vertex_count()}},
-      {"kept.spill", {}},
+            {"dense.pairs", {.format = "pairs", .ids = IdMode::dense, .weight_type = WeightType::u32}},
+            {"gaps.pairs", {.format = "pairs", .weight_type = WeightType::u32}},
+            {"lines.el", {.vertices = made.vertex_count()}},
+            {"kept.spill", {}},
   };
   for (const Source& source : kinds) {
     const std::string path = folder / source.file;
@@ -104,11 +104,11 @@ TEST(GpuEdges, AreSentWhileTheyAreRead) {
     const Graph list = open(path, options);
     ASSERT_TRUE(list.edges()) << source.file;
     const bool sent = std::string_view{source.file} != "kept.spill";  // that is sent when it is looked at first
-    EXPECT_EQ(list.edges()->parts().copy != nullptr, sent) << source.file;
+    EXPECT_EQ(list.edges()->is_copied(), sent) << source.file;
     const std::uint64_t bytes = list.edges()->words().size() * sizeof(std::uint32_t);
     const auto          run   = [&](std::uint64_t window) {
       const Result result = algorithm_named("degrees").run(
-          list, {}, {.device = gpu, .method = unsorted_edges(), .supply = {.window = window}});
+                     list, {}, {.device = gpu, .method = unsorted_edges(), .supply = {.window = window}});
       EXPECT_EQ(algorithm_named("degrees").verify(with_rows(list), {}, result, {}).problem, "") << source.file;
       return result.statistics.uploaded_bytes;
     };
@@ -119,7 +119,7 @@ TEST(GpuEdges, AreSentWhileTheyAreRead) {
   }
   LoadOptions options{.format = "pairs", .ids = IdMode::dense, .weight_type = WeightType::u32, .edges = true};
   options.edges_to = {.kind = cuda_kind(), .memory = 4096};
-  EXPECT_EQ(open(folder / "dense.pairs", options).edges()->parts().copy, nullptr) << "there is no room";
+  EXPECT_FALSE(open(folder / "dense.pairs", options).edges()->is_copied()) << "there is no room";
   options.edges_to = gpu, options.vertices = 3;
   EXPECT_THROW(open(folder / "dense.pairs", options), Error) << "ids are looked at on the way";
 }
@@ -131,10 +131,10 @@ TEST(GpuEdges, BecomeRowsWhereTheyLie) {
   const Graph                    made = generate("kron", {{"scale", scale}}, {.edges = true});
   save(made, folder / "list.pairs", "pairs");
   LoadOptions options{.format = "pairs", .ids = IdMode::dense, .edges = true};
-  options.edges_to   = {.kind = cuda_kind()};
-  const Graph list   = open(folder / "list.pairs", options);
-  const auto  values = completed_parameters(algorithm_named("bfs"),
-                                            {{"source", std::to_string(made.edges()->edges(1).source(0))}});
+  options.edges_to = {.kind = cuda_kind()};
+  const Graph list = open(folder / "list.pairs", options);
+  const auto  values =
+      completed_parameters(algorithm_named("bfs"), {{"source", std::to_string(made.edges()->edges(1).source(0))}});
   const Result result =
       algorithm_named("bfs").run(list, values, {.device = {.kind = cuda_kind()}, .cuda = {.build_from = 1}});
   EXPECT_EQ(algorithm_named("bfs").verify(with_rows(made), values, result, {.by = CheckBy::oracle}).problem, "");

@@ -190,7 +190,7 @@ class NxGraph:
 
     def _weights_named(self, attribute: Any) -> Weights:
         if attribute is None or self._reference is None:
-            return Weights(self, _ones(self.edges_of_all_arcs()))
+            return Weights(self, _ones(self.edges_of_all_arcs()), are_ones=True)
         original = self._original()
         rows = neighbors_of(original)
         _require_same(np.array_equal(_arrays_of(rows, self.index)[1], self.targets))
@@ -241,8 +241,9 @@ class NxGraph:
 class Weights:
     """Weights of arcs under one name, and graphs of this package that have them."""
 
-    def __init__(self, graph: NxGraph, of_edges: Any):
+    def __init__(self, graph: NxGraph, of_edges: Any, are_ones: bool = False):
         """of_edges: int64 or float64; parallel edges follow each other."""
+        self._are_ones = are_ones
         _require_same(len(of_edges) == graph.edges_of_all_arcs())
         self._sources = weakref.ref(graph)
         self.of_edges = of_edges
@@ -252,7 +253,7 @@ class Weights:
     def are_same(self) -> bool:
         """Whether all edges have one weight above zero."""
         values = self.of_edges
-        if values.size == 0 or values.strides == (0,):  # one number for all: see _ones
+        if values.size == 0 or self._are_ones:
             return True
         return bool(values[0] > 0 and np.isfinite(values[0]) and (values == values[0]).all())
 

@@ -34,10 +34,13 @@ class SentEdges final : public EdgeSink {
       ring_ = IdleRings::instance().take(index_, ring_buffers, StagingRing::usual_bytes);
       if (!ring_) return false;
       stream_.emplace();
-      sent_ = std::make_unique<Event[]>(slots);
+      sent_         = std::make_unique<Event[]>(slots);
       copy_         = std::make_shared<EdgesOnDevice>();
       copy_->device = device_;
       copy_->words  = {*device_, words, what_edges};
+      allocated_.emplace();
+      allocated_->record(nullptr);  // whoever had this memory is done with it then
+      allocated_->make_wait(*stream_);
       return true;
     } catch (const Error&) {  // without it they are sent later, or not at all
       return false;
@@ -48,7 +51,8 @@ class SentEdges final : public EdgeSink {
     const std::uint64_t    turn = turn_++ % slots;
     const std::scoped_lock mine{filling_[turn]};
     if (cudaSetDevice(index_) != cudaSuccess || !sent_[turn].wait_noexcept()) failed_ = true;
-    std::uint32_t* const from = (*ring_)[turn % ring_buffers].memory.as<std::uint32_t>() + turn / ring_buffers * most_words;
+    std::uint32_t* const from =
+        (*ring_)[turn % ring_buffers].memory.as<std::uint32_t>() + turn / ring_buffers * most_words;
     fill(from);
     if (failed_) return;
     const std::scoped_lock in_turn{sending_};
@@ -77,8 +81,8 @@ class SentEdges final : public EdgeSink {
   static constexpr unsigned slots = ring_buffers * StagingRing::usual_bytes / (most_words * sizeof(std::uint32_t));
 
   void give_back() {
-    if (stream_) cudaStreamSynchronize(*stream_);
-    IdleRings::instance().put(index_, std::move(ring_));
+    if (!stream_ || cudaStreamSynchronize(*stream_) == cudaSuccess)
+      IdleRings::instance().put(index_, std::move(ring_));
   }
 
   int                            index_;
@@ -89,6 +93,7 @@ class SentEdges final : public EdgeSink {
   std::optional<Stream>          stream_;
   std::shared_ptr<EdgesOnDevice> copy_;
   std::unique_ptr<Event[]>       sent_;  ///< what lies in a slot
+  std::optional<Event>           allocated_;
   std::mutex                     filling_[slots], sending_;
   std::atomic<std::uint64_t>     turn_   = 0;
   std::atomic<bool>              failed_ = false;

@@ -288,31 +288,31 @@ class GpuEdges final : public EdgeSupply, EdgeDevice {
 
 void make_of_edges(SupplyJob& job) {
   const Stopwatch clock;
-  job.lock                    = job.device_graph.exclusive_host_rows();
-  Device&             device  = job.device();
-  const RunOptions&   options = job.supplied.options;
-  const RowBlock&     block   = job.topology.push.front();
-  const EdgeRun       all     = block.edges->unchecked();
-  auto                sent    = job.device_graph.edges(all);
+  job.lock                  = job.device_graph.exclusive_host_rows();
+  Device&           device  = job.device();
+  const RunOptions& options = job.supplied.options;
+  const RowBlock&   block   = job.topology.push.front();
+  const EdgeRun     all     = block.edges->unchecked();
+  auto              sent    = job.device_graph.edges(all);
   job.device_graph.make_room();
-  const ListOrder     order   = ListOrder::of(job.needs.facts, options);
-  const SharedIndex   shared  = shared_index_for(options, block.along, job.needs.facts.local_bytes);
-  constexpr unsigned  slots   = GpuEdges::slots;
-  const std::uint64_t state   = job.state() + list_offset_bytes(job.topology);
-  const std::uint64_t least   = state + ChunkSizes::least_room(all, slots, order.concatenates(), shared);
-  const std::uint64_t there   = sent ? all.bytes() : 0;
+  const ListOrder     order  = ListOrder::of(job.needs.facts, options);
+  const SharedIndex   shared = shared_index_for(options, block.along, job.needs.facts.local_bytes);
+  constexpr unsigned  slots  = GpuEdges::slots;
+  const std::uint64_t state  = job.state() + list_offset_bytes(job.topology);
+  const std::uint64_t least  = state + ChunkSizes::least_room(all, slots, order.concatenates(), shared);
+  const std::uint64_t there  = sent ? all.bytes() : 0;
   if (device.stated() > 0)
     require_room_for_list(all, state, order.concatenates(), shared, device.room() + there, device.stated());
   device.require(least - std::min(least, there), "the state of the vertices and one chunk of edges");
   const ChunkSizes sizes =
       ChunkSizes::of(all, device.room() + there - state, slots, order.concatenates(), shared, options);
-  if (!sizes.whole) {
-    block.edges->edges(thread_count(options.threads));
-    sent.reset();
-  } else if (!sent) {
+  const int threads = thread_count(options.threads);
+  if (sizes.whole && !sent) {
     const TraceSpan span{options.trace, Track::to_device, "edges"};
-    sent = send(job.device_graph.shared_device(), *block.edges, thread_count(options.threads), job.graph.budget());
+    sent = send(job.device_graph.shared_device(), *block.edges, threads, job.graph.budget());
   }
+  block.edges->edges(threads);  // if they were not checked on their way
+  if (!sizes.whole) sent.reset();
   job.device_graph.keep(sent);
   Supply<PlainRows> supply;
   auto              offsets =
@@ -324,7 +324,7 @@ void make_of_edges(SupplyJob& job) {
   supply.on_host  = all.bytes();
   supply.resident = sizes.whole ? all.bytes() : 0;
   supply.uploaded = supply.resident - std::min(there, supply.resident);
-  supply.windows                    = std::move(edges);
+  supply.windows  = std::move(edges);
   supply.held.push_back(std::move(offsets));
   job.supplied.rows = std::move(supply);
   device.wait();

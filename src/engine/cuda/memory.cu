@@ -318,6 +318,26 @@ void Device::give_on_host(void* data, std::uint64_t bytes) noexcept {
   if (host_) host_->give(bytes);
 }
 
+bool Device::leave(std::uint64_t bytes) {
+  constexpr std::uint64_t share = 8;
+  const std::scoped_lock  lock{mutex_};
+  if (left_ + bytes > limit_ / share || peak_ + bytes > limit_) return false;
+  left_ += bytes;
+  return true;
+}
+
+void Device::no_longer_leaves(std::uint64_t bytes) noexcept {
+  const std::scoped_lock lock{mutex_};
+  left_ -= bytes;
+}
+
+OnDevice::OnDevice(int index) {
+  check(cudaGetDevice(&before_), "choosing a GPU");
+  check(cudaSetDevice(index), "choosing a GPU");
+}
+
+OnDevice::~OnDevice() { cudaSetDevice(before_); }
+
 bool Device::stages(std::uint64_t bytes) {
   if (bytes <= staging_bytes) return false;
   if (!staging_) staging_ = IdleRings::instance().take(index_, StagingRing::usual_count, staging_bytes);

@@ -51,26 +51,27 @@ struct Session::State {
       state      = needs.state_bytes(resident_edges());
       in_windows = needs.state_bytes(program.all_active ? whole_partitions() : least_predicted());
     }
-    return {.options          = options,
-            .vertices         = topology.vertices,
-            .arcs             = topology.arcs,
-            .weighted         = program.weighted,
-            .all_active       = program.all_active,
-            .voting           = program.voting,
-            .prioritised      = needs.prioritised,
-            .supports_async   = program.supports_async,
-            .may_reorder      = needs.may_reorder,
-            .sums_hubs        = needs.sums_hubs && !topology.push.empty() && !topology.pull.empty() && sides() == 1,
-            .may_use_cpu      = needs.may_use_cpu,
-            .sides            = sides(),
-            .form             = needs.form,
-            .max_iterations   = needs.max_iterations,
-            .state            = state,
-            .state_in_windows = in_windows,
-            .entry_bytes      = needs.entry_bytes,
-            .gathers          = program.gathers,
-            .history          = std::move(history),
-            .work             = needs.work};
+    return {
+        .options        = options,
+        .vertices       = topology.vertices,
+        .arcs           = topology.arcs,
+        .weighted       = program.weighted,
+        .all_active     = program.all_active,
+        .voting         = program.voting,
+        .prioritised    = needs.prioritised,
+        .supports_async = program.supports_async,
+        .may_reorder    = needs.may_reorder,
+        .summed_hubs    = !topology.push.empty() && !topology.pull.empty() && sides() == 1 ? needs.summed_hubs : 0,
+        .may_use_cpu    = needs.may_use_cpu,
+        .sides          = sides(),
+        .form           = needs.form,
+        .max_iterations = needs.max_iterations,
+        .state          = state,
+        .state_in_windows = in_windows,
+        .entry_bytes      = needs.entry_bytes,
+        .gathers          = program.gathers,
+        .history          = std::move(history),
+        .work             = needs.work};
   }
 
   /// The only way that edges come from disk, or unsorted.
@@ -230,10 +231,10 @@ Plan Session::plan_of_list(const State& state) {
                        .weighted = state.needs.facts.weighted,
                        .vertices = state.topology.vertices,
                        .arcs     = state.topology.arcs};
-  plan.edge_bytes           = block.edges->words().size() * sizeof(std::uint32_t);
-  const EdgeRun       all   = block.edges->unchecked();
-  plan.room                 = state.device_graph->device().room() + (state.device_graph->edges(all) ? all.bytes() : 0);
-  plan.state_bytes          = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
+  plan.edge_bytes   = block.edges->words().size() * sizeof(std::uint32_t);
+  const EdgeRun all = block.edges->unchecked();
+  plan.room         = state.device_graph->device().room() + (state.device_graph->edges(all) ? all.bytes() : 0);
+  plan.state_bytes  = state.needs.state_bytes(state.options.method) + list_offset_bytes(state.topology);
   const ListOrder     order = ListOrder::of(state.needs.facts, state.options);
   const SharedIndex   index = shared_index_for(state.options, block.along, state.needs.facts.local_bytes);
   const std::uint64_t left  = plan.room - std::min(plan.room, plan.state_bytes);

@@ -106,20 +106,21 @@ class RowSorter {
     sent_ = there_->edges(run_);
     there_->keep(std::shared_ptr<EdgesOnDevice>{});  // rows are what is wanted
     there_->make_room();
-    if (sent_ && device_.room() / arc_bytes() < arcs_) sent_.reset();
   }
 
   /// In so many parts.
   std::size_t build() {
-    const std::uint64_t fixed = stretch_bytes() + (vertices_ + 1) * sizeof(EdgeIndex) + slack;
-    device_.require(fixed, what_sorted);
-    const EdgeIndex most = (device_.room() - fixed) / arc_bytes();
-    stretch_             = {device_, stretch_bytes() / sizeof(std::uint32_t), what_sorted};
-    offsets_there_       = {device_, vertices_ + 1, what_sorted};
-    offsets_             = {vertices_ + 1, graph_.budget(), what_sorted};
-    targets_             = {arcs_, graph_.budget(), what_sorted};
-    weights_             = {weighted_ ? arcs_ : 0, graph_.budget(), what_sorted};
-    const auto parts     = arcs_ <= most ? std::vector<VertexRange>{{0, vertices_}} : parts_of(most);
+    const std::uint64_t rest = (vertices_ + 1) * sizeof(EdgeIndex) + slack, fixed = stretch_bytes() + rest;
+    if (sent_ && device_.room() < rest + arcs_ * arc_bytes())
+      sent_.reset();  // without it all may be sorted at once
+    if (!sent_) device_.require(fixed, what_sorted);
+    const EdgeIndex most = (device_.room() - (sent_ ? rest : fixed)) / arc_bytes();
+    if (!sent_) stretch_ = {device_, stretch_bytes() / sizeof(std::uint32_t), what_sorted};
+    offsets_there_   = {device_, vertices_ + 1, what_sorted};
+    offsets_         = {vertices_ + 1, graph_.budget(), what_sorted};
+    targets_         = {arcs_, graph_.budget(), what_sorted};
+    weights_         = {weighted_ ? arcs_ : 0, graph_.budget(), what_sorted};
+    const auto parts = arcs_ <= most ? std::vector<VertexRange>{{0, vertices_}} : parts_of(most);
     for (const VertexRange& part : parts) build_part(part, most);
     sent_.reset();
     keep_on_host();
@@ -266,12 +267,12 @@ class RowSorter {
   /// All edges, if they are there already.
   std::shared_ptr<EdgesOnDevice> sent_;
   DeviceArray<std::uint32_t>     stretch_;
-  DeviceArray<EdgeIndex>       offsets_there_;
-  Buffer<EdgeIndex>            offsets_;
-  Buffer<Vertex>               targets_;
-  Buffer<std::uint32_t>        weights_;
-  EdgeIndex                    built_ = 0;
-  std::optional<ResidentRows>  kept_;
+  DeviceArray<EdgeIndex>         offsets_there_;
+  Buffer<EdgeIndex>              offsets_;
+  Buffer<Vertex>                 targets_;
+  Buffer<std::uint32_t>          weights_;
+  EdgeIndex                      built_ = 0;
+  std::optional<ResidentRows>    kept_;
 };
 
 }  // namespace

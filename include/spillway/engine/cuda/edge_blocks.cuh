@@ -8,6 +8,10 @@
 
 namespace spillway::cuda {
 
+#if defined(SPILLWAY_EMULATED)
+static_assert(SharedIndex::most_bytes <= emulated_storage_bytes);
+#endif
+
 /// One entry for each vertex that a block's edges lead to.
 template <class P, class Rows>
 struct Machine<P, Rows>::LocalValues {

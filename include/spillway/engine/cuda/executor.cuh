@@ -20,6 +20,30 @@
 
 namespace spillway::cuda {
 
+template <class P>
+inline constexpr unsigned bytes_of_a_hub = sizeof(typename Traits<P>::Combine::Accumulator) +
+                                           sizeof(typename Traits<P>::Message);
+
+/// Whether hubs may get their sums in shared memory, as far as that is asked for: where nobody asked for another
+/// balance, for pushes, or for sums in one order.
+template <class P>
+bool may_sum_hubs(const RunOptions& options) {
+  return Machine<P, PlainRows>::may_sum_hubs && options.balance.by_bins() && !options.deterministic &&
+         options.direction != Direction::push;
+}
+
+/// As many as a multiprocessor has shared memory for, or were asked for: whole words of vertices, or all.
+template <class P>
+Vertex most_summed_hubs(int device, const RunOptions& options, std::uint64_t vertices) {
+  if constexpr (!Machine<P, PlainRows>::may_sum_hubs) {
+    return 0;
+  } else {
+    const unsigned room   = room_in_shared(iterate<P, RowsWithHubs>, device) / bytes_of_a_hub<P>;
+    const unsigned wanted = std::min(options.cuda.hub_sums.value_or(CudaTuning::usual_hub_sums), room);
+    return vertices <= wanted ? static_cast<Vertex>(vertices) : wanted / warp_lanes * warp_lanes;
+  }
+}
+
 /// A block has 1,024 edges of a row under way, each of which takes some microseconds to come if it is in host
 /// memory: a long row would be what all others wait for.
 inline EdgeIndex hub_degree_of(const RunOptions& options) {
@@ -47,15 +71,14 @@ class CudaExecutor final : public Executor, public WindowKernels {
     sides_           = std::max({push.size(), pull.size(), std::size_t{1}});
     view_.arcs       = topology.arcs;
     view_.tree       = topology.tree;
-    constexpr EdgeIndex longest = 1u << 26;  // the edges of 32 rows are counted in 32 bits
-    view_.sizes                 = {std::clamp<EdgeIndex>(options.cuda.large_degree, 1, longest),
-                                   std::max<EdgeIndex>(hub_degree_of(options), 1),
-                                   options.cuda.bin_entries,
-                                   options.cuda.probes,
-                                   options.cuda.aggregate,
-                                   chunk_edges(options),
-                                   std::max(options.cuda.line_edges, 1u),
-                                   row_lanes_of(options.balance)};
+    view_.sizes      = {std::clamp<EdgeIndex>(options.cuda.large_degree, 1, longest_row_of_a_warp),
+                        std::max<EdgeIndex>(hub_degree_of(options), 1),
+                        options.cuda.bin_entries,
+                        options.cuda.probes,
+                        options.cuda.aggregate,
+                        chunk_edges(options),
+                        std::max(options.cuda.line_edges, 1u),
+                        row_lanes_of(options.balance)};
     if (options.cuda.filter == Filter::batch) view_.sizes.bin_entries = ~0u;  // no bounds
     view_.filter = filter_of(options);
     // Whoever asks for another filter or balance, or for no fusion, compares what is in the papers.
@@ -65,7 +88,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     if (options.balance.kind == Balance::split)
       split_rows(options.balance.split);
     else if (view_.sizes.row_lanes != 0 && !in_windows())
-      view_.sizes.large_degree = longest, view_.sizes.hub_degree = ~EdgeIndex{0};
+      view_.sizes.large_degree = longest_row_of_a_warp, view_.sizes.hub_degree = ~EdgeIndex{0};
     // Rows are pulled in an order that does not change; atomic additions are not.
     view_.direction    = options.deterministic && T::order_sensitive ? Direction::pull : options.direction;
     view_.bucket_width = BucketWidth::of(delta);
@@ -260,7 +283,7 @@ class CudaExecutor final : public Executor, public WindowKernels {
     statistics.counters.kernel_launches += launches_;
     add_visits(statistics.counters);
     statistics.counters.summed_hubs = view_.summed_hubs;
-    BalanceTuning balance = options_.balance;
+    BalanceTuning balance           = options_.balance;
     if (!Machine::has_balances) balance = {.kind = Balance::bins};
     if (balance.kind == Balance::automatic) balance.kind = view_.sizes.hybrid ? Balance::hybrid : Balance::bins;
     statistics.balance = spillway::name_of(balance);
@@ -312,7 +335,8 @@ class CudaExecutor final : public Executor, public WindowKernels {
   std::vector<typename T::Global> take_history() { return std::move(totals_of_iterations_); }
 
  private:
-  static constexpr unsigned most_blocks = 4096;
+  static constexpr unsigned  most_blocks           = 4096;
+  static constexpr EdgeIndex longest_row_of_a_warp = 1u << 26;  // the edges of 32 rows are counted in 32 bits
 
   /// Lanes to a row. Rows of windows are cut into virtual nodes when they are laid out, each of which has a lane.
   unsigned row_lanes_of(const BalanceTuning& balance) const {
@@ -389,67 +413,46 @@ class CudaExecutor final : public Executor, public WindowKernels {
     int fit = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, threads, shared_bytes), "sizing the grid");
     const int blocks = std::min(fit, options_.cuda.blocks > 0 ? options_.cuda.blocks : most);
-    return std::min<unsigned>(static_cast<unsigned>(blocks * attribute(cudaDevAttrMultiProcessorCount)), most_blocks);
-  }
-
-  int attribute(cudaDeviceAttr asked) const {
-    int found = 0;
-    check(cudaDeviceGetAttribute(&found, asked, device_.index()), "asking a device what it has");
-    return found;
+    return std::min<unsigned>(
+        static_cast<unsigned>(blocks * attribute_of(device_.index(), cudaDevAttrMultiProcessorCount)),
+        most_blocks);
   }
 
   // --- hubs, whose sums meet in shared memory (hub_sums.cuh) ---
-
-  static constexpr unsigned bytes_of_a_hub =
-      sizeof(typename T::Combine::Accumulator) + sizeof(typename T::Message);
 
   /// False if they are pulled like others.
   bool iterate_around_hubs(const Launch& limits) {
     if constexpr (Machine::may_sum_hubs) {
       if (view_.summed_hubs == 0) return false;
       const auto        kernel = iterate<P, RowsWithHubs>;
-      const LaunchNeeds needs{.shared_bytes = view_.summed_hubs * bytes_of_a_hub};
+      const LaunchNeeds needs{.shared_bytes = view_.summed_hubs * bytes_of_a_hub<P>};
       if (grid_ == 0) {
-        reserve_shared(kernel, needs.shared_bytes, attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+        reserve_shared(kernel, needs.shared_bytes, device_.index());
         grid_ = grid_that_fits(kernel, 1, needs.shared_bytes, hub_block_threads);
       }
-      launch_together(needs, kernel, grid_, hub_block_threads, std::bit_cast<View<P, RowsWithHubs>>(view_), limits);
+      launch_together(needs, kernel, grid_, hub_block_threads, std::bit_cast<View<P, RowsWithHubs>>(view_),
+                      limits);
       return true;
     }
     return false;
   }
 
-  /// As many as shared memory holds beside a first-level cache for the others (docs/experiments.md), where they have
-  /// edges enough.
   void choose_hubs() {
     if constexpr (Machine::may_sum_hubs) {
-      const unsigned hubs = most_hubs();
-      if (!rows_are_alike_ || view_.sizes.split != 0 || view_.sizes.row_lanes != 0 || view_.on_host || view_.fixed ||
-          view_.direction == Direction::push || hubs == 0)
-        return;
-      constexpr EdgeIndex  short_row = 64;
+      const Vertex hubs = may_sum_hubs<P>(options_) && rows_are_alike_ && !view_.on_host
+                              ? most_summed_hubs<P>(device_.index(), options_, n_)
+                              : 0;
+      if (hubs == 0) return;
       DeviceArray<HubRows> found{device_, 1, "counters"};
-      SPILLWAY_LAUNCH((find_hub_rows<Rows>), 1, warp_lanes, view_.pull[0], n_, hubs, short_row, found.data());
+      SPILLWAY_LAUNCH((find_hub_rows<Rows>), 1, warp_lanes, view_.pull[0], n_, hubs, EdgeIndex{Machine::group_row},
+                      found.data());
       HubRows rows{};
       found.download(&rows);
       const double enough = CudaTuning::least_hub_share * static_cast<double>(view_.arcs);
       if (!options_.cuda.hub_sums && static_cast<double>(rows.edges) < enough) return;
-      view_.summed_hubs = hubs, view_.warp_rows = rows.warp_rows, view_.long_row_count = 0;
+      view_.summed_hubs = hubs, view_.warp_rows = rows.warp_rows;
+      view_.long_row_count = 0, view_.sizes.large_degree = longest_row_of_a_warp;  // no row is for a block
     }
-  }
-
-  /// Whole words of vertices, or all.
-  unsigned most_hubs() const {
-#if defined(SPILLWAY_EMULATED)
-    constexpr unsigned room = emulated_storage_bytes;
-#else
-    constexpr unsigned variables = 4096;  // those that blocks have besides, and more
-    const unsigned     all       = static_cast<unsigned>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const unsigned     room      = all > variables ? all - variables : 0;
-#endif
-    const unsigned wanted = options_.cuda.hub_sums.value_or(CudaTuning::usual_hub_sums);
-    const unsigned hubs   = std::min(wanted, room / bytes_of_a_hub) / warp_lanes * warp_lanes;
-    return n_ <= hubs ? static_cast<unsigned>(n_) : hubs;
   }
 
   template <class Kernel>
@@ -756,18 +759,18 @@ class CudaExecutor final : public Executor, public WindowKernels {
   DeviceArray<Vertex>                           lists_, touched_, batch_, long_rows_, recorded_;
   NodeMemory                                    node_memory_[2];
   DeviceArray<Count>                            listed_nodes_;
-  bool                                  two_sides_ = false;  ///< rows to pull are others than those to push
-  bool                                  rows_are_alike_ = false;  ///< in both directions, on the device, hubs first
-  std::uint64_t                         sides_     = 1;      ///< blocks of rows that are pushed, or pulled
-  DeviceArray<std::uint64_t>            starts_;
-  DeviceArray<IterationCounters>        iteration_counters_;
-  DeviceArray<Control>                  control_;
-  DeviceArray<VisitCounters>            visit_counters_;
-  DeviceArray<unsigned>                 count_;
-  DeviceArray<LocalRound>               rounds_;
-  DeviceArray<std::uint64_t>            changed_;
-  DeviceArray<ChunkDescriptor>          entries_;
-  DeviceArray<EdgeIndex>                entry_starts_;
+  bool                           two_sides_      = false;  ///< rows to pull are others than those to push
+  bool                           rows_are_alike_ = false;  ///< in both directions, on the device, hubs first
+  std::uint64_t                  sides_          = 1;      ///< blocks of rows that are pushed, or pulled
+  DeviceArray<std::uint64_t>     starts_;
+  DeviceArray<IterationCounters> iteration_counters_;
+  DeviceArray<Control>           control_;
+  DeviceArray<VisitCounters>     visit_counters_;
+  DeviceArray<unsigned>          count_;
+  DeviceArray<LocalRound>        rounds_;
+  DeviceArray<std::uint64_t>     changed_;
+  DeviceArray<ChunkDescriptor>   entries_;
+  DeviceArray<EdgeIndex>         entry_starts_;
   DeviceArray<IterationCounters::Lists> listed_;
   DeviceArray<LayoutSize>               laid_, laid_in_all_;
   DeviceArray<IterationLog>             log_;

@@ -1,8 +1,8 @@
-// Everybody pulls, along rows that lead both ways, hubs first. Half of what a hub's row asks for is somewhere among
-// millions of messages; the vertices that it names read their own rows anyway, find the hub at their beginning, and
-// can as well send it what it would have asked for. The sums of as many hubs as fit meet in shared memory, beside
-// their messages; their rows are read as far as they name each other. On an H200 that spares a quarter of the time
-// of PageRank on a Kronecker graph (docs/experiments.md).
+// Everybody pulls, along rows that lead both ways, hubs first. Half of what a hub's row asks for is somewhere
+// among millions of messages; the vertices that it names read their own rows anyway, find the hub at their
+// beginning, and can as well send it what it would have asked for. The sums of as many hubs as fit meet in shared
+// memory, beside their messages; their rows are read as far as they name each other. On an H200 that spares a
+// quarter of the time of PageRank on a Kronecker graph (docs/experiments.md).
 #pragma once
 
 #include <spillway/engine/cuda/machine.cuh>
@@ -19,7 +19,8 @@ __device__ auto Machine<P, Rows>::message_from(Vertex source) const -> Message {
 /// `to` may be anybody, or nobody: then nothing is sent.
 template <class P, class Rows>
 __device__ void Machine<P, Rows>::send_to_hub(Vertex from, const Message& message, Vertex to) const {
-  if (to < view_.summed_hubs) Combine::combine_atomically(hub_sums()[to], compute(message, edge_of(0, from, to), to));
+  if (to < view_.summed_hubs)
+    Combine::combine_atomically(hub_sums()[to], compute(message, edge_of(0, from, to), to));
 }
 
 /// body(v), by a warp each. The longest rows come first: those that follow one another go to different blocks.
@@ -60,12 +61,12 @@ __device__ void Machine<P, Rows>::pull_among_hubs(Vertex v) {
       const bool there = base + k * warp_lanes + lane_index() < row.length();
       source[k]        = there ? rows.template target_in<true>(span, k, true) : no_vertex;
     }
-    const bool more = source[pull_batch - 1] < view_.summed_hubs;
+    const bool may_have_more = source[pull_batch - 1] < view_.summed_hubs;
 #pragma unroll
     for (unsigned k = 0; k < pull_batch; ++k)
       if (source[k] < view_.summed_hubs)
         combine_into(all, compute(hub_messages()[source[k]], edge_of(0, source[k], v), v));
-    if (!__all_sync(all_lanes, more)) break;
+    if (!__all_sync(all_lanes, may_have_more)) break;
   }
   all = combined_over_lanes<Combine, warp_lanes>(all);
   if (lane_index() != 0) return;
@@ -117,7 +118,7 @@ __global__ void find_hub_rows(const Rows rows, std::uint64_t vertices, Vertex hu
     else
       high = middle;
   }
-  low = (low + warp_lanes - 1) / warp_lanes * warp_lanes;
+  low             = (low + warp_lanes - 1) / warp_lanes * warp_lanes;
   const auto last = rows.slice(hubs - 1);
   *found          = {static_cast<Vertex>(low < vertices ? low : vertices),
                      last.first + last.length() - rows.slice(0).first};

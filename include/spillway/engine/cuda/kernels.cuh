@@ -253,7 +253,13 @@ class Loop {
   }
 
   __device__ void visit_edges() {
-    if constexpr (Machine::sums_hubs) return pull_around_hubs();
+    if constexpr (Machine::sums_hubs)
+      visit_around_hubs();
+    else
+      push_or_pull();
+  }
+
+  __device__ void push_or_pull() {
     if (pull_)
       machine_.pull(at_, now_.vertices == view_.vertices || reads_inactive());
     else
@@ -276,7 +282,7 @@ class Loop {
     }
   }
 
-  __device__ void pull_around_hubs() {
+  __device__ void visit_around_hubs() {
     machine_.pull(at_, /*everyone=*/true);
     machine_.clear_last(at_);
     grid_barrier();

@@ -40,56 +40,6 @@ struct LaunchNeeds {
   CacheWindow kept         = {};
 };
 
-/// All blocks at once, so that they may wait for one another.
-/// More shared memory than a kernel has without a word, for one block on a multiprocessor, and no more than that: what
-/// is left of `all`, which the multiprocessor has, is first-level cache. By itself the driver leaves least of it.
-template <class... A>
-void reserve_shared(void (*kernel)(A...), unsigned bytes, int all) {
-#if !defined(SPILLWAY_EMULATED)
-  const void* const  function = reinterpret_cast<const void*>(kernel);
-  constexpr auto     doing    = "asking for shared memory";
-  constexpr unsigned of_driver = 1024;
-  cudaFuncAttributes facts{};
-  check(cudaFuncGetAttributes(&facts, function), doing);
-  const std::uint64_t needed = bytes + facts.sharedSizeBytes + of_driver;
-  const auto          percent =
-      static_cast<int>(std::min<std::uint64_t>(needed * 100 / static_cast<unsigned>(std::max(all, 1)), 100));
-  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), doing);
-  check(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), doing);
-#else
-  static_cast<void>(kernel), static_cast<void>(bytes), static_cast<void>(all);
-#endif
-}
-
-template <class... A>
-void launch_together(const LaunchNeeds& needs, void (*kernel)(A...), unsigned blocks, unsigned threads,
-                     std::type_identity_t<A>... with) {
-#if defined(SPILLWAY_EMULATED)
-  static_cast<void>(needs);
-  check(emulator::launch(__PRETTY_FUNCTION__, blocks, threads, true, [=] { kernel(with...); }),
-        "starting a kernel");
-#else
-  void*               arguments[] = {&with...};
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id              = cudaLaunchAttributeCooperative;
-  attributes[0].val.cooperative = 1;
-  attributes[1].id              = cudaLaunchAttributeAccessPolicyWindow;
-  cudaAccessPolicyWindow& kept  = attributes[1].val.accessPolicyWindow;
-  kept.base_ptr                 = const_cast<void*>(needs.kept.data);
-  kept.num_bytes                = needs.kept.bytes;
-  kept.hitRatio                 = needs.kept.share;
-  kept.hitProp                  = cudaAccessPropertyPersisting;
-  kept.missProp                 = cudaAccessPropertyStreaming;
-  cudaLaunchConfig_t config{};
-  config.gridDim          = blocks;
-  config.blockDim         = threads;
-  config.dynamicSmemBytes = needs.shared_bytes;
-  config.attrs            = attributes;
-  config.numAttrs         = needs.kept.bytes > 0 ? 2 : 1;
-  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "starting a kernel");
-#endif
-}
-
 /// Of a launch that asks for it: what a block of threads has beside its variables.
 __device__ inline unsigned char* block_storage() {
 #if defined(SPILLWAY_EMULATED)
@@ -98,6 +48,83 @@ __device__ inline unsigned char* block_storage() {
   extern __shared__ __align__(16) unsigned char storage[];
 #endif
   return storage;
+}
+
+inline int attribute_of(int device, cudaDeviceAttr asked) {
+  int found = 0;
+  check(cudaDeviceGetAttribute(&found, asked, device), "asking a device what it has");
+  return found;
+}
+
+#if defined(SPILLWAY_EMULATED)
+template <class... A>
+unsigned room_in_shared(void (*)(A...), int) {
+  return emulated_storage_bytes;
+}
+template <class... A>
+void reserve_shared(void (*)(A...), unsigned, int) {}
+#else
+inline unsigned static_shared_of(const void* kernel) {
+  cudaFuncAttributes facts{};
+  check(cudaFuncGetAttributes(&facts, kernel), "asking for shared memory");
+  return static_cast<unsigned>(facts.sharedSizeBytes);
+}
+
+/// What a block of a kernel may ask for beside its variables.
+template <class... A>
+unsigned room_in_shared(void (*kernel)(A...), int device) {
+  const auto all = static_cast<unsigned>(attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  const auto taken = static_shared_of(reinterpret_cast<const void*>(kernel));
+  return all > taken ? all - taken : 0;
+}
+
+/// So much of that for one block on a multiprocessor, and no more: the rest is first-level cache, of which the
+/// driver by itself leaves least. Runs of several threads may share the kernel: what it may ask for is always all;
+/// how much is cache is a hint, to be rounded up by the driver to the next size there is.
+template <class... A>
+void reserve_shared(void (*kernel)(A...), unsigned bytes, int device) {
+  const void* const function = reinterpret_cast<const void*>(kernel);
+  constexpr auto doing = "asking for shared memory";
+  const auto all = attribute_of(device, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  const auto needed = bytes + static_shared_of(function) +
+                      static_cast<unsigned>(attribute_of(device, cudaDevAttrReservedSharedMemoryPerBlock));
+  const auto percent = static_cast<int>(std::uint64_t{needed} * 100 / static_cast<unsigned>(std::max(all, 1)));
+  check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(room_in_shared(kernel, device))),
+        doing);
+  check(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, std::min(percent, 100)),
+        doing);
+}
+#endif
+
+/// All blocks at once, so that they may wait for one another.
+template <class... A>
+void launch_together(const LaunchNeeds& needs, void (*kernel)(A...), unsigned blocks, unsigned threads,
+                     std::type_identity_t<A>... with) {
+#if defined(SPILLWAY_EMULATED)
+  static_cast<void>(needs);
+  check(emulator::launch(__PRETTY_FUNCTION__, blocks, threads, true, [=] { kernel(with...); }),
+        "starting a kernel");
+#else
+  void* arguments[] = {&with...};
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  attributes[1].id = cudaLaunchAttributeAccessPolicyWindow;
+  cudaAccessPolicyWindow& kept = attributes[1].val.accessPolicyWindow;
+  kept.base_ptr = const_cast<void*>(needs.kept.data);
+  kept.num_bytes = needs.kept.bytes;
+  kept.hitRatio = needs.kept.share;
+  kept.hitProp = cudaAccessPropertyPersisting;
+  kept.missProp = cudaAccessPropertyStreaming;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = needs.shared_bytes;
+  config.attrs = attributes;
+  config.numAttrs = needs.kept.bytes > 0 ? 2 : 1;
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), "starting a kernel");
+#endif
 }
 
 template <class... A>

@@ -61,6 +61,9 @@ class Machine {
   static constexpr unsigned block_threads = sums_hubs ? hub_block_threads : cuda::block_threads;
   static constexpr unsigned block_warps   = block_threads / warp_lanes;
 
+  /// Rows from here on are pulled by eight lanes, and by a warp.
+  static constexpr unsigned lane_row = 8, group_row = 64;
+
   /// Vertices, edges and edges looked at; where anybody closes, closed vertices and edges.
   static constexpr unsigned phase_counts = tracks_open || settles ? 5 : 3;
 
@@ -671,8 +674,6 @@ class Machine {
   template <unsigned stride>
   __device__ bool collect(Collected& all, const Rows& rows, const RowSlice& slice, Vertex v, unsigned at) const;
   __device__ bool could_improve(std::uint32_t weight, const Collected& all) const;
-  /// Rows from here on are pulled by eight lanes, and by a warp.
-  static constexpr unsigned lane_row = 8, group_row = 64;
   template <unsigned width>
   __device__ void pull_by_groups(unsigned left, const Rows& rows, const OwnRow& own, Collected& all, bool& hit,
                                  unsigned at);
@@ -690,6 +691,7 @@ class Machine {
 
   // --- around hubs (hub_sums.cuh) ---
 
+  static_assert(!may_sum_hubs || alignof(Message) <= alignof(Accumulator), "messages lie behind the sums");
   __device__ static Accumulator* hub_sums() { return reinterpret_cast<Accumulator*>(block_storage()); }
   __device__ Message* hub_messages() const { return reinterpret_cast<Message*>(hub_sums() + view_.summed_hubs); }
   __device__ Message  message_from(Vertex source) const;

@@ -57,6 +57,11 @@ class Device {
   /// The calling thread's work goes to this GPU; what is held now is where the peak starts from.
   void enter();
 
+  /// Whether so many bytes of an answer may stay until they are asked for: answers may have an eighth of the
+  /// memory, and a run like the last one still finds room.
+  bool leave(std::uint64_t bytes);
+  void no_longer_leaves(std::uint64_t bytes) noexcept;
+
   void* take(std::uint64_t bytes, std::string_view what);
   /// Refuses what could not be taken if nothing else were there.
   void require_at_all(std::uint64_t bytes, std::string_view what);
@@ -82,10 +87,22 @@ class Device {
 
   int                           index_;
   std::shared_ptr<MemoryBudget> host_;
-  std::uint64_t                 stated_, limit_ = 0, used_ = 0, peak_ = 0, cache_bytes_ = 0;
+  std::uint64_t                 stated_, limit_ = 0, used_ = 0, peak_ = 0, left_ = 0, cache_bytes_ = 0;
   std::mutex                    mutex_;
   /// Pinned memory between the caller's and the device's: the bus is eight times faster from there.
   std::unique_ptr<StagingRing> staging_;
+};
+
+/// The calling thread's work goes to this GPU; afterwards to the one that it went to before.
+class OnDevice {
+ public:
+  explicit OnDevice(int index);
+  ~OnDevice();
+  OnDevice(const OnDevice&)            = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
 };
 
 /// Memory that is to stay in the cache during a launch: `share` of it, as far as KeptCache says.

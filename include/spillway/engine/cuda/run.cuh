@@ -85,13 +85,21 @@ class LeftColumn final : public ColumnOnDevice {
  public:
   LeftColumn(std::shared_ptr<Device> device, DeviceArray<Entry> entries)
       : device_(std::move(device)), entries_(std::move(entries)) {}
+  ~LeftColumn() override {
+    device_->no_longer_leaves(entries_.size() * sizeof(Entry));
+    try {
+      const OnDevice there{device_->index()};
+      entries_ = {};
+    } catch (const Error&) {  // the driver may be gone, and with it the memory
+    }
+  }
 
   int           device() const override { return device_->index(); }
   const void*   data() const override { return entries_.data(); }
   std::uint64_t size() const override { return entries_.size(); }
   void          download(void* here) const override {
-             device_->enter();
-             entries_.download(static_cast<Entry*>(here));
+    const OnDevice there{device_->index()};
+    entries_.download(static_cast<Entry*>(here));
   }
 
  private:
@@ -188,9 +196,13 @@ class CudaRun final : public PreparedRun<P> {
     return request_.options.leave_answer && request_.continuation.leave && !request_.continuation.keep &&
            memory_of_answer_ == ArrayMemory::device;
   }
+  /// False if it is to be brought.
   template <class Entry>
-  void leave(Outcome<P>& outcome, DeviceArray<Entry> entries) {
-    outcome.left.push_back(std::make_shared<LeftColumn<Entry>>(session_.shared_device(), std::move(entries)));
+  bool leave(Outcome<P>& outcome, DeviceArray<Entry>& entries) {
+    outcome.left.emplace_back();
+    if (!leaves_answer() || !device().leave(entries.size() * sizeof(Entry))) return false;
+    outcome.left.back() = std::make_shared<LeftColumn<Entry>>(session_.shared_device(), std::move(entries));
+    return true;
   }
 
   void deliver_answer(Outcome<P>& outcome) {
@@ -204,14 +216,13 @@ class CudaRun final : public PreparedRun<P> {
         if (made.size() > 0)
           SPILLWAY_LAUNCH((make_column<P, i, Entry>), blocks, block_threads, inputs_.program(), values_.data(),
                           places, made.size(), made.data());
-        if (leaves_answer()) return leave(outcome, std::move(made));
+        if (leave(outcome, made)) return device().wait();
         column = room_for_answer(std::move(column));
         device().download(column.data(), made.data(), made.size() * sizeof(Entry));
       });
     outcome.columns = std::move(columns_);
     if constexpr (!makes_columns<P> && detail::makes_a_column<Value>)
-      if (leaves_answer() && values_.size() == answer_size()) leave(outcome, std::move(values_));
-    if (!outcome.left.empty()) return device().wait();
+      if (values_.size() == answer_size() && leave(outcome, values_)) return device().wait();
     if constexpr (!makes_columns<P>) {
       outcome.values = room_for_answer(std::move(answer_));
       device().download(outcome.values.data(), values_.data(), outcome.values.size() * sizeof(Value));
@@ -331,8 +342,9 @@ class CudaDevice final : public RunDevice<P> {
         .form           = same_bits ? RowForm::whole : RowForm::any,
         .prioritised    = Prioritises<P>,
         .may_reorder    = Machine<P, PlainRows>::may_reorder,
-        .sums_hubs      = Machine<P, PlainRows>::may_sum_hubs && !same_bits &&
-                     request_.options.balance.by_bins() && request_.options.direction != Direction::push,
+        .summed_hubs    = may_sum_hubs<P>(request_.options)
+                              ? most_summed_hubs<P>(device().index(), request_.options, request_.topology.vertices)
+                              : 0,
         .may_use_cpu    = may_use_cpu(),
         .max_iterations = request_.max_iterations,
         .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),

@@ -38,7 +38,7 @@ struct ProgramNeeds {
   RowForm       form           = RowForm::any;
   bool          prioritised    = false;
   bool          may_reorder    = false;
-  bool          sums_hubs      = false;
+  Vertex        summed_hubs    = 0;  ///< at most
   bool          may_use_cpu    = false;
   std::uint64_t max_iterations = 0;
   std::uint64_t entry_bytes    = sizeof(Vertex);  ///< of what an edge leads to
