@@ -43,6 +43,12 @@ struct Session::State {
     return topology.arcs == 0 ? 1 : arcs / static_cast<double>(topology.arcs);
   }
 
+  /// Of rows that are alike in both directions.
+  Vertex hubs() const {
+    const bool alike = !topology.push.empty() && !topology.pull.empty() && sides() == 1;
+    return alike && needs.summed_hubs ? needs.summed_hubs() : 0;
+  }
+
   RunFacts facts() {
     const ProgramFacts&   program = needs.facts;
     std::vector<Activity> history;
@@ -51,27 +57,26 @@ struct Session::State {
       state      = needs.state_bytes(resident_edges());
       in_windows = needs.state_bytes(program.all_active ? whole_partitions() : least_predicted());
     }
-    return {
-        .options        = options,
-        .vertices       = topology.vertices,
-        .arcs           = topology.arcs,
-        .weighted       = program.weighted,
-        .all_active     = program.all_active,
-        .voting         = program.voting,
-        .prioritised    = needs.prioritised,
-        .supports_async = program.supports_async,
-        .may_reorder    = needs.may_reorder,
-        .summed_hubs    = !topology.push.empty() && !topology.pull.empty() && sides() == 1 ? needs.summed_hubs : 0,
-        .may_use_cpu    = needs.may_use_cpu,
-        .sides          = sides(),
-        .form           = needs.form,
-        .max_iterations = needs.max_iterations,
-        .state          = state,
-        .state_in_windows = in_windows,
-        .entry_bytes      = needs.entry_bytes,
-        .gathers          = program.gathers,
-        .history          = std::move(history),
-        .work             = needs.work};
+    return {.options          = options,
+            .vertices         = topology.vertices,
+            .arcs             = topology.arcs,
+            .weighted         = program.weighted,
+            .all_active       = program.all_active,
+            .voting           = program.voting,
+            .prioritised      = needs.prioritised,
+            .supports_async   = program.supports_async,
+            .may_reorder      = needs.may_reorder,
+            .summed_hubs      = hubs(),
+            .may_use_cpu      = needs.may_use_cpu,
+            .sides            = sides(),
+            .form             = needs.form,
+            .max_iterations   = needs.max_iterations,
+            .state            = state,
+            .state_in_windows = in_windows,
+            .entry_bytes      = needs.entry_bytes,
+            .gathers          = program.gathers,
+            .history          = std::move(history),
+            .work             = needs.work};
   }
 
   /// The only way that edges come from disk, or unsorted.

@@ -342,14 +342,16 @@ class CudaDevice final : public RunDevice<P> {
         .form           = same_bits ? RowForm::whole : RowForm::any,
         .prioritised    = Prioritises<P>,
         .may_reorder    = Machine<P, PlainRows>::may_reorder,
-        .summed_hubs    = may_sum_hubs<P>(request_.options)
-                              ? most_summed_hubs<P>(device().index(), request_.options, request_.topology.vertices)
-                              : 0,
         .may_use_cpu    = may_use_cpu(),
         .max_iterations = request_.max_iterations,
         .entry_bytes    = T::in_place ? sizeof(ValueOf<P>) : sizeof(Vertex),
         .answer_bytes   = answer_bytes(),
-        .state_bytes    = [this](Method method) { return state_bytes(device(), request_, delta_, method).device; },
+        .summed_hubs =
+            [this] {
+              if (!may_sum_hubs<P>(request_.options)) return Vertex{0};
+              return most_summed_hubs<P>(device().index(), request_.options, request_.topology.vertices);
+            },
+        .state_bytes = [this](Method method) { return state_bytes(device(), request_, delta_, method).device; },
         .state_bytes_in_chunks =
             [this](std::uint64_t chunks) {
               return state_bytes(device(), request_, delta_, pages_from_disk(), chunks);

@@ -38,7 +38,6 @@ struct ProgramNeeds {
   RowForm       form           = RowForm::any;
   bool          prioritised    = false;
   bool          may_reorder    = false;
-  Vertex        summed_hubs    = 0;  ///< at most
   bool          may_use_cpu    = false;
   std::uint64_t max_iterations = 0;
   std::uint64_t entry_bytes    = sizeof(Vertex);  ///< of what an edge leads to
@@ -46,6 +45,8 @@ struct ProgramNeeds {
 
   const AlgorithmWork* work = nullptr;  ///< of an algorithm that is none, for the planner
 
+  /// How many hubs get their sums in shared memory, at most, if rows are alike in both directions.
+  std::function<Vertex()> summed_hubs = {};
   /// Device memory of the vertex state, if edges are supplied by this method.
   std::function<std::uint64_t(Method)> state_bytes;
   /// And if they are in pages, of state in so many chunks.
