@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
+import pathlib
 
 import networkx as nx
 import numpy as np
@@ -93,3 +95,29 @@ def test_deterministic_runs_are_the_same_bit_for_bit():
     graph = sp.from_networkx(nx.gnp_random_graph(300, 0.05, seed=1))
     first, second = (graph.pagerank(deterministic=True, threads=t).rank for t in (1, 2))
     assert np.array_equal(first, second)
+
+
+def test_columns_on_the_host_are_not_on_a_gpu(small):
+    found = small.bfs(0, device="cpu")
+    assert found.on_gpu("level") is None and found.on_gpu("parent") is None
+    assert found.on_gpu("level") is None, "also after"
+    assert found.level[0] == 0
+    for unknown in ("levels", "vertex"):
+        with pytest.raises(KeyError, match="bfs answers level, parent, not"):
+            found.on_gpu(unknown)
+        if unknown != "vertex":
+            with pytest.raises(KeyError, match="bfs answers level, parent, not"):
+                found[unknown]
+
+
+def test_results_do_not_keep_the_graph():
+    def resident():
+        gc.collect()
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    graph = sp.generate("chain", vertices=4_000_000)
+    found = graph.bfs(3_999_990, device="cpu", threads=1)
+    before = resident()
+    graph.close()
+    assert before - resident() > 30_000_000, "its rows take 48 MB"
+    assert found.level[-1] == 9
