@@ -108,7 +108,8 @@ Verdict verify_degrees(const Graph& graph, const ParameterValues&, const Result&
   struct IterationCounters {
     std::uint64_t out = 0, in = 0;
   };
-  if (column_of<std::uint64_t>(result, 0).size() != graph.vertex_count())
+  if (column_of<std::uint64_t>(result, 0).size() != graph.vertex_count() ||
+      column_of<std::uint64_t>(result, 1).size() != graph.vertex_count())
     throw internal_error("degrees: the columns are still on the GPU; fetch them first");
   Charge memory{graph.budget(), "verifying the result"};
   memory.raise_to(graph.vertex_count() * sizeof(IterationCounters));

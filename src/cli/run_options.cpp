@@ -61,7 +61,11 @@ CudaTuning cuda_tuning_of(const RunArguments& arguments) {
                                                             : EdgeValues::global;
   tuning.edge_block   = arguments.edge_block;
   tuning.edge_passes  = arguments.edge_passes;
-  if (arguments.hub_sums) tuning.hub_sums = static_cast<unsigned>(parse_number(*arguments.hub_sums).value_or(0));
+  if (arguments.hub_sums) {
+    const auto hubs = parse_number(*arguments.hub_sums);
+    if (!hubs) throw usage_error("--hub-sums takes a number, not '{}'", printable(*arguments.hub_sums));
+    tuning.hub_sums = static_cast<unsigned>(*hubs);
+  }
   tuning.page_cache = arguments.page_cache == "lru" ? PageCache::lru : PageCache::first;
   return tuning;
 }

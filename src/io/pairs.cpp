@@ -108,26 +108,16 @@ class PairsReader {
     const std::span<const Record> records{reinterpret_cast<const Record*>(file->bytes().data()),
                                           file->bytes().size() / sizeof(Record)};
     std::atomic<std::uint64_t>    bound = job_.options.vertices.value_or(0), loops = 0, up = 0;
-    // What is sent is read to where it is sent from: of a file that is mapped, pages come one by one.
-    std::optional<BinaryFile> unmapped;
-    const auto                all = reinterpret_cast<const std::uint32_t*>(records.data());
+    const auto                    all = reinterpret_cast<const std::uint32_t*>(records.data());
     const auto sink = edge_sink_for(job_.context.edges_to, records.size() * words, job_.context.budget);
-    if (sink) unmapped.emplace(job_, job_.path());
     job_.progress().begin("reading", file->bytes().size(), ProgressUnit::bytes);
     for_each_task(job_.context.threads, (records.size() + a_task - 1) / a_task, [&](std::uint64_t task, int) {
       const std::uint64_t first = task * a_task;
       const auto          some  = records.subspan(first, std::min(a_task, records.size() - first));
-      const auto          look  = [&](std::span<const Record> read) { look_at(read, first, bound, loops, up); };
-      if (!sink) {
-        look(some);
-        check_cancelled(job_.progress());
-        job_.progress().advance(some.size_bytes());
-        return;
-      }
-      sink->take(first * words, some.size() * words, [&](std::uint32_t* to) {
-        unmapped->read(first * sizeof(Record), to, some.size_bytes());
-        look({reinterpret_cast<const Record*>(to), some.size()});
-      });
+      if (sink) sink->take(first * words, {all + first * words, some.size() * words});
+      look_at(some, first, bound, loops, up);
+      check_cancelled(job_.progress());
+      job_.progress().advance(some.size_bytes());
     });
     job_.progress().end();
     if (job_.context.directions) {

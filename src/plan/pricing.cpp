@@ -178,7 +178,7 @@ Pricing::Cost Pricing::resident(const PlanCandidate& candidate, const Activity& 
 
 /// The share of the edges that are hubs', where those get what they are sent in shared memory.
 double Pricing::of_summed_hubs(const PlanCandidate& candidate) const {
-  if (run_.summed_hubs == 0 || candidate.order != VertexOrder::degree) return 0;
+  if (run_.summed_hubs == 0 || candidate.order != VertexOrder::degree || !candidate.balance.by_bins()) return 0;
   const auto   vertices = static_cast<double>(run_.vertices), arcs = static_cast<double>(run_.arcs);
   const double share = sample_.edges_of_longest(std::min(1.0, run_.summed_hubs / vertices), arcs / vertices);
   return run_.options.cuda.hub_sums || share >= CudaTuning::least_hub_share ? share : 0;

@@ -43,6 +43,9 @@ class SentEdges final : public EdgeSink {
       allocated_->make_wait(*stream_);
       return true;
     } catch (const Error&) {  // without it they are sent later, or not at all
+      copy_.reset();
+      if (ring_) give_back();
+      staged_.reset();
       return false;
     }
   }

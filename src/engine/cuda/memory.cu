@@ -222,12 +222,15 @@ CacheWindow KeptCache::window(const void* data, std::uint64_t bytes) const {
 }
 
 Device::~Device() {
-  cudaMemPool_t pool = nullptr;
+  cudaMemPool_t pool   = nullptr;
+  int           before = index_;
+  cudaGetDevice(&before);
   cudaSetDevice(index_);
   const bool copied = cudaStreamSynchronize(nullptr) == cudaSuccess;  // from and to the staging buffers, too
   if (copied) IdleRings::instance().put(index_, std::move(staging_));
   staging_.reset();
   if (cudaDeviceGetDefaultMemPool(&pool, index_) == cudaSuccess) cudaMemPoolTrimTo(pool, 0);
+  if (before != index_ && cudaSetDevice(before) != cudaSuccess) cudaGetLastError();
 }
 
 void Device::enter() {
@@ -331,12 +334,23 @@ void Device::no_longer_leaves(std::uint64_t bytes) noexcept {
   left_ -= bytes;
 }
 
+namespace {
+
+constexpr int none = -1;
+
+}  // namespace
+
 OnDevice::OnDevice(int index) {
   check(cudaGetDevice(&before_), "choosing a GPU");
-  check(cudaSetDevice(index), "choosing a GPU");
+  if (before_ == index)
+    before_ = none;
+  else
+    check(cudaSetDevice(index), "choosing a GPU");
 }
 
-OnDevice::~OnDevice() { cudaSetDevice(before_); }
+OnDevice::~OnDevice() {
+  if (before_ != none && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+}
 
 bool Device::stages(std::uint64_t bytes) {
   if (bytes <= staging_bytes) return false;
