@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -25,12 +24,8 @@ class EdgeSink {
 
   /// So many words will come. False: there is no room for them, and nothing else is to be called.
   virtual bool expect(std::uint64_t words, const std::shared_ptr<MemoryBudget>& host) = 0;
-  /// `fill` writes `count` words of the list, from the `at`-th on, to where they are sent from; it is called in
-  /// any case. Threads may bring different ones at once, `most_words` at most.
-  virtual void take(std::uint64_t at, std::uint64_t count, const std::function<void(std::uint32_t*)>& fill) = 0;
-  static constexpr std::uint64_t most_words = (std::uint64_t{1} << 20) / sizeof(std::uint32_t);
-  /// Words that lie in memory, however many.
-  void take(std::uint64_t at, std::span<const std::uint32_t> words);
+  /// Words of the list, from the `at`-th on. Threads may bring different ones at once.
+  virtual void take(std::uint64_t at, std::span<const std::uint32_t> words) = 0;
   /// All were brought, of a list that is here from now on. Null if some could not be sent.
   virtual std::shared_ptr<EdgeCopy> finish(const std::uint32_t* words) = 0;
 };

@@ -1,4 +1,4 @@
-// Edges are sent while they are read: each thread reads some into pinned memory, from which the bus takes them.
+// Edges are sent while they are read: each thread copies some to pinned memory, from which they are transferred.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -50,23 +50,9 @@ class SentEdges final : public EdgeSink {
     }
   }
 
-  void take(std::uint64_t at, std::uint64_t count, const std::function<void(std::uint32_t*)>& fill) override {
-    const std::uint64_t    turn = turn_++ % slots;
-    const std::scoped_lock mine{filling_[turn]};
-    if (cudaSetDevice(index_) != cudaSuccess || !sent_[turn].wait_noexcept()) failed_ = true;
-    std::uint32_t* const from =
-        (*ring_)[turn % ring_buffers].memory.as<std::uint32_t>() + turn / ring_buffers * most_words;
-    fill(from);
-    if (failed_) return;
-    const std::scoped_lock in_turn{sending_};
-    try {
-      check(cudaMemcpyAsync(copy_->words.data() + at, from, count * sizeof(std::uint32_t), cudaMemcpyHostToDevice,
-                            *stream_),
-            "sending edges");
-      sent_[turn].record(*stream_);
-    } catch (const Error&) {  // what it is will show when they are sent again
-      failed_ = true;
-    }
+  void take(std::uint64_t at, std::span<const std::uint32_t> words) override {
+    for (std::uint64_t first = 0; first < words.size() && !failed_; first += most_words)
+      send_part(at + first, words.subspan(first, std::min(most_words, words.size() - first)));
   }
 
   std::shared_ptr<EdgeCopy> finish(const std::uint32_t* words) override {
@@ -80,8 +66,27 @@ class SentEdges final : public EdgeSink {
 
  private:
   /// The buffers that other transfers use, in smaller parts.
-  static constexpr unsigned ring_buffers = StagingRing::usual_count;
+  static constexpr std::uint64_t most_words   = (1u << 20) / sizeof(std::uint32_t);
+  static constexpr unsigned      ring_buffers = StagingRing::usual_count;
   static constexpr unsigned slots = ring_buffers * StagingRing::usual_bytes / (most_words * sizeof(std::uint32_t));
+
+  void send_part(std::uint64_t at, std::span<const std::uint32_t> words) {
+    const std::uint64_t    turn = turn_++ % slots;
+    const std::scoped_lock mine{filling_[turn]};
+    try {
+      check(cudaSetDevice(index_), "choosing a GPU");
+      sent_[turn].wait();
+      std::uint32_t* const from =
+          (*ring_)[turn % ring_buffers].memory.as<std::uint32_t>() + turn / ring_buffers * most_words;
+      std::ranges::copy(words, from);
+      const std::scoped_lock in_turn{sending_};
+      check(cudaMemcpyAsync(copy_->words.data() + at, from, words.size_bytes(), cudaMemcpyHostToDevice, *stream_),
+            "sending edges");
+      sent_[turn].record(*stream_);
+    } catch (const Error&) {  // what it is will show when they are sent again
+      failed_ = true;
+    }
+  }
 
   void give_back() {
     if (!stream_ || cudaStreamSynchronize(*stream_) == cudaSuccess)

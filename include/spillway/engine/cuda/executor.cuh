@@ -24,8 +24,8 @@ template <class P>
 inline constexpr unsigned bytes_of_a_hub = sizeof(typename Traits<P>::Combine::Accumulator) +
                                            sizeof(typename Traits<P>::Message);
 
-/// Whether hubs may get their sums in shared memory, as far as that is asked for: where nobody asked for another
-/// balance, for pushes, or for sums in one order.
+/// Whether the options leave hubs' sums to shared memory: they name no other balance, no pushes and no fixed order
+/// of summation.
 template <class P>
 bool may_sum_hubs(const RunOptions& options) {
   return Machine<P, PlainRows>::may_sum_hubs && options.balance.by_bins() && !options.deterministic &&

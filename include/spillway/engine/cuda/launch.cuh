@@ -40,7 +40,7 @@ struct LaunchNeeds {
   CacheWindow kept         = {};
 };
 
-/// Of a launch that asks for it: what a block of threads has beside its variables.
+/// The dynamic shared memory of a block, of a launch that has some.
 __device__ inline unsigned char* block_storage() {
 #if defined(SPILLWAY_EMULATED)
   alignas(16) __shared__ unsigned char storage[emulated_storage_bytes];
@@ -70,7 +70,7 @@ inline unsigned static_shared_of(const void* kernel) {
   return static_cast<unsigned>(facts.sharedSizeBytes);
 }
 
-/// What a block of a kernel may ask for beside its variables.
+/// Dynamic shared memory that a block of this kernel can have.
 template <class... A>
 unsigned room_in_shared(void (*kernel)(A...), int device) {
   const auto all = static_cast<unsigned>(attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin));
@@ -78,9 +78,9 @@ unsigned room_in_shared(void (*kernel)(A...), int device) {
   return all > taken ? all - taken : 0;
 }
 
-/// So much of that for one block on a multiprocessor, and no more: the rest is first-level cache, of which the
-/// driver by itself leaves least. Runs of several threads may share the kernel: what it may ask for is always all;
-/// how much is cache is a hint, to be rounded up by the driver to the next size there is.
+/// Divides a multiprocessor's memory for one block with so much dynamic shared memory: the rest is L1 cache, of
+/// which the driver by itself leaves the least. Several threads may launch the kernel: its limit is always the
+/// largest there is, and the division is a hint, which the driver rounds up to the next size.
 template <class... A>
 void reserve_shared(void (*kernel)(A...), unsigned bytes, int device) {
   const void* const function = reinterpret_cast<const void*>(kernel);
